@@ -116,12 +116,14 @@ class ShardsBackend : public Backend {
     EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                          Program::Compile(graph, spec, options_));
     EST_RETURN_IF_ERROR(ReserveArenas(arenas_, program->info().planned_peak_bytes,
-                                      program->info().planned_shared_bytes));
+                                      program->info().planned_shared_bytes,
+                                      program->info().planned_derived_bytes));
     std::vector<std::unique_ptr<ProgramRun>> runs;
     for (int i = 0; i < num_replicas(); ++i) {
       EST_ASSIGN_OR_RETURN(std::unique_ptr<ProgramRun> run,
                            ProgramRun::Create(program, store_, i, num_replicas(),
-                                              arenas_.own[static_cast<size_t>(i)], arenas_.shared));
+                                              arenas_.own[static_cast<size_t>(i)], arenas_.shared,
+                                              i == 0 ? nullptr : runs[0]->derived_values()));
       runs.push_back(std::move(run));
     }
     return std::make_unique<ShardsExecutable>(std::move(program), std::move(runs));

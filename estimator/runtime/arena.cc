@@ -43,16 +43,17 @@ Arenas::Arenas(int num_replicas) : shared(std::make_shared<Arena>()) {
 }
 
 absl::Status CheckMemory(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,
-                         const std::optional<AvailableMemory>& available) {
-  // The bytes that the arenas lack.
-  int64_t more = std::max<int64_t>(shared_bytes - arenas.shared->bytes(), 0);
+                         const std::optional<AvailableMemory>& available, int64_t derived_bytes) {
+  // The bytes that the program takes, and those that the arenas lack.
+  int64_t more = derived_bytes + std::max<int64_t>(shared_bytes - arenas.shared->bytes(), 0);
   for (const auto& arena : arenas.own) more += std::max<int64_t>(bytes - arena->bytes(), 0);
   if (!available.has_value() || more <= available->bytes) return absl::OkStatus();
   const auto replicas = static_cast<int64_t>(arenas.own.size());
-  const int64_t total = bytes * replicas + shared_bytes;
+  const int64_t common = shared_bytes + derived_bytes;
+  const int64_t total = bytes * replicas + common;
   const std::string sum =
       absl::StrCat(" (", replicas, " replicas x ", HumanBytes(bytes),
-                   shared_bytes == 0 ? "" : absl::StrCat(" + ", HumanBytes(shared_bytes)), ")");
+                   common == 0 ? "" : absl::StrCat(" + ", HumanBytes(common)), ")");
   const std::string planned = absl::StrCat(HumanBytes(total), replicas == 1 ? "" : sum);
   const std::string there =
       absl::StrCat(HumanBytes(available->bytes), " of ", available->bound, " are free");
@@ -66,12 +67,14 @@ absl::Status CheckMemory(const Arenas& arenas, int64_t bytes, int64_t shared_byt
                                                    "; take a smaller batch"));
 }
 
-absl::Status ReserveArenas(const Arenas& arenas, int64_t bytes, int64_t shared_bytes) {
-  const bool grow = arenas.shared->bytes() < shared_bytes ||
+absl::Status ReserveArenas(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,
+                           int64_t derived_bytes) {
+  const bool grow = derived_bytes > 0 || arenas.shared->bytes() < shared_bytes ||
                     std::any_of(arenas.own.begin(), arenas.own.end(),
                                 [bytes](const auto& arena) { return arena->bytes() < bytes; });
   if (!grow) return absl::OkStatus();
-  EST_RETURN_IF_ERROR(CheckMemory(arenas, bytes, shared_bytes, ReadAvailableMemory()));
+  EST_RETURN_IF_ERROR(
+      CheckMemory(arenas, bytes, shared_bytes, ReadAvailableMemory(), derived_bytes));
   for (const auto& arena : arenas.own) EST_RETURN_IF_ERROR(arena->Reserve(bytes));
   return arenas.shared->Reserve(shared_bytes);
 }

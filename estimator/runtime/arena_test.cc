@@ -52,6 +52,14 @@ TEST(ArenaTest, WhatTheMachineDoesNotHaveIsAnErrorBeforeItIsUsed) {
   EST_EXPECT_OK(CheckMemory(Arenas(8), kGiB, 0, std::nullopt)) << "not known";
 }
 
+TEST(ArenaTest, WhatAProgramKeepsIsCountedOnce) {
+  const AvailableMemory available{
+      .bytes = 4 * kGiB, .swap_bytes = 0, .bound = "the machine's 16.0 GiB"};
+  EST_EXPECT_OK(CheckMemory(Arenas(2), kGiB, kGiB, available, kGiB));
+  EXPECT_THAT(CheckMemory(Arenas(2), kGiB, kGiB, available, 2 * kGiB),
+              ErrorHas("is planned to take 5.0 GiB (2 replicas x 1.0 GiB + 3.0 GiB), but only"));
+}
+
 TEST(ArenaTest, WhatReplicasShareIsCountedOnce) {
   const AvailableMemory available{
       .bytes = 4 * kGiB, .swap_bytes = 0, .bound = "the machine's 16.0 GiB"};

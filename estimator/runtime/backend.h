@@ -55,6 +55,8 @@ struct ExecutableInfo {
   int num_fused_nodes = 0;           // nodes that no longer run on their own
   int64_t planned_peak_bytes = 0;    // arena of one replica
   int64_t planned_shared_bytes = 0;  // arena that all replicas share
+  // What the program computes from variables and keeps between steps; replicas share it.
+  int64_t planned_derived_bytes = 0;
   int num_replicas = 1;
   // With check_kernels: the ops that no reference kernel computes, and their instruction counts.
   std::map<std::string, int> unchecked_ops;

@@ -73,7 +73,8 @@ class CpuBackend : public Backend {
                                                       const ProgramSpec& spec) override {
     EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                          Program::Compile(graph, spec, options_));
-    EST_RETURN_IF_ERROR(ReserveArenas(arenas_, program->info().planned_peak_bytes));
+    EST_RETURN_IF_ERROR(ReserveArenas(arenas_, program->info().planned_peak_bytes, 0,
+                                      program->info().planned_derived_bytes));
     EST_ASSIGN_OR_RETURN(std::unique_ptr<ProgramRun> run,
                          ProgramRun::Create(program, store_, 0, 1, arenas_.own[0]));
     return std::make_unique<CpuExecutable>(std::move(program), std::move(run));

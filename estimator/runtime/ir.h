@@ -66,6 +66,10 @@ struct Node {
   int index = -1;                        // of a kFeed or kVariable in the module's list
   std::shared_ptr<const Origin> origin;  // of a fused node; null if it is not known
   std::shared_ptr<Kernel> kernel;        // null before SelectKernels
+  // passes/derive_values.h. derived: runs only when variables have changed. kept: a derived node
+  // whose outputs are kept between steps.
+  bool derived = false;
+  bool kept = false;
 };
 
 struct Variable {

@@ -10,6 +10,7 @@
 #include "estimator/runtime/compare_kernels.h"
 #include "estimator/runtime/neutral_module.h"
 #include "estimator/runtime/passes/choose_layouts.h"
+#include "estimator/runtime/passes/derive_values.h"
 #include "estimator/runtime/passes/fold_pads.h"
 #include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/row_updates.h"
@@ -29,6 +30,8 @@ std::string BufferString(const ir::MemoryPlan& plan, int number) {
       return absl::StrCat("@", buffer.offset);
     case ir::Buffer::Kind::kShared:
       return absl::StrCat("shared@", buffer.offset);
+    case ir::Buffer::Kind::kDerived:
+      return absl::StrCat("derived@", buffer.offset);
     case ir::Buffer::Kind::kOwn:
       return absl::StrCat("own", buffer.index);
     case ir::Buffer::Kind::kConstant:
@@ -67,10 +70,9 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   auto impl = std::make_unique<ProgramImpl>();
   impl->options = options;
   ir::Module& module = impl->module;
-  EST_ASSIGN_OR_RETURN(
-      module, ir::BuildNeutralModule(graph, spec,
-                                     {.merge_equal = Runs(options, "merge_equal"),
-                                      .single_replica = options.single_replica}));
+  EST_ASSIGN_OR_RETURN(module, ir::BuildNeutralModule(graph, spec,
+                                                      {.merge_equal = Runs(options, "merge_equal"),
+                                                       .single_replica = options.single_replica}));
   module.conv_algorithm = options.conv_algorithm;
   if (Runs(options, "fold_pads")) ir::FoldPads(module);
   if (Runs(options, "row_updates")) ir::UpdateRows(module);
@@ -82,6 +84,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   EST_RETURN_IF_ERROR(ir::SelectKernels(module, options.fastest));
   // The sweep is one node of the schedule, so updates are combined before the schedule is made.
   if (Runs(options, "sweep_updates")) ir::SweepUpdates(module);
+  if (Runs(options, "derive_values")) ir::DeriveValues(module, !options.check_kernels);
   impl->schedule = ir::MakeSchedule(module);
   impl->plan = ir::PlanMemory(module, impl->schedule);
   EST_ASSIGN_OR_RETURN(impl->code, ir::Emit(module, impl->schedule, impl->plan));
@@ -92,6 +95,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   impl->info.num_fused_nodes = module.num_fused_nodes;
   impl->info.planned_peak_bytes = impl->plan.arena_bytes;
   impl->info.planned_shared_bytes = impl->plan.shared_bytes;
+  impl->info.planned_derived_bytes = impl->plan.derived_bytes;
   std::shared_ptr<const Program> program(new Program(std::move(impl)));
   if (options.print_plan) std::cout << program->Plan() << std::flush;
   return program;
@@ -128,6 +132,10 @@ std::string Program::ToString() const {
                       ") : ", absl::StrJoin(node.outputs, ", ", spec), "  # ", node.name, "\n");
     }
   };
+  if (!impl_->code.derived.empty()) {
+    absl::StrAppend(&text, "derived from variables\n");
+    append(0, static_cast<int>(impl_->code.derived.size()));
+  }
   for (size_t k = 0; k < impl_->code.segments.size(); ++k) {
     const ir::Code::Segment& segment = impl_->code.segments[k];
     absl::StrAppend(&text, "segment ", k, "\n");
@@ -148,6 +156,8 @@ std::string Program::ToString() const {
   absl::StrAppend(&text, "arena ", HumanBytes(plan.arena_bytes), "\n");
   if (plan.shared_bytes > 0)
     absl::StrAppend(&text, "shared by the replicas ", HumanBytes(plan.shared_bytes), "\n");
+  if (plan.derived_bytes > 0)
+    absl::StrAppend(&text, "derived values ", HumanBytes(plan.derived_bytes), "\n");
   return text;
 }
 

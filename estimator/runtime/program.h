@@ -2,8 +2,12 @@
 //
 // Compile runs the passes of runtime/passes/ in this order: prune; fold constants, merge equal
 // nodes, simplify; fold pads; row updates; split sums; fuse; choose layouts; select kernels; sweep
-// updates; schedule; plan memory; emit. A step runs the instructions one after the other. It looks
+// updates; derive values; schedule; plan memory; emit. A step runs the instructions one after the other. It looks
 // up no names, infers no shapes, and allocates only in Eigen's decompositions of matrices.
+//
+// Derived values: what depends on nothing but constants and variables that the step does not update
+// is computed before segment 0 of the first step, and kept. Later steps compute it again only if
+// VariableStore::version of one of these variables has changed.
 //
 // Segments: every collective (CrossReplicaSum) of level k runs at the end of segment k. A backend
 // with several replicas runs segment k on each, sums (see collective.h), and continues with the
@@ -31,6 +35,7 @@
 
 namespace estimator {
 
+class DerivedValues;
 class ProgramImpl;
 
 // Several runs can share a program if they take turns, because they use the same kernels.
@@ -69,13 +74,18 @@ class ProgramRun {
   //   the run has its own.
   //   shared: for the values that live within a segment; shared with the runs of all replicas, which
   //   take turns. Null: the run has its own.
+  //   derived: `derived_values()` of another run of the same program and store, which takes turns
+  //   with this one. Null: the run has its own.
   // Errors: INVALID_ARGUMENT if the store has a variable with another dtype or shape, if the groups
   // of a collective do not name every replica once, or if the program was compiled for a single
   // replica but num_replicas is not 1.
   static absl::StatusOr<std::unique_ptr<ProgramRun>> Create(
       std::shared_ptr<const Program> program, VariableStore& store, int replica, int num_replicas,
-      std::shared_ptr<Arena> arena = nullptr, std::shared_ptr<Arena> shared = nullptr);
+      std::shared_ptr<Arena> arena = nullptr, std::shared_ptr<Arena> shared = nullptr,
+      std::shared_ptr<DerivedValues> derived = nullptr);
   ~ProgramRun();
+  // The values that this run keeps between steps.
+  std::shared_ptr<DerivedValues> derived_values() const;
   // The groups of fetches that later steps compute; before the first call, all.
   void WantFetches(FetchGroups groups);
   // Errors: FAILED_PRECONDITION naming the variables that the program reads and that have no value

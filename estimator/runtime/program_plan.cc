@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/strings.h"
 #include "estimator/kernels/flops.h"
+#include "estimator/runtime/passes/derive_values.h"
 #include "estimator/runtime/program.h"
 #include "estimator/runtime/program_impl.h"
 
@@ -49,6 +50,16 @@ Work WorkOf(const ir::Node& node, const KernelSpec& spec) {
   return work;
 }
 
+// The spec of a node. If an input was prepared for its kernel, the spec has the input itself.
+KernelSpec PlainSpecOf(const ir::Module& module, const ir::Node& node) {
+  KernelSpec spec = ir::SpecOf(module, node);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ir::Node& producer = module.node(node.inputs[i]);
+    if (producer.op == ir::kPrepareOp) spec.inputs[i] = module.spec(producer.inputs[0]);
+  }
+  return spec;
+}
+
 }  // namespace
 
 std::string Program::Plan() const {
@@ -66,10 +77,11 @@ std::string Program::Plan() const {
   const auto append = [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const ir::Node& node = module.node(ir::At(impl_->code.instructions, i).node);
-      const KernelSpec spec = ir::SpecOf(module, node);
+      const KernelSpec spec = PlainSpecOf(module, node);
       const Work work = WorkOf(node, spec);
       const size_t tier = TierOf(node);
-      by_tier[tier] += work;
+      // Derived values are not part of every step.
+      if (!node.derived) by_tier[tier] += work;
       const std::string layout =
           node.attrs.has("data_format") ? node.attrs.s("data_format") : std::string("-");
       absl::StrAppendFormat(&text, "%5d  %-9s  %-11s %12.1f %12.3f  %s  %s  (%s) -> (%s)\n", i,
@@ -78,6 +90,10 @@ std::string Program::Plan() const {
                             specs(spec.inputs), specs(spec.outputs));
     }
   };
+  if (!impl_->code.derived.empty()) {
+    absl::StrAppend(&text, "derived from variables: runs when one of them has changed\n");
+    append(0, static_cast<int>(impl_->code.derived.size()));
+  }
   for (size_t k = 0; k < impl_->code.segments.size(); ++k) {
     const ir::Code::Segment& segment = impl_->code.segments[k];
     absl::StrAppend(&text, "segment ", k, "\n");
@@ -98,6 +114,10 @@ std::string Program::Plan() const {
   }
   absl::StrAppend(&text, "total      ", total.ToString(), "; arena ",
                   HumanBytes(impl_->plan.arena_bytes), "\n");
+  if (!impl_->code.derived.empty()) {
+    absl::StrAppend(&text, "derived    ", impl_->code.derived.size(), " instructions, ",
+                    HumanBytes(impl_->plan.derived_bytes), " kept between steps\n");
+  }
   return text;
 }
 

@@ -11,6 +11,7 @@
 #include "estimator/base/strings.h"
 #include "estimator/runtime/arena_fence.h"
 #include "estimator/runtime/compare_kernels.h"
+#include "estimator/runtime/derived_values.h"
 #include "estimator/runtime/name_table.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/program.h"
@@ -50,6 +51,7 @@ struct ProgramRun::State {
   int replica = 0;
   int num_replicas = 1;
   std::shared_ptr<Arena> arena, shared;
+  std::shared_ptr<DerivedValues> derived;
   // The addresses of the arenas when `address` was computed.
   std::optional<std::pair<const char*, const char*>> bound_to;
 
@@ -64,6 +66,7 @@ struct ProgramRun::State {
   std::vector<KernelArgs> args;  // of each instruction
   StepContext step;              // of the current step
   FetchGroups wanted = kAllGroups;
+  std::vector<uint64_t*> updated_versions;  // in the store, of the variables that the step updates
   bool marked = false;  // the updated variables are marked as initialized in the store
 
   void Bind();
@@ -71,6 +74,7 @@ struct ProgramRun::State {
   void AllowOperands(const ArenaFence& fence, size_t i, const ir::Node& node) const;
   absl::Status RunInstruction(size_t i);
   absl::Status RunInstruction(size_t i, Trace* trace);  // null: not traced
+  absl::Status RunDerived(Trace* trace);
   absl::Status RunChecked(size_t i, const ir::Node& node);
   absl::Status CheckArena() const;
   // The status of the kernel of `node`, with the name of the node.
@@ -93,6 +97,9 @@ void ProgramRun::State::Bind() {
         break;
       case ir::Buffer::Kind::kShared:
         address[b] = shared->data() + buffer.offset;
+        break;
+      case ir::Buffer::Kind::kDerived:
+        address[b] = derived->data() + buffer.offset;
         break;
       case ir::Buffer::Kind::kOwn:
         address[b] = own[index].raw();
@@ -140,7 +147,8 @@ void ProgramRun::State::BindFetches() {
 
 absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
     std::shared_ptr<const Program> program, VariableStore& store, int replica, int num_replicas,
-    std::shared_ptr<Arena> arena, std::shared_ptr<Arena> shared) {
+    std::shared_ptr<Arena> arena, std::shared_ptr<Arena> shared,
+    std::shared_ptr<DerivedValues> derived) {
   const ProgramImpl& impl = *program->impl_;
   if (impl.options.single_replica && num_replicas != 1) {
     return absl::InvalidArgumentError(
@@ -170,6 +178,15 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
   state->shared = shared != nullptr ? std::move(shared) : std::make_shared<Arena>();
   EST_RETURN_IF_ERROR(state->arena->Reserve(impl.plan.arena_bytes));
   EST_RETURN_IF_ERROR(state->shared->Reserve(impl.plan.shared_bytes));
+  state->derived = std::move(derived);
+  if (state->derived == nullptr) {
+    EST_ASSIGN_OR_RETURN(state->derived, DerivedValues::Create(impl.code, impl.module.variables,
+                                                               impl.plan.derived_bytes, store));
+  }
+  for (const ir::Update& update : impl.module.updates) {
+    state->updated_versions.push_back(
+        store.VersionCounter(ir::At(impl.module.variables, update.variable).name));
+  }
   for (const TensorSpec& spec : impl.plan.own) state->own.emplace_back(spec.dtype, spec.shape);
   state->feeds.resize(impl.module.feeds.size());
   state->fetches.resize(impl.module.fetches.size());
@@ -195,6 +212,8 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
 
 ProgramRun::ProgramRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ProgramRun::~ProgramRun() = default;
+
+std::shared_ptr<DerivedValues> ProgramRun::derived_values() const { return state_->derived; }
 
 void ProgramRun::WantFetches(FetchGroups groups) { state_->wanted = groups; }
 
@@ -297,6 +316,18 @@ absl::Status ProgramRun::State::RunChecked(size_t i, const ir::Node& node) {
   return Annotate(ir::CheckAgainstReference(node, spec, before, after, args[i].step), node.name);
 }
 
+// Computes the derived values that the step needs and that are not those of the current variables.
+absl::Status ProgramRun::State::RunDerived(Trace* trace) {
+  if (impl->code.derived.empty()) return absl::OkStatus();
+  const absl::Span<const char> stale = derived->FindStale(wanted);
+  for (size_t i = 0; i < stale.size(); ++i) {
+    if (!stale[i]) continue;
+    EST_RETURN_IF_ERROR(RunInstruction(i, trace));
+    derived->MarkComputed(i);
+  }
+  return absl::OkStatus();
+}
+
 // Checks that the arena still has the values of this run's step.
 absl::Status ProgramRun::State::CheckArena() const {
   if (arena->user() == this) return absl::OkStatus();
@@ -319,6 +350,7 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
   EST_RETURN_IF_ERROR(state.CheckArena());
   state.step = {.step = global_step, .replica = state.replica, .num_replicas = state.num_replicas};
   const std::shared_ptr<Trace> trace = ThreadTrace();
+  if (segment == 0) EST_RETURN_IF_ERROR(state.RunDerived(trace.get()));
   const ir::Code::Segment& code = ir::At(state.impl->code.segments, segment);
   for (int i = code.begin; i < code.end; ++i) {
     // Only replica 0's updates take effect.
@@ -338,6 +370,9 @@ absl::Status ProgramRun::ApplyUpdates() {
   EST_RETURN_IF_ERROR(state.CheckArena());
   const ir::Module& module = state.impl->module;
   const std::shared_ptr<Trace> trace = ThreadTrace();
+  // Before the first write, so that what is derived from the old values is stale even if an
+  // instruction fails.
+  for (uint64_t* const version : state.updated_versions) ++*version;
   for (size_t i = static_cast<size_t>(state.impl->code.updates_begin); i < state.args.size(); ++i) {
     EST_RETURN_IF_ERROR(state.RunInstruction(i, trace.get()));
   }

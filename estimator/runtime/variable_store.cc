@@ -110,6 +110,12 @@ uint64_t VariableStore::version(absl::string_view name) const {
   return it == entries_.end() ? 0 : it->second.version;
 }
 
+uint64_t* VariableStore::VersionCounter(absl::string_view name) {
+  const auto it = entries_.find(name);
+  CHECK(it != entries_.end()) << "no variable " << name;
+  return &it->second.version;
+}
+
 bool VariableStore::initialized(absl::string_view name) const {
   const auto it = entries_.find(name);
   return it != entries_.end() && it->second.initialized;

@@ -48,7 +48,7 @@ class VariableStore {
   bool initialized(absl::string_view name) const;
   // A pointer to what `initialized` returns, valid while the store exists. REQUIRES: Has(name).
   const bool* InitializedFlag(absl::string_view name) const;
-  // Call it after a program has written the storage. REQUIRES: Has(name).
+  // Call it after the storage has been written through its address. REQUIRES: Has(name).
   void MarkInitialized(absl::string_view name);
   // Tells that `device` has computed a newer value of `name`. Peek, Get and Download copy it into the
   // storage when it is needed there. Set, MarkInitialized and MarkUninitialized discard it.
@@ -60,8 +60,12 @@ class VariableStore {
   // Errors: those of the devices, also of earlier copies, until the variable is set on the host. It is
   // not initialized until then.
   absl::Status Download() const;
-  // A number that changes with the value in the storage: by Set, Mark... and copies from devices.
+  // A number that changes with the value in the storage: by Set, Mark..., updates of programs and
+  // copies from devices. Values that are computed from variables are kept while it stays the same.
   uint64_t version(absl::string_view name) const;
+  // A pointer to what `version` returns, valid while the store exists. A program that writes the
+  // storage of a variable adds 1 to it before it writes. REQUIRES: Has(name).
+  uint64_t* VersionCounter(absl::string_view name);
   // Marks the value as not initialized; the storage remains. Does nothing if there is no such
   // variable.
   void MarkUninitialized(absl::string_view name);

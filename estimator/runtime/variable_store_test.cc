@@ -66,6 +66,30 @@ TEST(VariableStore, AMissingNameGetsASuggestion) {
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("did you mean 'dense/kernel'?")));
 }
 
+TEST(VariableStore, EachWriteChangesTheVersion) {
+  VariableStore store;
+  EST_ASSERT_OK(store.Set("w", Array::Scalar(1.0f)));
+  uint64_t* const counter = store.VersionCounter("w");
+  uint64_t before = store.version("w");
+  const auto changed = [&] {
+    const bool is_new = store.version("w") != before;
+    before = store.version("w");
+    return is_new;
+  };
+  EXPECT_FALSE(changed());
+  EST_ASSERT_OK(store.Set("w", Array::Scalar(1.0f)));
+  EXPECT_TRUE(changed());
+  store.MarkInitialized("w");
+  EXPECT_TRUE(changed());
+  store.MarkUninitialized("w");
+  EXPECT_TRUE(changed());
+  EST_ASSERT_OK(store.Set("other", Array::Scalar(1.0f)));
+  EXPECT_FALSE(changed());
+  EXPECT_EQ(*counter, before);
+  ++*counter;
+  EXPECT_TRUE(changed());
+}
+
 TEST(VariableStore, NamesAreSortedAndBytesAdded) {
   VariableStore store;
   EST_ASSERT_OK(store.Set("b", Array::Of<float>({2}, {1, 2})));

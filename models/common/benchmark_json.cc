@@ -32,7 +32,8 @@ absl::Status BenchmarkHook::AfterRun(RunContext& context, const RunValues& value
   const double now = clock_();
   if (const ExecutableInfo* info = context.session().program_info()) {
     if (steps_done_ == 0) flops_ *= info->num_replicas;
-    planned_bytes_ = static_cast<double>(info->planned_peak_bytes) * info->num_replicas;
+    planned_bytes_ = static_cast<double>(info->planned_peak_bytes * info->num_replicas +
+                                         info->planned_shared_bytes + info->planned_derived_bytes);
   }
   steps_done_ += values.num_steps;
   if (begin_) {

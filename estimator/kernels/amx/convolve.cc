@@ -235,16 +235,19 @@ ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads) {
   return plan;
 }
 
-void Convolve(const ConvolvePlan& plan, const Bfloat16* from, const Bfloat16* filter, Bfloat16* to,
-              void* scratch) {
-  char* const bytes = static_cast<char*>(scratch);
-  Bfloat16* const copy = reinterpret_cast<Bfloat16*>(bytes);
+void PackFilter(const ConvolvePlan& plan, const Bfloat16* filter, Bfloat16* packed) {
   const int64_t groups = plan.to_padded / kGroup;
   fused::ParallelFor(fused::MakeChunks(groups, plan.steps * kGroup * kGroup),
                      [&](int, int64_t begin, int64_t end) {
                        for (int64_t g = begin; g < end; ++g)
-                         CopyFilter(plan, filter, g * kGroup, copy);
+                         CopyFilter(plan, filter, g * kGroup, packed);
                      });
+}
+
+void Convolve(const ConvolvePlan& plan, const Bfloat16* from, const Bfloat16* filter, Bfloat16* to,
+              void* scratch) {
+  char* const bytes = static_cast<char*>(scratch);
+  const int64_t groups = plan.to_padded / kGroup;
   const int threads = plan.pixel_parts * plan.channel_parts;
   fused::ParallelFor({threads, threads}, [&](int, int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
@@ -252,8 +255,7 @@ void Convolve(const ConvolvePlan& plan, const Bfloat16* from, const Bfloat16* fi
       const fused::Chunks channels{groups, plan.channel_parts};
       const int pixel_part = static_cast<int>(t) / plan.channel_parts;
       const int channel_part = static_cast<int>(t) % plan.channel_parts;
-      Worker(plan, from, copy, to,
-             bytes + plan.filter_bytes() + static_cast<size_t>(t) * plan.thread_bytes())
+      Worker(plan, from, filter, to, bytes + static_cast<size_t>(t) * plan.thread_bytes())
           .Run(segments.begin(pixel_part), segments.end(pixel_part),
                channels.begin(channel_part) * kGroup, channels.end(channel_part) * kGroup);
     }

@@ -58,13 +58,18 @@ struct ConvolvePlan {
   size_t filter_bytes() const { return static_cast<size_t>(steps * 64 * to_padded); }
   size_t thread_bytes() const;
   size_t scratch_bytes() const {
-    return filter_bytes() + static_cast<size_t>(pixel_parts * channel_parts) * thread_bytes();
+    return static_cast<size_t>(pixel_parts * channel_parts) * thread_bytes();
   }
 };
 //   threads: at least 1.
 ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads);
 
+// Copies a filter for Convolve.
 //   filter: that of the convolution, [filter_rows, filter_columns, in_channels, out_channels].
+//   packed: plan.filter_bytes(), aligned to 64 bytes.
+void PackFilter(const ConvolvePlan& plan, const Bfloat16* filter, Bfloat16* packed);
+
+//   filter: what PackFilter has written.
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.
 // REQUIRES: IsAvailable() (tiles.h).
 void Convolve(const ConvolvePlan& plan, const Bfloat16* from, const Bfloat16* filter, Bfloat16* to,

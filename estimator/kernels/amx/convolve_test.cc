@@ -70,7 +70,13 @@ std::vector<Bfloat16> Result(const GridSums& sums, int threads, const std::vecto
       static_cast<float*>(std::aligned_alloc(64, floats * sizeof(float))), std::free);
   std::fill_n(scratch.get(), floats, kNan);
   std::vector<Bfloat16> result(count, Bfloat16(kNan));
-  Convolve(plan, from.data(), filter.data(), result.data(), scratch.get());
+  const size_t filter_floats = (plan.filter_bytes() + 63) / 64 * 16;
+  const std::unique_ptr<float, void (*)(void*)> packed(
+      static_cast<float*>(std::aligned_alloc(64, filter_floats * sizeof(float))), std::free);
+  std::fill_n(packed.get(), filter_floats, kNan);
+  Bfloat16* const numbers = reinterpret_cast<Bfloat16*>(packed.get());
+  PackFilter(plan, filter.data(), numbers);
+  Convolve(plan, from.data(), numbers, result.data(), scratch.get());
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include "estimator/kernels/fused/bfloat16.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/layout.h"
+#include "estimator/kernels/prepared_input.h"
 #include "estimator/kernels/window.h"
 
 namespace estimator::amx {
@@ -52,13 +53,21 @@ std::optional<Convolution> ConvolutionOf(const KernelSpec& spec, const TensorSpe
 std::unique_ptr<Kernel> MakeConvolve(const std::optional<GridSums>& sums, int from, int filter) {
   if (!sums.has_value()) return nullptr;
   const ConvolvePlan plan = MakeConvolvePlan(*sums, omp_get_max_threads());
-  return fused::MakeFusedKernel(
-      [plan, from, filter](const KernelArgs& args) {
-        Convolve(plan, args.in<Bfloat16>(from), args.in<Bfloat16>(filter), args.out<Bfloat16>(0),
-                 args.scratch);
-        return absl::OkStatus();
-      },
-      {.scratch_bytes = plan.scratch_bytes()});
+  return MakePreparingKernel({
+      .input = filter,
+      .prepared_bytes = plan.filter_bytes(),
+      .prepare =
+          [plan](const void* given, void* packed) {
+            PackFilter(plan, static_cast<const Bfloat16*>(given), static_cast<Bfloat16*>(packed));
+          },
+      .run =
+          [plan, from](const KernelArgs& args, const void* packed) {
+            Convolve(plan, args.in<Bfloat16>(from), static_cast<const Bfloat16*>(packed),
+                     args.out<Bfloat16>(0), args.scratch);
+            return absl::OkStatus();
+          },
+      .scratch_bytes = plan.scratch_bytes(),
+  });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Conv2D, _FusedConv2D and DepthwiseConv2dNative by oneDNN. Images are NHWC, or in blocks if oneDNN
-// prefers that. The filter is reordered in scratch to the layout that oneDNN prefers.
+// prefers that. The filter is reordered to the layout that oneDNN prefers, and is the prepared input.
 //   _FusedConv2D: x, filter, bias[, side] -> y = act(conv(x, filter) + bias + side)
 //     fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}. The output may use the buffer of the side
 //     input.
@@ -57,7 +57,7 @@ std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec, bool depthwise) {
     std::vector<Argument> arguments = {
         {DNNL_ARG_SRC, desc.src_desc(), Input(0)},
         {DNNL_ARG_WEIGHTS, desc.weights_desc(),
-         chain->InLayout(Input(1), conv->filter, desc.weights_desc())},
+         chain->InPreparedLayout(1, conv->filter, desc.weights_desc())},
         {DNNL_ARG_DST, desc.dst_desc(), Output(0)}};
     if (fused.bias) arguments.push_back({DNNL_ARG_BIAS, desc.bias_desc(), Input(2)});
     if (side) {

@@ -25,7 +25,7 @@ std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec, bool depthwise
     if (!SkipReference(desc) || !conv->IsOwn(desc.diff_src_desc(), desc.diff_dst_desc()))
       return nullptr;
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
-    const Operand filter = chain->InLayout(Input(1), conv->filter, desc.weights_desc());
+    const Operand filter = chain->InPreparedLayout(1, conv->filter, desc.weights_desc());
     chain->AddStep(dnnl::convolution_backward_data(desc), desc.scratchpad_desc(),
                    {{DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), Input(2)},
                     {DNNL_ARG_WEIGHTS, desc.weights_desc(), filter},

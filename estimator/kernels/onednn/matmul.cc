@@ -86,7 +86,7 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
     std::vector<Argument> arguments = {
         {DNNL_ARG_SRC, a_layout, Input(0)},
-        {DNNL_ARG_WEIGHTS, b_layout, chain->InLayout(Input(1), given_b, b_layout)},
+        {DNNL_ARG_WEIGHTS, b_layout, chain->InPreparedLayout(1, given_b, b_layout)},
         {DNNL_ARG_DST, c_layout, Output(0)}};
     if (fused.bias) arguments.push_back({DNNL_ARG_BIAS, bias_layout, Input(2)});
     chain->AddStep(dnnl::matmul(desc), desc.scratchpad_desc(), arguments);

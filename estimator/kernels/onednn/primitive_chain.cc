@@ -7,26 +7,32 @@
 #include <new>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "glog/logging.h"
 
 namespace estimator::onednn {
 namespace {
 
 constexpr size_t kAlignment = 64;
 
-void* Address(const KernelArgs& args, const Operand& operand) {
+size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+}  // namespace
+
+void* PrimitiveChain::Buffers::Address(const Operand& operand) const {
   switch (operand.place) {
     // oneDNN's handles are not const, but primitives only read their sources.
     case Operand::Place::kInput:
-      return const_cast<void*>(args.inputs[operand.value]);
+      return const_cast<void*>(only_input == nullptr ? inputs[operand.value] : only_input);
     case Operand::Place::kOutput:
-      return args.outputs[operand.value];
+      return outputs[operand.value];
     case Operand::Place::kScratch:
-      return static_cast<char*>(args.scratch) + operand.value;
+      return scratch + operand.value;
+    case Operand::Place::kPrepared:
+      return prepared;
   }
   return nullptr;
 }
-
-}  // namespace
 
 const dnnl::engine& CpuEngine() {
   static const dnnl::engine& engine = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
@@ -50,7 +56,7 @@ dnnl::primitive_attr UserScratchpad() {
 
 Operand PrimitiveChain::AddScratch(size_t bytes) {
   const Operand operand{Operand::Place::kScratch, scratch_bytes_};
-  scratch_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  scratch_bytes_ += Aligned(bytes);
   return operand;
 }
 
@@ -93,27 +99,72 @@ Operand PrimitiveChain::InLayout(Operand operand, const dnnl::memory::desc& have
   return copy;
 }
 
-absl::Status PrimitiveChain::Run(const KernelArgs& args) {
-  for (const Step& step : steps_) {
-    if (step.copy_bytes > 0) {
-      const void* from = Address(args, step.operands[0]);
-      void* to = Address(args, step.operands[1]);
-      if (from != to) std::memcpy(to, from, step.copy_bytes);
-      continue;
-    }
-    for (size_t i = 0; i < step.args.size(); ++i) {
-      // With a stream this call would write zeros into padding. The primitives write their own.
-      dnnl_memory_set_data_handle_v2(step.args[i].memory, Address(args, step.operands[i]), nullptr);
-    }
-    const dnnl_status_t status = dnnl_primitive_execute(
-        step.primitive.get(), stream_.get(), static_cast<int>(step.args.size()), step.args.data());
-    if (status != dnnl_success) {
-      return absl::InternalError(absl::StrCat(name_, ": oneDNN's ", implementation_,
-                                              " failed with status ", static_cast<int>(status)));
-    }
+Operand PrimitiveChain::InPreparedLayout(size_t input, const dnnl::memory::desc& have,
+                                         const dnnl::memory::desc& wanted) {
+  if (have == wanted) return Input(input);
+  CHECK_LT(prepared_input_, 0) << name_ << " has two prepared inputs";
+  const Operand copy{Operand::Place::kPrepared, 0};
+  prepared_input_ = static_cast<int>(input);
+  prepared_bytes_ = Aligned(wanted.get_size());
+  prepare_step_ = steps_.size();
+  AddReorder(have, Input(input), wanted, copy);
+  return copy;
+}
+
+absl::Status PrimitiveChain::RunStep(const Step& step, const Buffers& buffers) const {
+  if (step.copy_bytes > 0) {
+    const void* from = buffers.Address(step.operands[0]);
+    void* to = buffers.Address(step.operands[1]);
+    if (from != to) std::memcpy(to, from, step.copy_bytes);
+    return absl::OkStatus();
+  }
+  for (size_t i = 0; i < step.args.size(); ++i) {
+    // With a stream this call would write zeros into padding. The primitives write their own.
+    dnnl_memory_set_data_handle_v2(step.args[i].memory, buffers.Address(step.operands[i]), nullptr);
+  }
+  const dnnl_status_t status = dnnl_primitive_execute(
+      step.primitive.get(), stream_.get(), static_cast<int>(step.args.size()), step.args.data());
+  if (status == dnnl_success) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(name_, ": oneDNN's ", implementation_,
+                                          " failed with status ", static_cast<int>(status)));
+}
+
+absl::Status PrimitiveChain::RunSteps(const Buffers& buffers, bool with_preparation) const {
+  for (size_t s = 0; s < steps_.size(); ++s) {
+    if (!with_preparation && prepared_input_ >= 0 && s == prepare_step_) continue;
+    EST_RETURN_IF_ERROR(RunStep(steps_[s], buffers));
   }
   dnnl_stream_wait(stream_.get());
   return absl::OkStatus();
+}
+
+absl::Status PrimitiveChain::Run(const KernelArgs& args) {
+  char* const scratch = static_cast<char*>(args.scratch);
+  return RunSteps({.inputs = args.inputs,
+                   .outputs = args.outputs,
+                   .scratch = scratch,
+                   .prepared = scratch + scratch_bytes_},
+                  true);
+}
+
+absl::Status PrimitiveChain::Prepare(const void* input, void* prepared, void* scratch) {
+  EST_RETURN_IF_ERROR(RunStep(steps_[prepare_step_], {.inputs = {},
+                                                      .outputs = {},
+                                                      .scratch = static_cast<char*>(scratch),
+                                                      .prepared = prepared,
+                                                      .only_input = input}));
+  dnnl_stream_wait(stream_.get());
+  return absl::OkStatus();
+}
+
+absl::Status PrimitiveChain::RunPrepared(const KernelArgs& args) {
+  // The primitives only read their prepared input.
+  void* const prepared = const_cast<void*>(args.inputs[static_cast<size_t>(prepared_input_)]);
+  return RunSteps({.inputs = args.inputs,
+                   .outputs = args.outputs,
+                   .scratch = static_cast<char*>(args.scratch),
+                   .prepared = prepared},
+                  false);
 }
 
 bool SupportedType(DType dtype) {

@@ -2,7 +2,8 @@
 //
 // The factory builds everything. Run only sets the memory objects to the step's buffers and
 // executes the primitives, through oneDNN's C interface, so it neither allocates nor throws.
-// Scratchpads and reordered filters are in the kernel's scratch, which the runtime plans.
+// Scratchpads and reordered operands are in the kernel's scratch, which the runtime plans. A
+// reordered filter can be kept between steps instead (kernels/prepared_input.h).
 #ifndef ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
 #define ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
 
@@ -15,7 +16,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/prepared_input.h"
 
 namespace estimator::onednn {
 
@@ -24,7 +27,8 @@ const dnnl::engine& CpuEngine();
 
 // The place of a primitive's operand when the kernel runs.
 struct Operand {
-  enum class Place { kInput, kOutput, kScratch };
+  // kPrepared: the copy of the prepared input.
+  enum class Place { kInput, kOutput, kScratch, kPrepared };
   Place place = Place::kInput;
   size_t value = 0;  // index of the input or output; for kScratch the offset in bytes
 };
@@ -38,7 +42,7 @@ struct Argument {
   Operand operand;
 };
 
-class PrimitiveChain final : public Kernel {
+class PrimitiveChain final : public Kernel, public PreparedInput {
  public:
   explicit PrimitiveChain(std::string name) : name_(std::move(name)), stream_(CpuEngine()) {}
 
@@ -56,6 +60,10 @@ class PrimitiveChain final : public Kernel {
   // The operand in layout `wanted`: itself if it has that layout already, else a copy in scratch.
   Operand InLayout(Operand operand, const dnnl::memory::desc& have,
                    const dnnl::memory::desc& wanted);
+  // As InLayout for input `input`; the copy, if there is one, is that of PreparedInput.
+  // REQUIRES: it was not called before for a copy.
+  Operand InPreparedLayout(size_t input, const dnnl::memory::desc& have,
+                           const dnnl::memory::desc& wanted);
 
   // The implementation that oneDNN chose for the main primitive, "jit:avx2". The builder sets it,
   // for tests.
@@ -65,7 +73,13 @@ class PrimitiveChain final : public Kernel {
   const std::string& implementation() const { return implementation_; }
 
   absl::Status Run(const KernelArgs& args) override;
-  size_t scratch_bytes() const override { return scratch_bytes_; }
+  // The prepared input comes last.
+  size_t scratch_bytes() const override { return scratch_bytes_ + prepared_bytes_; }
+  int prepared_input() const override { return prepared_input_; }
+  size_t prepared_bytes() const override { return prepared_bytes_; }
+  size_t prepared_scratch_bytes() const override { return scratch_bytes_; }
+  absl::Status Prepare(const void* input, void* prepared, void* scratch) override;
+  absl::Status RunPrepared(const KernelArgs& args) override;
   int AliasInput(int output) const override { return output == 0 ? alias_input_ : -1; }
   void set_alias_input(int input) { alias_input_ = input; }
 
@@ -77,11 +91,26 @@ class PrimitiveChain final : public Kernel {
     std::vector<Operand> operands;  // one for each of args; for a copy, source and destination
     size_t copy_bytes = 0;          // not 0: the step is a copy, not a primitive
   };
+  // The buffers of one execution.
+  struct Buffers {
+    absl::Span<const void* const> inputs;
+    absl::Span<void* const> outputs;
+    char* scratch = nullptr;
+    void* prepared = nullptr;
+    const void* only_input = nullptr;  // not null: the input that a step reads; `inputs` is empty
+
+    void* Address(const Operand& operand) const;
+  };
+  absl::Status RunStep(const Step& step, const Buffers& buffers) const;
+  absl::Status RunSteps(const Buffers& buffers, bool with_preparation) const;
 
   std::string name_;
   dnnl::stream stream_;
   std::vector<Step> steps_;
-  size_t scratch_bytes_ = 0;
+  size_t scratch_bytes_ = 0;  // without the prepared input
+  int prepared_input_ = -1;
+  size_t prepared_bytes_ = 0;
+  size_t prepare_step_ = 0;  // in steps_, if there is a prepared input
   int alias_input_ = -1;
   std::string implementation_;
 };

@@ -14,6 +14,7 @@
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
+#include "estimator/kernels/prepared_input.h"
 #include "estimator/kernels/winograd/first_layer.h"
 #include "estimator/kernels/winograd/rule.h"
 #include "estimator/kernels/winograd/winograd.h"
@@ -156,22 +157,27 @@ std::unique_ptr<Kernel> MakeForward(const KernelSpec& spec) {
   if (!Supported(*op, spec.inputs[0])) return nullptr;
   const Convolution conv = op->Conv();
   if (!Chosen(spec, Pass::kForward, conv)) return nullptr;
-  const size_t filter_floats = FilterFloats(conv);
-  return MakeFusedKernel(
-      [conv, op = *op, bias, relu, side, filter_floats](const KernelArgs& args) {
-        float* const filter = Floats(args.scratch);
-        TransformFilter(conv, args.in<float>(1), false, filter);
-        const Destination destination{.data = args.out<float>(0),
-                                      .argmax = op.pooled ? args.out<uint8_t>(1) : nullptr,
-                                      .bias = bias ? args.in<float>(2) : nullptr,
-                                      .side = side ? args.in<float>(3) : nullptr,
-                                      .relu = relu,
-                                      .strides = op.OutStrides()};
-        Convolve(conv, {.data = args.in<float>(0), .strides = op.InStrides()}, filter, destination,
-                 filter + filter_floats);
-        return absl::OkStatus();
-      },
-      {.scratch_bytes = (filter_floats + ConvolveFloats(conv)) * sizeof(float)});
+  return MakePreparingKernel({
+      .input = 1,
+      .prepared_bytes = FilterFloats(conv) * sizeof(float),
+      .prepare =
+          [conv](const void* filter, void* prepared) {
+            TransformFilter(conv, static_cast<const float*>(filter), false, Floats(prepared));
+          },
+      .run =
+          [conv, op = *op, bias, relu, side](const KernelArgs& args, const void* filter) {
+            const Destination destination{.data = args.out<float>(0),
+                                          .argmax = op.pooled ? args.out<uint8_t>(1) : nullptr,
+                                          .bias = bias ? args.in<float>(2) : nullptr,
+                                          .side = side ? args.in<float>(3) : nullptr,
+                                          .relu = relu,
+                                          .strides = op.OutStrides()};
+            Convolve(conv, {.data = args.in<float>(0), .strides = op.InStrides()},
+                     static_cast<const float*>(filter), destination, Floats(args.scratch));
+            return absl::OkStatus();
+          },
+      .scratch_bytes = ConvolveFloats(conv) * sizeof(float),
+  });
 }
 
 // Conv2DBackpropInput: sizes, filter, dy.  _Conv2DMaxPoolBackpropInput: filter, dy, argmax.
@@ -184,20 +190,25 @@ std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec) {
   if (!op.has_value() || !Supported(*op, spec.outputs[0])) return nullptr;
   const Convolution conv = op->Conv().Transposed();
   if (!Chosen(spec, Pass::kInputGradient, op->Conv())) return nullptr;
-  const size_t filter_floats = FilterFloats(conv);
-  return MakeFusedKernel(
-      [conv, op = *op, filter_input, dy_input, filter_floats](const KernelArgs& args) {
-        float* const transformed = Floats(args.scratch);
-        TransformFilter(conv, args.in<float>(filter_input), true, transformed);
-        Convolve(conv,
-                 {.data = args.in<float>(dy_input),
-                  .argmax = op.pooled ? args.in<uint8_t>(2) : nullptr,
-                  .strides = op.OutStrides()},
-                 transformed, {.data = args.out<float>(0), .strides = op.InStrides()},
-                 transformed + filter_floats);
-        return absl::OkStatus();
-      },
-      {.scratch_bytes = (filter_floats + ConvolveFloats(conv)) * sizeof(float)});
+  return MakePreparingKernel({
+      .input = filter_input,
+      .prepared_bytes = FilterFloats(conv) * sizeof(float),
+      .prepare =
+          [conv](const void* filter, void* prepared) {
+            TransformFilter(conv, static_cast<const float*>(filter), true, Floats(prepared));
+          },
+      .run =
+          [conv, op = *op, dy_input](const KernelArgs& args, const void* filter) {
+            Convolve(conv,
+                     {.data = args.in<float>(dy_input),
+                      .argmax = op.pooled ? args.in<uint8_t>(2) : nullptr,
+                      .strides = op.OutStrides()},
+                     static_cast<const float*>(filter),
+                     {.data = args.out<float>(0), .strides = op.InStrides()}, Floats(args.scratch));
+            return absl::OkStatus();
+          },
+      .scratch_bytes = ConvolveFloats(conv) * sizeof(float),
+  });
 }
 
 // Conv2DBackpropFilter: x, sizes, dy.  _FusedConv2DBackpropFilter: x, dy.

@@ -1,5 +1,7 @@
 #include "estimator/runtime/passes/emit.h"
 
+#include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -63,11 +65,36 @@ Instruction MakeInstruction(const Module& module, const Schedule& schedule, cons
   return instruction;
 }
 
+// REQUIRES: `code` has no instructions yet.
+void EmitDerived(const Module& module, const Schedule& schedule, const MemoryPlan& plan,
+                 const std::vector<uint64_t>& groups, Code& code) {
+  std::map<int, int> instruction_of;  // node -> its instruction
+  std::vector<std::set<int>> variables(module.nodes.size());
+  for (int t = 0; t < schedule.derived_end; ++t) {
+    const int n = At(schedule.order, t);
+    const Node& node = module.node(n);
+    Code::Derived derived{.kept = node.kept, .variables = {}, .needs = {}};
+    std::set<int>& own = At(variables, n);
+    for (const Value& input : node.inputs) {
+      const int root = Root(module, input).node;
+      const Node& source = module.node(root);
+      if (source.kind == Node::Kind::kVariable) own.insert(source.index);
+      own.insert(At(variables, root).begin(), At(variables, root).end());
+      if (source.derived && !source.kept) derived.needs.push_back(instruction_of.at(root));
+    }
+    if (node.kept) derived.variables.assign(own.begin(), own.end());
+    instruction_of[n] = t;
+    code.instructions.push_back(MakeInstruction(module, schedule, plan, groups, t));
+    code.derived.push_back(std::move(derived));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Code> Emit(const Module& module, const Schedule& schedule, const MemoryPlan& plan) {
   Code code;
   const std::vector<uint64_t> groups = Groups(module);
+  EmitDerived(module, schedule, plan, groups, code);
   for (const Schedule::Segment& from : schedule.segments) {
     Code::Segment segment;
     segment.begin = static_cast<int>(code.instructions.size());

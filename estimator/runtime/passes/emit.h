@@ -27,12 +27,19 @@ struct Instruction {
 };
 
 struct Code {
+  // What is known of a derived instruction.
+  struct Derived {
+    bool kept = false;  // its outputs are kept; else it runs whenever one of its readers does
+    std::vector<int> variables;  // kept: the variables that its outputs are computed from
+    std::vector<int> needs;      // the derived instructions that it reads and that are not kept
+  };
   struct Segment {
     int begin = 0;  // instructions[begin, end)
     int end = 0;
     std::vector<Collective> collectives;  // run after the instructions
   };
   std::vector<Instruction> instructions;
+  std::vector<Derived> derived;  // of instructions[0, derived.size()), which run before segment 0
   std::vector<Segment> segments;
   int updates_begin = 0;  // the update phase is instructions[updates_begin, end)
 };

@@ -179,6 +179,15 @@ class Planner {
         if (module_.spec(value).dtype == DType::kString && BufferOf(value) < 0) PlaceOwn(value);
       }
     }
+    for (size_t n = 0; n < module_.nodes.size(); ++n) {
+      const Node& node = module_.nodes[n];
+      if (!node.kept) continue;
+      for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o) {
+        BufferOf({static_cast<int>(n), o}) =
+            AddBuffer({.kind = Buffer::Kind::kDerived, .offset = plan_.derived_bytes, .index = 0});
+        plan_.derived_bytes += FirstFit::Rounded(At(node.outputs, o).num_bytes());
+      }
+    }
     for (const auto& [value, variable] : schedule_.in_place) {
       BufferOf(value) =
           AddBuffer({.kind = Buffer::Kind::kVariable, .offset = 0, .index = variable});
@@ -203,8 +212,8 @@ class Planner {
     }
   }
 
-  // Numbers the parts of the step that a replica runs without a break: the instructions of each
-  // segment, its collectives, and the updates.
+  // Numbers the parts of the step that a replica runs without a break: the derived nodes, the
+  // instructions of each segment, its collectives, and the updates.
   void FindPhases() {
     phase_.assign(schedule_.order.size() + 1, 0);
     int phase = 0;
@@ -212,6 +221,7 @@ class Planner {
       for (int t = begin; t < end; ++t) At(phase_, t) = phase;
       ++phase;
     };
+    number(0, schedule_.derived_end);
     for (const Schedule::Segment& segment : schedule_.segments) {
       number(segment.begin, segment.end);
       has_collectives_ |= segment.end < segment.collectives_end;

@@ -4,8 +4,9 @@
 // in the schedule, 64-byte aligned. Two placements are computed, first fit in the order of the
 // schedule and by size (PlaceBySize), and the smaller one is used. An output overwrites its input if
 // the kernel allows it and no other node reads the input afterwards. Fetches and strings have
-// buffers of their own, which are valid until the next step. Constants, feeds and variables keep
-// their own memory.
+// buffers of their own, which are valid until the next step. Kept derived values (derive_values.h)
+// are outside the arena too, because other programs use the arena between steps. Constants, feeds
+// and variables keep their own memory.
 //
 // Replicas take turns: each runs a whole segment before the next one does. In a program with
 // collectives, a value that lives within one segment is therefore in a second arena, which all
@@ -24,9 +25,10 @@ namespace estimator::ir {
 
 struct Buffer {
   // kShared: in the arena that the replicas share.
-  enum class Kind { kArena, kShared, kOwn, kConstant, kFeed, kVariable };
+  // kDerived: in the memory of kept derived values.
+  enum class Kind { kArena, kShared, kDerived, kOwn, kConstant, kFeed, kVariable };
   Kind kind = Kind::kArena;
-  int64_t offset = 0;  // kArena, kShared: in bytes
+  int64_t offset = 0;  // kArena, kShared, kDerived: in bytes
   int index = 0;  // kOwn: in MemoryPlan::own; kConstant: the node; kFeed, kVariable: its number
 };
 
@@ -39,7 +41,8 @@ struct MemoryPlan {
   std::vector<int64_t> scratch;
   std::vector<TensorSpec> own;
   int64_t arena_bytes = 0;
-  int64_t shared_bytes = 0;  // 0 in a program without collectives
+  int64_t shared_bytes = 0;   // 0 in a program without collectives
+  int64_t derived_bytes = 0;  // 0 in a program without kept derived values
 
   int buffer(Value value) const { return At(buffer_of, value); }
 };

@@ -140,10 +140,14 @@ class Scheduler {
     }
     std::vector<std::vector<int>> runs(static_cast<size_t>(num_levels)), collectives(runs.size());
     for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
-      if (!Runs(n) || IsView(at(n)) || phase_.count(n) > 0) continue;
+      if (!Runs(n) || IsView(at(n)) || at(n).derived || phase_.count(n) > 0) continue;
       At(at(n).op == kCollectiveOp ? collectives : runs, At(level, n)).push_back(n);
     }
     std::vector<int>& order = result_.order;
+    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+      if (at(n).derived && !IsView(at(n))) order.push_back(n);
+    }
+    result_.derived_end = static_cast<int>(order.size());
     for (size_t k = 0; k < runs.size(); ++k) {
       Schedule::Segment segment;
       segment.begin = static_cast<int>(order.size());

@@ -1,8 +1,11 @@
 // Schedule: the order in which nodes run, divided into segments by collectives, and the updates
 // that are written directly into a variable's memory.
 //
+// Derived nodes (derive_values.h) come first; they run only in steps before which a variable has
+// changed.
+//
 //   level(node) = max over its inputs of level(input) + (1 if the input is a CrossReplicaSum)
-// Nodes run by level, and within a level in topological order. The collectives of level k run at
+// Other nodes run by level, and within a level in topological order. The collectives of level k run at
 // the end of segment k. The update phase follows the last segment: the nodes that write variables
 // in place, and the nodes that read their results. It has only ops that cannot fail, and every
 // reader of a variable's old value runs before the node that writes it. So a step that fails
@@ -24,6 +27,7 @@ struct Schedule {
     int collectives_end = 0;
   };
   std::vector<int> order;          // nodes that run, and collectives; views do not run
+  int derived_end = 0;             // order[0, derived_end) are the derived nodes
   std::vector<Segment> segments;   // at least one
   int updates_begin = 0;           // order[updates_begin, order.size()) is the update phase
   std::vector<char> only_updates;  // for each node: OnlyUpdates

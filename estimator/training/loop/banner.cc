@@ -117,8 +117,8 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
                                 ? absl::StrCat(banner.sizes.examples_per_step)
                                 : absl::StrCat(banner.sizes.examples_per_step, " (", replicas,
                                                " x ", banner.model.batch_size, ")");
-  const int64_t memory =
-      banner.info.planned_peak_bytes * replicas + banner.info.planned_shared_bytes;
+  const int64_t memory = banner.info.planned_peak_bytes * replicas +
+                         banner.info.planned_shared_bytes + banner.info.planned_derived_bytes;
   const std::vector<std::vector<std::string>> rows = {
       {"backend:", banner.strategy.name()},
       {"batch:", batch},

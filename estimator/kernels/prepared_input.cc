@@ -1,0 +1,92 @@
+#include "estimator/kernels/prepared_input.h"
+
+#include <utility>
+
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+class PrepareKernel final : public Kernel {
+ public:
+  explicit PrepareKernel(std::shared_ptr<PreparedInput> kernel) : kernel_(std::move(kernel)) {}
+  absl::Status Run(const KernelArgs& args) override {
+    return kernel_->Prepare(args.inputs[0], args.outputs[0], args.scratch);
+  }
+  size_t scratch_bytes() const override { return kernel_->prepared_scratch_bytes(); }
+
+ private:
+  const std::shared_ptr<PreparedInput> kernel_;
+};
+
+class RunPreparedKernel final : public Kernel {
+ public:
+  explicit RunPreparedKernel(std::shared_ptr<Kernel> kernel)
+      : kernel_(std::move(kernel)), prepared_(PreparedInputOf(kernel_)) {
+    CHECK(prepared_ != nullptr) << "the kernel prepares no input";
+    if (kernel_->tier().has_value()) set_tier(*kernel_->tier());
+  }
+  absl::Status Run(const KernelArgs& args) override { return prepared_->RunPrepared(args); }
+  size_t scratch_bytes() const override { return prepared_->prepared_scratch_bytes(); }
+  int AliasInput(int output) const override {
+    const int input = kernel_->AliasInput(output);
+    return input == prepared_->prepared_input() ? -1 : input;
+  }
+
+ private:
+  const std::shared_ptr<Kernel> kernel_;
+  const std::shared_ptr<PreparedInput> prepared_;
+};
+
+class PreparingKernel final : public Kernel, public PreparedInput {
+ public:
+  explicit PreparingKernel(PreparingFunctions functions)
+      : functions_(std::move(functions)),
+        inner_bytes_((functions_.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment) {}
+
+  absl::Status Run(const KernelArgs& args) override {
+    void* const prepared = static_cast<char*>(args.scratch) + inner_bytes_;
+    functions_.prepare(args.inputs[static_cast<size_t>(functions_.input)], prepared);
+    return functions_.run(args, prepared);
+  }
+  // The copy comes after the scratch of `run`.
+  size_t scratch_bytes() const override { return inner_bytes_ + functions_.prepared_bytes; }
+
+  int prepared_input() const override { return functions_.input; }
+  size_t prepared_bytes() const override { return functions_.prepared_bytes; }
+  size_t prepared_scratch_bytes() const override { return functions_.scratch_bytes; }
+  absl::Status Prepare(const void* input, void* prepared, void* /*scratch*/) override {
+    functions_.prepare(input, prepared);
+    return absl::OkStatus();
+  }
+  absl::Status RunPrepared(const KernelArgs& args) override {
+    return functions_.run(args, args.inputs[static_cast<size_t>(functions_.input)]);
+  }
+
+ private:
+  const PreparingFunctions functions_;
+  const size_t inner_bytes_;
+};
+
+}  // namespace
+
+std::shared_ptr<PreparedInput> PreparedInputOf(const std::shared_ptr<Kernel>& kernel) {
+  std::shared_ptr<PreparedInput> prepared = std::dynamic_pointer_cast<PreparedInput>(kernel);
+  return prepared != nullptr && prepared->prepared_input() >= 0 ? prepared : nullptr;
+}
+
+std::unique_ptr<Kernel> MakePrepare(std::shared_ptr<PreparedInput> kernel) {
+  return std::make_unique<PrepareKernel>(std::move(kernel));
+}
+
+std::unique_ptr<Kernel> MakeRunPrepared(std::shared_ptr<Kernel> kernel) {
+  return std::make_unique<RunPreparedKernel>(std::move(kernel));
+}
+
+std::unique_ptr<Kernel> MakePreparingKernel(PreparingFunctions functions) {
+  return std::make_unique<PreparingKernel>(std::move(functions));
+}
+
+}  // namespace estimator

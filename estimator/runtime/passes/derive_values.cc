@@ -1,0 +1,142 @@
+#include "estimator/runtime/passes/derive_values.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/kernels/prepared_input.h"
+#include "estimator/runtime/passes/select_kernels.h"
+
+namespace estimator::ir {
+namespace {
+
+// How many times as large as its operands a result may be.
+constexpr int64_t kLargestGrowth = 2;
+
+class Deriver {
+ public:
+  explicit Deriver(Module& module) : module_(module) {
+    for (const Update& update : module_.updates) updated_.insert(update.variable);
+  }
+
+  void Run(bool prepare_inputs) {
+    Mark();
+    if (prepare_inputs && SplitKernels()) {
+      Compact(module_);
+      Mark();
+    }
+    MarkKept();
+  }
+
+ private:
+  // What a value depends on.
+  enum class Source { kStep, kConstants, kVariables };
+
+  Source SourceOf(Value value) const { return At(sources_, value.node); }
+
+  // The nodes whose values are fetches or new values of variables.
+  std::set<int> Results() const {
+    std::set<int> results;
+    for (const Value& fetch : module_.fetches) results.insert(Root(module_, fetch).node);
+    for (const Update& update : module_.updates) results.insert(Root(module_, update.value).node);
+    return results;
+  }
+
+  static bool CanBeKept(const Module& module, const Node& node) {
+    int64_t in = 0, out = 0;
+    for (const Value& input : node.inputs)
+      in += static_cast<int64_t>(module.spec(input).num_bytes());
+    for (const TensorSpec& output : node.outputs) {
+      if (output.dtype == DType::kString) return false;
+      out += static_cast<int64_t>(output.num_bytes());
+    }
+    return node.op == kPrepareOp || out <= kLargestGrowth * in;
+  }
+
+  Source FindSource(int n, const std::set<int>& results) const {
+    const Node& node = module_.node(n);
+    switch (node.kind) {
+      case Node::Kind::kConstant:
+        return Source::kConstants;
+      case Node::Kind::kVariable:
+        return updated_.count(node.index) > 0 ? Source::kStep : Source::kVariables;
+      case Node::Kind::kFeed:
+        return Source::kStep;
+      case Node::Kind::kOp:
+        break;
+    }
+    if (node.stateful || node.inputs.empty() || node.op == kCollectiveOp) return Source::kStep;
+    Source source = Source::kConstants;
+    for (const Value& input : node.inputs) {
+      if (SourceOf(input) == Source::kStep) return Source::kStep;
+      if (SourceOf(input) == Source::kVariables) source = Source::kVariables;
+    }
+    if (IsView(node)) return source;
+    // A node of constants that FoldConstants has left is too large to be kept.
+    if (source == Source::kConstants && node.op != kPrepareOp) return Source::kStep;
+    if (results.count(n) > 0 || !CanBeKept(module_, node)) return Source::kStep;
+    return source;
+  }
+
+  void Mark() {
+    const std::set<int> results = Results();
+    sources_.assign(module_.nodes.size(), Source::kStep);
+    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+      At(sources_, n) = FindSource(n, results);
+      Node& node = module_.node(n);
+      node.derived = node.kind == Node::Kind::kOp && At(sources_, n) != Source::kStep;
+      node.kept = false;
+    }
+  }
+
+  // Returns whether it has split any.
+  bool SplitKernels() {
+    bool any = false;
+    const int size = static_cast<int>(module_.nodes.size());
+    for (int n = 0; n < size; ++n) {
+      if (module_.node(n).kind != Node::Kind::kOp || module_.node(n).derived) continue;
+      const std::shared_ptr<Kernel> kernel = module_.node(n).kernel;
+      const std::shared_ptr<PreparedInput> prepared = PreparedInputOf(kernel);
+      if (prepared == nullptr) continue;
+      const Value input = At(module_.node(n).inputs, prepared->prepared_input());
+      if (SourceOf(input) == Source::kStep) continue;
+      Node prepare;
+      prepare.op = kPrepareOp;
+      prepare.name = absl::StrCat(module_.node(n).name, "/prepared");
+      prepare.inputs = {input};
+      prepare.outputs = {{DType::kUint8, Shape{static_cast<int64_t>(prepared->prepared_bytes())}}};
+      prepare.kernel = MakePrepare(prepared);
+      At(module_.node(n).inputs, prepared->prepared_input()) = {
+          static_cast<int>(module_.nodes.size()), 0};
+      module_.node(n).kernel = MakeRunPrepared(kernel);
+      module_.nodes.push_back(std::move(prepare));
+      any = true;
+    }
+    return any;
+  }
+
+  // Keeps the results that other nodes read in every step.
+  void MarkKept() {
+    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+      if (module_.node(n).derived) continue;
+      for (const Value& input : module_.node(n).inputs) {
+        Node& root = module_.node(Root(module_, input));
+        root.kept = root.derived;
+      }
+    }
+  }
+
+  Module& module_;
+  std::set<int> updated_;
+  std::vector<Source> sources_;  // of each node
+};
+
+}  // namespace
+
+void DeriveValues(Module& module, bool prepare_inputs) { Deriver(module).Run(prepare_inputs); }
+
+}  // namespace estimator::ir
