@@ -49,8 +49,8 @@ struct Arenas {
 };
 
 // Reserves memory for a step: `bytes` in the arena of each replica, and `shared_bytes` in the one
-// that they share. The program takes `derived_bytes` itself. The system grants memory that it does not have, and kills the process that uses
-// it. So this first checks what is available.
+// that they share. The program takes `derived_bytes` itself. The system grants memory that it does
+// not have, and kills the process that uses it. So this first checks what is available.
 // Errors: RESOURCE_EXHAUSTED with what is planned, what is available, and the cure. If the step
 // only fits with swap space, logs a warning.
 absl::Status ReserveArenas(const Arenas& arenas, int64_t bytes, int64_t shared_bytes = 0,

@@ -2,8 +2,9 @@
 //
 // Compile runs the passes of runtime/passes/ in this order: prune; fold constants, merge equal
 // nodes, simplify; fold pads; row updates; split sums; fuse; choose layouts; select kernels; sweep
-// updates; derive values; schedule; plan memory; emit. A step runs the instructions one after the other. It looks
-// up no names, infers no shapes, and allocates only in Eigen's decompositions of matrices.
+// updates; derive values; schedule; plan memory; emit. A step runs the instructions one after the
+// other. It looks up no names, infers no shapes, and allocates only in Eigen's decompositions of
+// matrices.
 //
 // Derived values: what depends on nothing but constants and variables that the step does not update
 // is computed before segment 0 of the first step, and kept. Later steps compute it again only if
