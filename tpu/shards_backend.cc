@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/runtime/arena.h"
+#include "estimator/runtime/compile_that_fits.h"
 #include "glog/logging.h"
 #include "tpu/all_reduce.h"
 
@@ -114,10 +115,7 @@ class ShardsBackend : public Backend {
   absl::StatusOr<std::unique_ptr<Executable>> Compile(const Graph& graph,
                                                       const ProgramSpec& spec) override {
     EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                         Program::Compile(graph, spec, options_));
-    EST_RETURN_IF_ERROR(ReserveArenas(arenas_, program->info().planned_peak_bytes,
-                                      program->info().planned_shared_bytes,
-                                      program->info().planned_derived_bytes));
+                         CompileThatFits(graph, spec, options_, arenas_));
     std::vector<std::unique_ptr<ProgramRun>> runs;
     for (int i = 0; i < num_replicas(); ++i) {
       EST_ASSIGN_OR_RETURN(std::unique_ptr<ProgramRun> run,

@@ -50,9 +50,6 @@ class Array {
   // Wraps existing bytes without a copy. `owner` keeps them alive (a mapped file, another array).
   static Array Wrap(DType dtype, Shape shape, void* bytes, std::shared_ptr<void> owner);
 
-  // Whether no other Array has the bytes. If so, the owner of this Array may move its strings out.
-  bool OwnsBytesAlone() const { return owner_.use_count() == 1; }
-
   bool valid() const { return dtype_ != DType::kInvalid; }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }

@@ -19,20 +19,6 @@ TEST(Array, StartsAtZeroAndSharesBytesOnCopy) {
   EXPECT_EQ(a.AsDouble(0), 5);
 }
 
-TEST(Array, KnowsWhetherItOwnsItsBytesAlone) {
-  Array a = Array::Strings({"one", "two"});
-  EXPECT_TRUE(a.OwnsBytesAlone());
-  {
-    const Array row = a.Row(1);
-    EXPECT_FALSE(a.OwnsBytesAlone());
-    EXPECT_FALSE(row.OwnsBytesAlone());
-  }
-  EXPECT_TRUE(a.OwnsBytesAlone());
-  float value = 1;
-  EXPECT_FALSE(Array::Wrap(DType::kFloat32, {}, &value, nullptr).OwnsBytesAlone());
-  EXPECT_FALSE(Array().OwnsBytesAlone());
-}
-
 TEST(Array, RowsAndSlicesShareTheBytes) {
   const Array a = Array::Of<int32_t>({3, 2}, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(a.Row(1).ToString(), "[3, 4]");

@@ -42,11 +42,16 @@ Arenas::Arenas(int num_replicas) : shared(std::make_shared<Arena>()) {
   for (int i = 0; i < num_replicas; ++i) own.push_back(std::make_shared<Arena>());
 }
 
+int64_t MissingBytes(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,
+                     int64_t derived_bytes) {
+  int64_t missing = derived_bytes + std::max<int64_t>(shared_bytes - arenas.shared->bytes(), 0);
+  for (const auto& arena : arenas.own) missing += std::max<int64_t>(bytes - arena->bytes(), 0);
+  return missing;
+}
+
 absl::Status CheckMemory(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,
                          const std::optional<AvailableMemory>& available, int64_t derived_bytes) {
-  // The bytes that the program takes, and those that the arenas lack.
-  int64_t more = derived_bytes + std::max<int64_t>(shared_bytes - arenas.shared->bytes(), 0);
-  for (const auto& arena : arenas.own) more += std::max<int64_t>(bytes - arena->bytes(), 0);
+  const int64_t more = MissingBytes(arenas, bytes, shared_bytes, derived_bytes);
   if (!available.has_value() || more <= available->bytes) return absl::OkStatus();
   const auto replicas = static_cast<int64_t>(arenas.own.size());
   const int64_t common = shared_bytes + derived_bytes;

@@ -55,6 +55,9 @@ struct Arenas {
 // only fits with swap space, logs a warning.
 absl::Status ReserveArenas(const Arenas& arenas, int64_t bytes, int64_t shared_bytes = 0,
                            int64_t derived_bytes = 0);
+// The memory that ReserveArenas would take: what the arenas lack, and `derived_bytes`.
+int64_t MissingBytes(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,
+                     int64_t derived_bytes);
 // The check of ReserveArenas with given available memory, for tests; nullopt: it is not known.
 absl::Status CheckMemory(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,
                          const std::optional<AvailableMemory>& available,

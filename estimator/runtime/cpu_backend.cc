@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/runtime/compile_that_fits.h"
 
 namespace estimator {
 namespace {
@@ -72,9 +73,7 @@ class CpuBackend : public Backend {
   absl::StatusOr<std::unique_ptr<Executable>> Compile(const Graph& graph,
                                                       const ProgramSpec& spec) override {
     EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                         Program::Compile(graph, spec, options_));
-    EST_RETURN_IF_ERROR(ReserveArenas(arenas_, program->info().planned_peak_bytes, 0,
-                                      program->info().planned_derived_bytes));
+                         CompileThatFits(graph, spec, options_, arenas_));
     EST_ASSIGN_OR_RETURN(std::unique_ptr<ProgramRun> run,
                          ProgramRun::Create(program, store_, 0, 1, arenas_.own[0]));
     return std::make_unique<CpuExecutable>(std::move(program), std::move(run));

@@ -155,7 +155,8 @@ absl::StatusOr<ExampleFiles> GivenExamples() {
 // Creates an empty folder for the drawn examples of a check, which writes nothing to the model_dir.
 absl::StatusOr<std::string> MakeScratchFolder() {
   const char* parent = getenv("TMPDIR");
-  std::string path = absl::StrCat(parent != nullptr ? parent : "/tmp", "/drawn-XXXXXX");
+  std::string path =
+      absl::StrCat(parent != nullptr && *parent != '\0' ? parent : "/tmp", "/drawn-XXXXXX");
   if (mkdtemp(path.data()) == nullptr) {
     return absl::UnavailableError(
         absl::StrCat("cannot create the folder ", path,

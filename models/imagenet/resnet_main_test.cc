@@ -66,9 +66,11 @@ TEST_F(ResnetMainTest, TheTpuCheckOfAModeNeedsNoCheckpointAndWritesNothing) {
   ASSERT_EQ(eval.exit_code, 0) << eval.output;
   ExpectParts(eval.output, {"eval: checked with 1 rows", "TPU check: 0 violations"});
   const ProgramRun predict = Program(
-      absl::StrCat("--mode=predict --tpu_check=rules --export_dir=", Dir("checked_export")));
+      absl::StrCat("--mode=predict --tpu_check=rules --predict_csv=", Dir("predictions.csv"),
+                   " --export_dir=", Dir("checked_export")));
   ASSERT_EQ(predict.exit_code, 0) << predict.output;
   ExpectParts(predict.output, {"predict: checked with 1 rows", "TPU check: 0 violations"});
+  EXPECT_FALSE(FileExists(Dir("predictions.csv")));
   EXPECT_FALSE(FileExists(Dir("checked_export")));
   EXPECT_FALSE(FileExists(Dir("m")));
 }

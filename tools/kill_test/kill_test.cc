@@ -193,8 +193,10 @@ absl::Status KillRounds(const std::string& folder) {
     int64_t in_round = 0;
     while (true) {
       EST_ASSIGN_OR_RETURN(const Trainee trainee, Trainee::Start(dir, data_dir));
-      // Long enough to come past the start, short enough for several kills in a round.
-      EST_ASSIGN_OR_RETURN(const bool killed, trainee.KillAfter(Random() * whole_seconds * 0.7));
+      // Long enough to come past the start, short enough for several kills in a round. The limit
+      // grows with each kill, so that a round ends on a machine that has become busy.
+      const double limit = whole_seconds * (0.7 + 0.05 * static_cast<double>(in_round));
+      EST_ASSIGN_OR_RETURN(const bool killed, trainee.KillAfter(Random() * limit));
       if (!killed) break;
       ++kills;
       ++in_round;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr ArrayMap Element::*kMaps[] = {&Element::features, &Element::labels};
 
-// The bytes that an array adds to the limit. Strings count more than they have, because memory for them
-// is written when it is allocated.
+// The bytes that an array adds to the limit. Strings count more than they have, because memory for
+// them is written when it is allocated.
 int64_t BytesOf(const Array& array) {
   const size_t size =
       array.dtype() == DType::kString ? 16 * sizeof(std::string) : DTypeSize(array.dtype());
@@ -31,16 +31,6 @@ bool IsRowOf(const Array& row, const Array& column) {
   const auto dims = row.shape().dims(), all = column.shape().dims();
   return row.dtype() == column.dtype() && dims.size() + 1 == all.size() &&
          std::equal(dims.begin(), dims.end(), all.begin() + 1);
-}
-
-// Moves or copies the strings of a row to `out`.
-void TakeStrings(Array& row, std::string* out) {
-  std::string* const strings = row.data<std::string>();
-  if (row.OwnsBytesAlone()) {
-    std::move(strings, strings + row.num_elements(), out);
-  } else {
-    std::copy_n(strings, row.num_elements(), out);
-  }
 }
 
 }  // namespace
@@ -87,10 +77,11 @@ void RowStacker::Add(int64_t index, Element row) {
     }
   }
   for (const auto map : kMaps) {
-    for (auto& [name, array] : row.*map) {
+    for (const auto& [name, array] : row.*map) {
       Array& column = ((*batch_).*map).at(name);
       if (array.dtype() == DType::kString) {
-        TakeStrings(array, column.data<std::string>() + index * array.num_elements());
+        std::copy_n(array.data<std::string>(), array.num_elements(),
+                    column.data<std::string>() + index * array.num_elements());
       } else if (array.num_bytes() > 0) {
         std::memcpy(
             static_cast<char*>(column.raw()) + static_cast<size_t>(index) * array.num_bytes(),

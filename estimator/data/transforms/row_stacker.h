@@ -17,7 +17,7 @@ namespace estimator {
 
 // StackRows, with each row copied when it is added. The thread that has made a row copies it while
 // it is in the cache of its core, several threads copy at a time, and the memory of a row is used
-// again for the next one. Strings that no other array has are moved.
+// again for the next one.
 class RowStacker {
  public:
   // max_rows: at least the number of rows of the batch. Memory for all of them is allocated at the
@@ -34,7 +34,8 @@ class RowStacker {
   absl::StatusOr<Element> Finish(int64_t num_rows, const std::function<std::string(size_t)>& where);
 
  private:
-  // Memory that is not written costs nothing, but more than this may not be there.
+  // The memory of rows that do not come is never written. The limit keeps the system from refusing
+  // the allocation.
   static constexpr int64_t kMaxEarlyBytes = int64_t{1} << 30;
 
   // Makes batch_ for rows like `row`, if its size allows it.

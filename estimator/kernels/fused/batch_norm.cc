@@ -11,7 +11,7 @@
 //     gradient of the side input if there is one. The gradient of relu flows if y > 0. Without a
 //     side input y is not read but computed again from x.
 // Each image is read once for the sums and once for the result, and a result is written once: these
-// two passes move as many bytes as can be, and are about as fast as a copy (batch_norm_rows.h). In
+// two passes are limited by the speed of memory, and are about as fast as a copy (batch_norm_rows.h). In
 // blocks, a thread finishes one block of channels after the other, so that the second pass finds
 // the block in its cache. The second pass runs backward and so begins with what was read last.
 // All but the images is f32, also the sums. What a kernel computes is rounded to bf16 once, where

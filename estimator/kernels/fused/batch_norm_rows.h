@@ -1,6 +1,6 @@
 // The passes of batch normalization over rows of channels, with vectors of the best instruction set
-// that the machine has. A row has a multiple of 16 channels: 16 in a block of channels
-// (kernels/layout.h), all channels in NHWC.
+// that the machine has. A row has all channels in NHWC, and 16 in a block of
+// channels (kernels/layout.h).
 #ifndef ESTIMATOR_KERNELS_FUSED_BATCH_NORM_ROWS_H_
 #define ESTIMATOR_KERNELS_FUSED_BATCH_NORM_ROWS_H_
 

@@ -7,8 +7,8 @@
 //   _MaxPoolGradWithArgmax: argmax, dy[, y] -> dx with the shape in attribute input_shape
 //     With y, the gradient flows only if y > 0: this is the gradient of a Relu before the pool,
 //     without a pass of its own.
-// Max pools read each element of their operands once from memory and write each result once
-// (pool_rows.h). Threads share the rows of all images, so that one image has all threads, too.
+// Threads share the rows of all images in MaxPool and in the ops with an argmax (pool_rows.h). The
+// others share images.
 #include <algorithm>
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,9 @@
 #include "estimator/runtime/passes/derive_values.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -76,7 +78,8 @@ class Deriver {
       if (SourceOf(input) == Source::kVariables) source = Source::kVariables;
     }
     if (IsView(node)) return source;
-    // A node of constants that FoldConstants has left is too large to be kept.
+    // FoldConstants leaves such a node where the result is too large to be kept. Copies of filters
+    // save more time than a cast.
     if (source == Source::kConstants && node.op != kPrepareOp) return Source::kStep;
     if (results.count(n) > 0 || !CanBeKept(module_, node)) return Source::kStep;
     return source;
@@ -93,9 +96,16 @@ class Deriver {
     }
   }
 
-  // Returns whether it has split any.
+  // A node _PrepareInput, and the kernel that it was made for.
+  struct Copy {
+    KernelSpec kernel;
+    size_t bytes;
+    int node;
+  };
+
+  // Returns whether it has split any. Equal kernels of one input share a copy.
   bool SplitKernels() {
-    bool any = false;
+    std::map<Value, std::vector<Copy>> copies_of;
     const int size = static_cast<int>(module_.nodes.size());
     for (int n = 0; n < size; ++n) {
       if (module_.node(n).kind != Node::Kind::kOp || module_.node(n).derived) continue;
@@ -104,19 +114,33 @@ class Deriver {
       if (prepared == nullptr) continue;
       const Value input = At(module_.node(n).inputs, prepared->prepared_input());
       if (SourceOf(input) == Source::kStep) continue;
-      Node prepare;
-      prepare.op = kPrepareOp;
-      prepare.name = absl::StrCat(module_.node(n).name, "/prepared");
-      prepare.inputs = {input};
-      prepare.outputs = {{DType::kUint8, Shape{static_cast<int64_t>(prepared->prepared_bytes())}}};
-      prepare.kernel = MakePrepare(prepared);
-      At(module_.node(n).inputs, prepared->prepared_input()) = {
-          static_cast<int>(module_.nodes.size()), 0};
+      const KernelSpec spec = SpecOf(module_, module_.node(n));
+      std::vector<Copy>& copies = copies_of[input];
+      auto copy = std::find_if(copies.begin(), copies.end(), [&](const Copy& other) {
+        return other.kernel.op == spec.op && other.kernel.attrs == spec.attrs &&
+               other.kernel.inputs == spec.inputs && other.kernel.outputs == spec.outputs &&
+               other.bytes == prepared->prepared_bytes();
+      });
+      if (copy == copies.end()) {
+        const int node = AddPrepare(n, input, prepared);
+        copy = copies.insert(copy, {spec, prepared->prepared_bytes(), node});
+      }
+      At(module_.node(n).inputs, prepared->prepared_input()) = {copy->node, 0};
       module_.node(n).kernel = MakeRunPrepared(kernel);
-      module_.nodes.push_back(std::move(prepare));
-      any = true;
     }
-    return any;
+    return !copies_of.empty();
+  }
+
+  // Adds a node that copies `input` for the kernel of node `n`.
+  int AddPrepare(int n, Value input, const std::shared_ptr<PreparedInput>& prepared) {
+    Node prepare;
+    prepare.op = kPrepareOp;
+    prepare.name = absl::StrCat(module_.node(n).name, "/prepared");
+    prepare.inputs = {input};
+    prepare.outputs = {{DType::kUint8, Shape{static_cast<int64_t>(prepared->prepared_bytes())}}};
+    prepare.kernel = MakePrepare(prepared);
+    module_.nodes.push_back(std::move(prepare));
+    return static_cast<int>(module_.nodes.size()) - 1;
   }
 
   // Keeps the results that other nodes read in every step.

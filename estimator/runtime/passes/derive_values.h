@@ -7,8 +7,8 @@
 // (kernels/prepared_input.h): a node _PrepareInput writes the copy, which is derived too.
 //
 // A fetch or the value of an update is not derived, because each has a buffer with another lifetime.
-// Neither are results that are more than twice as large as the operands: keeping them would take
-// memory that the arena gives to several values in turn.
+// A result that is more than twice as large as its operands is not derived either, because it would
+// take memory that the arena gives to several values in turn.
 #ifndef ESTIMATOR_RUNTIME_PASSES_DERIVE_VALUES_H_
 #define ESTIMATOR_RUNTIME_PASSES_DERIVE_VALUES_H_
 

@@ -159,6 +159,26 @@ TEST_F(DeriveValuesTest, AKernelThatCopiesAVariableIsSplit) {
     EXPECT_FLOAT_EQ(*(*before)[i].data<float>(), *(*after)[i].data<float>()) << i;
 }
 
+// As the layer of an unrolled network does in each of its steps.
+TEST_F(DeriveValuesTest, EqualKernelsShareTheCopyOfAVariable) {
+  const Value v = b_.Variable("v", {1});
+  for (const Shape& shape : {Shape{1}, Shape{1}, Shape{1, 1}}) {
+    const Value product = b_.Op("Mul", {b_.Feed(shape), v}, shape);
+    b_.node(product).kernel = std::make_shared<TenTimes>();
+    b_.Fetch(product);
+  }
+  const std::vector<Array> feeds = {Array::Of<float>({1}, {3}), Array::Of<float>({1}, {4}),
+                                    Array::Of<float>({1, 1}, {5})};
+  const auto before = Interpret(b_.module, feeds);
+  Derive(/*prepare_inputs=*/true);
+  const auto after = Interpret(b_.module, feeds);
+  EST_ASSERT_OK(before);
+  EST_ASSERT_OK(after);
+  EXPECT_EQ(Count(b_.module, kPrepareOp), 2);  // one for the two products of shape [1]
+  for (size_t i = 0; i < before->size(); ++i)
+    EXPECT_FLOAT_EQ(*(*before)[i].data<float>(), *(*after)[i].data<float>()) << i;
+}
+
 TEST_F(DeriveValuesTest, AKernelStaysWholeIfAskedOrIfItsVariableIsUpdated) {
   const Value v = b_.Variable("v", {1}), x = b_.Feed({1});
   const Value product = b_.Op("Mul", {x, v}, {1});
