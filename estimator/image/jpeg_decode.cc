@@ -1,9 +1,10 @@
+#include "estimator/image/jpeg_decode.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "estimator/image/image_buffer.h"
 #include "estimator/image/image_format.h"
 #include "estimator/image/jpeg.h"
+#include "estimator/image/jpeg_entropy.h"
 #include "estimator/image/jpeg_library.h"
 
 namespace estimator::image {
@@ -87,8 +89,9 @@ void LimitScans(j_common_ptr common) {
 // may leave by longjmp; memory is allocated between them.
 class Decoder {
  public:
-  Decoder(absl::string_view contents, const DecodeJpegOptions& options)
-      : contents_(contents), options_(options) {
+  Decoder(JpegCoefficients coefficients, absl::string_view contents,
+          const DecodeJpegOptions& options)
+      : coefficients_(coefficients), contents_(contents), options_(options) {
     std::memset(&cinfo_, 0, sizeof(cinfo_));
     std::memset(&source_, 0, sizeof(source_));
     std::memset(&progress_, 0, sizeof(progress_));
@@ -111,6 +114,9 @@ class Decoder {
     EST_RETURN_IF_ERROR(Run(ReadHeader));
     return Shape{cinfo_.output_height, cinfo_.output_width, cinfo_.out_color_components};
   }
+
+  // Whether the error of Decode is that kFast does not read this file, but kLibjpeg may.
+  bool needs_libjpeg() const { return entropy_.gave_up(); }
 
   absl::StatusOr<Array> Decode(const Box* crop_window) {
     EST_RETURN_IF_ERROR(Run(ReadHeader));
@@ -238,12 +244,18 @@ class Decoder {
   static void Start(Decoder& d) {
     jpeg_decompress_struct& cinfo = d.cinfo_;
     d.started_ = jpeg_start_decompress(&cinfo) != FALSE;
-    if (!d.started_ || !d.crops_) return;
+    if (!d.started_) return;
     JDIMENSION x = static_cast<JDIMENSION>(d.window_.x);
     JDIMENSION width = static_cast<JDIMENSION>(d.window_.width);
-    jpeg_crop_scanline(&cinfo, &x, &width);  // moves x to the left, to a whole block
+    if (d.crops_) jpeg_crop_scanline(&cinfo, &x, &width);  // moves x to the left, to a whole block
     d.scratch_offset_ =
         (static_cast<size_t>(d.window_.x) - x) * static_cast<size_t>(cinfo.output_components);
+    if (d.coefficients_ == JpegCoefficients::kFast) {
+      // The MCU of a file with one component is one block.
+      const int blocks = cinfo.num_components == 1 ? 1 : cinfo.max_h_samp_factor;
+      const auto mcu_width = static_cast<JDIMENSION>(blocks * DCTSIZE / d.options_.ratio);
+      d.entropy_.Attach(&cinfo, {.first = x / mcu_width, .last = (x + width - 1) / mcu_width});
+    }
     if (d.window_.y > 0) jpeg_skip_scanlines(&cinfo, static_cast<JDIMENSION>(d.window_.y));
   }
 
@@ -301,9 +313,11 @@ class Decoder {
     return absl::OkStatus();
   }
 
+  const JpegCoefficients coefficients_;
   const absl::string_view contents_;
   const DecodeJpegOptions& options_;
   JpegErrors errors_;
+  JpegEntropyDecoder entropy_;
   Source source_;
   jpeg_progress_mgr progress_;
   jpeg_decompress_struct cinfo_;
@@ -335,8 +349,10 @@ absl::Status CheckContents(absl::string_view contents) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Array> Decode(absl::string_view contents, const Box* crop_window,
-                             const DecodeJpegOptions& options) {
+}  // namespace
+
+absl::StatusOr<Array> DecodeJpegWith(JpegCoefficients coefficients, absl::string_view contents,
+                                     const Box* crop_window, const DecodeJpegOptions& options) {
   if (options.channels != 0 && options.channels != 1 && options.channels != 3) {
     return absl::InvalidArgumentError(
         absl::StrCat("channels must be 0, 1 or 3 for JPEG, got ", options.channels));
@@ -346,25 +362,27 @@ absl::StatusOr<Array> Decode(absl::string_view contents, const Box* crop_window,
         absl::StrCat("ratio must be 1, 2, 4, or 8, got ", options.ratio));
   }
   EST_RETURN_IF_ERROR(CheckContents(contents));
-  Decoder decoder(contents, options);
-  return decoder.Decode(crop_window);
+  {
+    Decoder decoder(coefficients, contents, options);
+    absl::StatusOr<Array> image = decoder.Decode(crop_window);
+    if (!decoder.needs_libjpeg()) return image;
+  }
+  return Decoder(JpegCoefficients::kLibjpeg, contents, options).Decode(crop_window);
 }
 
-}  // namespace
-
 absl::StatusOr<Array> DecodeJpeg(StringArg contents, const DecodeJpegOptions& options) {
-  return Decode(contents, nullptr, options);
+  return DecodeJpegWith(JpegCoefficients::kFast, contents, nullptr, options);
 }
 
 absl::StatusOr<Array> DecodeAndCropJpeg(StringArg contents, const Box& crop_window,
                                         const DecodeJpegOptions& options) {
-  return Decode(contents, &crop_window, options);
+  return DecodeJpegWith(JpegCoefficients::kFast, contents, &crop_window, options);
 }
 
 absl::StatusOr<Shape> JpegShape(StringArg contents) {
   EST_RETURN_IF_ERROR(CheckContents(contents));
   const DecodeJpegOptions options;
-  Decoder decoder(contents, options);
+  Decoder decoder(JpegCoefficients::kLibjpeg, contents, options);
   return decoder.ReadShape();
 }
 
