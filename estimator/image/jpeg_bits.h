@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "absl/base/attributes.h"
+
 namespace estimator::image {
 
 // The bits of a scan, from the most significant one of each byte. A byte 0 that follows a byte 255
@@ -20,6 +22,8 @@ class JpegBits {
   // The next n bits, n in [1, 32]. REQUIRES: at most 56 bits were taken since the last Refill, these
   // n included.
   uint32_t Peek(int n) const { return static_cast<uint32_t>(bits_ >> (64 - n)); }
+  // The next 64 bits. Only those that are available are data.
+  uint64_t PeekAll() const { return bits_; }
   void Drop(int n) {
     bits_ <<= n;
     count_ -= n;
@@ -40,7 +44,7 @@ class JpegBits {
   const uint8_t* end_ = nullptr;
 };
 
-inline bool JpegBits::Refill() {
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool JpegBits::Refill() {
   if (end_ - next_ >= 8 && count_ >= 0) {
     uint64_t bytes = 0;
     std::memcpy(&bytes, next_, sizeof(bytes));
@@ -55,7 +59,10 @@ inline bool JpegBits::Refill() {
       return true;
     }
   }
-  return RefillByBytes();
+  JpegBits copy = *this;  // so that bits_ and count_ stay in registers
+  const bool more = copy.RefillByBytes();
+  *this = copy;
+  return more;
 }
 
 }  // namespace estimator::image

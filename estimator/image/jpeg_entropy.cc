@@ -3,6 +3,7 @@
 #include <cstring>
 #include <memory>
 
+#include "absl/base/attributes.h"
 #include "estimator/image/jpeg_huffman.h"
 
 extern "C" {
@@ -33,120 +34,80 @@ Tables& TablesOfThread() {
   return *tables;
 }
 
-// A symbol whose code and value are not in an entry together. REQUIRES: 31 bits can be taken.
-// Returns false if there is no such code.
-inline bool TakeSymbol(const HuffmanTable& table, const HuffmanTable::Entry& entry, JpegBits& bits,
-                       int* advance, int* size) {
-  if (entry.kind() == HuffmanTable::kCode) {
-    bits.Drop(entry.length);
-    *advance = entry.advance();
-    *size = entry.value;
-    return true;
-  }
-  int length = 0;
-  uint8_t symbol = 0;
-  if (!table.FindLong(bits.Peek(16), &length, &symbol)) return false;
-  bits.Drop(length);
-  *advance = (symbol >> 4) + 1;
-  *size = symbol & 15;
-  return true;
+using Entry = HuffmanTable::Entry;
+static_assert(HuffmanTable::kMaxLength + 31 <= 56,
+              "a Refill is enough for a short and a long code");
+
+// Takes the symbol of `entry` and the bits of its value, which it returns (HUFF_EXTEND in ITU-T T.81,
+// F.2.2.1). It has no branches, because they would be mispredicted often.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline int32_t TakeValue(Entry entry, JpegBits& bits) {
+  const uint64_t from_value = bits.PeekAll() << entry.code_length();
+  const int size = entry.size();
+  const auto value = static_cast<int32_t>((from_value >> 1) >> (63 - size));
+  const auto is_positive = static_cast<int32_t>(from_value >> 63);
+  bits.Drop(entry.length());
+  return value + ((is_positive - 1) & (1 - (1 << size)));
 }
 
-inline int32_t TakeValue(JpegBits& bits, int size) {
-  if (size == 0) return 0;
-  const int32_t value = ExtendValue(bits.Peek(size), size);
-  bits.Drop(size);
-  return value;
-}
-
-// Takes a difference of DC coefficients.
-inline bool TakeDifference(const HuffmanTable& table, JpegBits& bits, int32_t* difference) {
-  const HuffmanTable::Entry& entry = table.Find(bits.Peek(HuffmanTable::kLookupBits));
-  if (entry.kind() == HuffmanTable::kValue) {
-    bits.Drop(entry.length);
-    *difference = entry.value;
-    return true;
-  }
-  int advance = 0, size = 0;
-  if (!TakeSymbol(table, entry, bits, &advance, &size)) return false;
-  *difference = TakeValue(bits, size);
-  return true;
-}
-
-// Takes one symbol of a block and advances `position`, that of the last coefficient. Sets `ended`
-// at the end of the block. Writes the coefficient unless `block` is null.
-// REQUIRES: 31 bits can be taken.
-inline bool TakeCoefficient(const HuffmanTable& table, const HuffmanTable::Entry& entry,
-                            JpegBits& bits, JCOEF* block, int* position, bool* ended) {
-  if (entry.kind() == HuffmanTable::kEndOfBlock) {
-    bits.Drop(entry.length);
-    *ended = true;
-    return true;
-  }
-  int advance = 0, size = 0;
-  if (!TakeSymbol(table, entry, bits, &advance, &size)) return false;
-  if (size == 0 && advance != 16) {  // an end of the block with a long code
-    *ended = true;
-    return true;
-  }
-  *position += advance;
-  const int32_t value = TakeValue(bits, size);
-  if (block != nullptr) block[kNaturalOrder[*position]] = static_cast<JCOEF>(value);
-  *ended = *position >= kLast;
-  return *position <= kLast;
+// The entry of the next symbol. kLong if there is no such code.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline Entry FindEntry(const HuffmanTable& table,
+                                                    const JpegBits& bits) {
+  const Entry entry = table.Find(bits.Peek(HuffmanTable::kLookupBits));
+  return entry.kind() == Entry::kLong ? table.FindLong(bits.Peek(16)) : entry;
 }
 
 // Takes the AC coefficients of a block. False at a fault of the data.
-inline bool TakeBlock(const HuffmanTable& table, JpegBits& bits, JCOEF* block) {
-  int position = 0;
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool TakeBlock(const HuffmanTable& table, JpegBits& bits,
+                                                   JCOEF* block) {
+  int position = 0;  // of the last coefficient
   while (true) {
     if (!bits.Refill()) return false;
-    // The first two symbols take 10 bits each, or the loop is left. So the third one may take 31.
-    for (int i = 0; i < 3; ++i) {
-      const HuffmanTable::Entry entry = table.Find(bits.Peek(HuffmanTable::kLookupBits));
-      if (entry.kind() != HuffmanTable::kValue) {
-        bool ended = false;
-        if (!TakeCoefficient(table, entry, bits, block, &position, &ended)) return false;
-        if (ended) return true;
-        break;
-      }
-      bits.Drop(entry.length);
+    Entry entry = table.Find(bits.Peek(HuffmanTable::kLookupBits));
+    if (entry.kind() == Entry::kValue) {
       position += entry.advance();
-      block[kNaturalOrder[position]] = entry.value;
+      block[kNaturalOrder[position]] = static_cast<JCOEF>(TakeValue(entry, bits));
       if (position >= kLast) return position == kLast;
+      entry = table.Find(bits.Peek(HuffmanTable::kLookupBits));
     }
+    if (entry.kind() != Entry::kValue) {
+      if (entry.kind() == Entry::kLong) entry = table.FindLong(bits.Peek(16));
+      if (entry.kind() == Entry::kEndOfBlock) {
+        bits.Drop(entry.length());
+        return true;
+      }
+      if (entry.kind() == Entry::kLong) return false;
+    }
+    position += entry.advance();
+    block[kNaturalOrder[position]] = static_cast<JCOEF>(TakeValue(entry, bits));
+    if (position >= kLast) return position == kLast;
   }
 }
 
-// The same without writing.
-inline bool SkipBlock(const HuffmanTable& table, JpegBits& bits) {
-  static_assert(HuffmanTable::kMaxSkipLength + 31 <= 56);
+// The same without values.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool SkipBlock(const HuffmanTable& table, JpegBits& bits) {
   int position = 0;
   while (true) {
     if (!bits.Refill()) return false;
-    for (int i = 0; i < 2; ++i) {
-      const uint32_t next = bits.Peek(HuffmanTable::kLookupBits);
-      const HuffmanTable::Skip skip = table.FindSkip(next);
-      if (skip.length > 0 && position + skip.advance <= kLast) {
-        bits.Drop(skip.length);
-        position += skip.advance;
-        if (skip.ends_block || position == kLast) return true;
+    HuffmanTable::Skip skip = table.FindSkip(bits.Peek(HuffmanTable::kLookupBits));
+    if (skip.length() > 0 && position + skip.advance() <= kLast) {
+      bits.Drop(skip.length());
+      position += skip.advance();
+      if (skip.ends_block() || position == kLast) return true;
+      skip = table.FindSkip(bits.Peek(HuffmanTable::kLookupBits));
+      if (skip.length() > 0 && position + skip.advance() <= kLast) {
+        bits.Drop(skip.length());
+        position += skip.advance();
+        if (skip.ends_block() || position == kLast) return true;
         continue;
       }
-      // A long code, or the last symbols of a block and the first ones of the next block.
-      const HuffmanTable::Entry& entry = table.Find(next);
-      bool ended = false;
-      if (entry.kind() == HuffmanTable::kValue) {
-        bits.Drop(entry.length);
-        position += entry.advance();
-        if (position > kLast) return false;
-        ended = position == kLast;
-      } else if (!TakeCoefficient(table, entry, bits, nullptr, &position, &ended)) {
-        return false;
-      }
-      if (ended) return true;
-      break;
     }
+    // A long code, or the last symbols of a block and the first ones of the next block.
+    const Entry entry = FindEntry(table, bits);
+    if (entry.kind() == Entry::kLong) return false;
+    bits.Drop(entry.length());
+    if (entry.kind() == Entry::kEndOfBlock) return true;
+    position += entry.advance();
+    if (position >= kLast) return position == kLast;
   }
 }
 
@@ -212,9 +173,10 @@ bool JpegEntropyDecoder::Decode(j_decompress_ptr cinfo, JBLOCKROW* mcu) {
   const bool store = mcu != nullptr && columns_.first <= column_ && column_ <= columns_.last;
   for (int i = 0; i < num_blocks_; ++i) {
     const Block& block = blocks_[i];
-    int32_t difference = 0;
-    if (!bits.Refill() || !TakeDifference(*block.dc, bits, &difference)) return false;
-    dc_[block.component] += static_cast<uint32_t>(difference);
+    if (!bits.Refill()) return false;
+    const Entry difference = FindEntry(*block.dc, bits);
+    if (difference.kind() == Entry::kLong) return false;
+    dc_[block.component] += static_cast<uint32_t>(TakeValue(difference, bits));
     if (store && block.needed) {
       JCOEF* const coefficients = mcu[i][0];
       coefficients[0] = static_cast<JCOEF>(dc_[block.component]);

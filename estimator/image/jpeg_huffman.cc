@@ -28,40 +28,30 @@ void HuffmanTable::Set(const uint8_t* num_codes, const uint8_t* symbols, bool is
   if (!is_dc_) MakeSkips();
 }
 
-bool HuffmanTable::FindLong(uint32_t bits16, int* length, uint8_t* symbol) const {
-  for (int n = kLookupBits + 1; n <= 16; ++n) {
-    const auto code = static_cast<int32_t>(bits16 >> (16 - n));
-    if (code > last_code_[n]) continue;
-    const int32_t index = code + offset_[n];
-    if (index < 0 || index > 255) return false;
-    *length = n;
-    *symbol = symbols_[index];
-    return true;
+HuffmanTable::Entry HuffmanTable::EntryOf(int code_length, uint8_t symbol) const {
+  const int size = symbol & 15, run = symbol >> 4;
+  if (!is_dc_ && size == 0 && run != 15) return Entry(Entry::kEndOfBlock, code_length, 0, 1);
+  return Entry(Entry::kValue, code_length, size, run + 1);
+}
+
+HuffmanTable::Entry HuffmanTable::FindLong(uint32_t bits16) const {
+  for (int length = kLookupBits + 1; length <= 16; ++length) {
+    const auto code = static_cast<int32_t>(bits16 >> (16 - length));
+    if (code > last_code_[length]) continue;
+    const int32_t index = code + offset_[length];
+    return index < 0 || index > 255 ? Entry() : EntryOf(length, symbols_[index]);
   }
-  return false;
+  return Entry();
 }
 
 void HuffmanTable::MakeEntries() {
-  std::fill(std::begin(entries_), std::end(entries_),
-            Entry{.value = 0, .length = 0, .step = kLong});
+  std::fill(std::begin(entries_), std::end(entries_), Entry());
   for (int length = 1; length <= kLookupBits; ++length) {
     for (int i = 0; i < num_codes_[length]; ++i) {
       const int32_t code = last_code_[length] - num_codes_[length] + 1 + i;
-      const uint8_t symbol = symbols_[code + offset_[length]];
-      const int size = symbol & 15, run = symbol >> 4, rest = kLookupBits - length;
-      const Kind kind = !is_dc_ && size == 0 && run != 15 ? kEndOfBlock
-                        : size > rest                     ? kCode
-                                                          : kValue;
-      Entry entry = {.value = static_cast<int16_t>(size),
-                     .length = static_cast<uint8_t>(kind == kCode ? length : length + size),
-                     .step = static_cast<uint8_t>(kind + (kind == kEndOfBlock ? 1 : run + 1))};
-      for (int32_t suffix = 0; suffix < 1 << rest; ++suffix) {
-        if (kind == kValue) {
-          const auto bits = static_cast<uint32_t>(suffix >> (rest - size));
-          entry.value = static_cast<int16_t>(ExtendValue(bits, size));
-        }
-        entries_[static_cast<size_t>(code << rest | suffix)] = entry;
-      }
+      const int32_t count = 1 << (kLookupBits - length);
+      std::fill_n(entries_ + code * count, count,
+                  EntryOf(length, symbols_[code + offset_[length]]));
     }
   }
 }
@@ -69,17 +59,17 @@ void HuffmanTable::MakeEntries() {
 void HuffmanTable::MakeSkips() {
   constexpr uint32_t kMask = (1 << kLookupBits) - 1;
   for (uint32_t bits = 0; bits <= kMask; ++bits) {
-    Skip skip = {.length = 0, .advance = 0, .ends_block = false};
-    while (skip.length < kLookupBits && !skip.ends_block) {
-      const Entry& entry = entries_[bits << skip.length & kMask];
-      if (entry.kind() == kLong) break;
-      const int end = skip.length + entry.length;
-      if (end > kLookupBits) break;  // what follows the bits is not known
-      skip.length = static_cast<uint8_t>(entry.kind() == kCode ? end + entry.value : end);
-      skip.advance = static_cast<uint8_t>(skip.advance + entry.advance());
-      skip.ends_block = entry.kind() == kEndOfBlock;
+    int length = 0, advance = 0;
+    bool ends = false;
+    while (length < kLookupBits && !ends) {
+      const Entry entry = entries_[bits << length & kMask];
+      // The zeros that are shifted in are not data, so the code must end before them.
+      if (entry.kind() == Entry::kLong || length + entry.code_length() > kLookupBits) break;
+      length += entry.length();
+      advance += entry.advance();
+      ends = entry.kind() == Entry::kEndOfBlock;
     }
-    skips_[bits] = skip;
+    skips_[bits] = Skip(length, advance, ends);
   }
 }
 

@@ -12,37 +12,61 @@ class HuffmanTable {
  public:
   static constexpr int kLookupBits = 10;
 
-  // What the next kLookupBits bits of the data begin with. For kValue, the code and the bits of its
-  // value are all in them; for kCode, only the code is. kLong: the code is longer, or there is none.
-  enum Kind : uint8_t { kValue = 0, kCode = 64, kEndOfBlock = 128, kLong = 192 };
-  struct Entry {     // 4 bytes, so that the tables of a file stay in the L1 cache
-    int16_t value;   // of kValue; for kCode the number of bits of the value
-    uint8_t length;  // in bits: of the code, for kValue also of the value
-    uint8_t step;    // the kind, plus what is added to the position in a block: 1 to 16
+  // The symbol whose code the next kLookupBits bits of the data begin with, in one word: its length
+  // in bits (0 to 7) with that of its value, the length of its value (8 to 15), what it adds to the
+  // position in a block (16 to 23), and its kind (24 to 31). A word is 4 bytes, so that the tables of
+  // a file stay in the L1 cache, and the bits to drop are its lowest ones.
+  class Entry {
+   public:
+    enum Kind : uint8_t {
+      kValue,       // a value, or 16 zeros
+      kEndOfBlock,  // all other coefficients of the block are 0
+      kLong,        // the code is longer than the bits, or there is none
+    };
+    constexpr Entry() : Entry(kLong, 0, 0, 0) {}
+    constexpr Entry(Kind kind, int code_length, int size, int advance)
+        : word_(static_cast<uint32_t>(kind << 24 | advance << 16 | size << 8 |
+                                      (code_length + size))) {}
+    Kind kind() const { return static_cast<Kind>(word_ >> 24); }
+    int length() const { return static_cast<int>(word_ & 255); }
+    int size() const { return static_cast<int>(word_ >> 8 & 255); }
+    int code_length() const { return length() - size(); }
+    int advance() const { return static_cast<int>(word_ >> 16 & 255); }
 
-    Kind kind() const { return static_cast<Kind>(step & kLong); }
-    int advance() const { return step & 63; }
+   private:
+    uint32_t word_;
   };
-  // Whole symbols that the next bits begin with, for blocks that are skipped. The last symbol's value
-  // may end behind kLookupBits bits.
-  struct Skip {
-    uint8_t length;   // in bits, at most kMaxSkipLength; 0: the first code is longer
-    uint8_t advance;  // of all symbols together; the end of a block counts as one
-    bool ends_block;
+
+  // The whole symbols that the next bits begin with, for blocks that are skipped: their length in
+  // bits (0 to 7), what they add to the position in a block (8 to 15), and whether the last one ends
+  // the block (16). The end of a block counts as one position. The last value may end behind
+  // kLookupBits bits.
+  class Skip {
+   public:
+    constexpr Skip() = default;
+    constexpr Skip(int length, int advance, bool ends_block)
+        : word_(static_cast<uint32_t>((ends_block ? 1 : 0) << 16 | advance << 8 | length)) {}
+    int length() const { return static_cast<int>(word_ & 255); }  // 0: the first code is longer
+    int advance() const { return static_cast<int>(word_ >> 8 & 255); }
+    bool ends_block() const { return word_ >> 16 != 0; }
+
+   private:
+    uint32_t word_ = 0;
   };
-  static constexpr int kMaxSkipLength = kLookupBits + 15;
+  static constexpr int kMaxLength = kLookupBits + 15;  // of an Entry or a Skip
 
   // As in a file (DHT): num_codes[n] codes of n bits for n in [1, 16], and their symbols in order.
   // `is_dc`: the symbols are numbers of bits only, and none ends a block.
   // REQUIRES: libjpeg has accepted the table.
   void Set(const uint8_t* num_codes, const uint8_t* symbols, bool is_dc);
 
-  const Entry& Find(uint32_t bits) const { return entries_[bits]; }
-  const Skip& FindSkip(uint32_t bits) const { return skips_[bits]; }
-  // For kLong: the code at the beginning of 16 bits. False if there is none.
-  bool FindLong(uint32_t bits16, int* length, uint8_t* symbol) const;
+  Entry Find(uint32_t bits) const { return entries_[bits]; }
+  Skip FindSkip(uint32_t bits) const { return skips_[bits]; }
+  // For kLong: the entry of the code that 16 bits begin with. kLong if there is none.
+  Entry FindLong(uint32_t bits16) const;
 
  private:
+  Entry EntryOf(int code_length, uint8_t symbol) const;
   void MakeEntries();
   void MakeSkips();
 
@@ -52,15 +76,9 @@ class HuffmanTable {
   bool is_dc_ = false;
   int32_t last_code_[17] = {};  // of each length; -1 if there is none
   int32_t offset_[17] = {};     // symbols_[code + offset_[length]]
-  Entry entries_[1 << kLookupBits] = {};
-  Skip skips_[1 << kLookupBits] = {};
+  Entry entries_[1 << kLookupBits];
+  Skip skips_[1 << kLookupBits];
 };
-
-// The value that `size` bits stand for (HUFF_EXTEND in ITU-T T.81, F.2.2.1).
-inline int32_t ExtendValue(uint32_t bits, int size) {
-  const auto value = static_cast<int32_t>(bits);
-  return size > 0 && value < (1 << (size - 1)) ? value - (1 << size) + 1 : value;
-}
 
 }  // namespace estimator::image
 
