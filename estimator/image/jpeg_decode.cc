@@ -9,10 +9,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/image/huffman/jpeg_entropy.h"
 #include "estimator/image/image_buffer.h"
 #include "estimator/image/image_format.h"
 #include "estimator/image/jpeg.h"
-#include "estimator/image/jpeg_entropy.h"
 #include "estimator/image/jpeg_library.h"
 
 namespace estimator::image {

@@ -1,4 +1,4 @@
-#include "estimator/image/jpeg_bits.h"
+#include "estimator/image/huffman/jpeg_bits.h"
 
 namespace estimator::image {
 

@@ -1,4 +1,4 @@
-#include "estimator/image/jpeg_huffman.h"
+#include "estimator/image/huffman/huffman_table.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Look-up tables for the Huffman codes of a JPEG file. Internal to estimator/image.
-#ifndef ESTIMATOR_IMAGE_JPEG_HUFFMAN_H_
-#define ESTIMATOR_IMAGE_JPEG_HUFFMAN_H_
+#ifndef ESTIMATOR_IMAGE_HUFFMAN_HUFFMAN_TABLE_H_
+#define ESTIMATOR_IMAGE_HUFFMAN_HUFFMAN_TABLE_H_
 
 #include <cstdint>
 
@@ -82,4 +82,4 @@ class HuffmanTable {
 
 }  // namespace estimator::image
 
-#endif  // ESTIMATOR_IMAGE_JPEG_HUFFMAN_H_
+#endif  // ESTIMATOR_IMAGE_HUFFMAN_HUFFMAN_TABLE_H_

@@ -1,12 +1,13 @@
-#include "estimator/image/jpeg_entropy.h"
+#include "estimator/image/huffman/jpeg_entropy.h"
 
 #include <cstring>
 #include <memory>
 
 #include "absl/base/attributes.h"
-#include "estimator/image/jpeg_huffman.h"
+#include "estimator/image/huffman/huffman_table.h"
 
 extern "C" {
+#include <jerror.h>
 #include <jpegint.h>
 }
 

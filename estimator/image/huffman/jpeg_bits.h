@@ -1,6 +1,6 @@
 // The bits of the compressed data of a JPEG file. Internal to estimator/image.
-#ifndef ESTIMATOR_IMAGE_JPEG_BITS_H_
-#define ESTIMATOR_IMAGE_JPEG_BITS_H_
+#ifndef ESTIMATOR_IMAGE_HUFFMAN_JPEG_BITS_H_
+#define ESTIMATOR_IMAGE_HUFFMAN_JPEG_BITS_H_
 
 #include <cstdint>
 #include <cstring>
@@ -67,4 +67,4 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool JpegBits::Refill() {
 
 }  // namespace estimator::image
 
-#endif  // ESTIMATOR_IMAGE_JPEG_BITS_H_
+#endif  // ESTIMATOR_IMAGE_HUFFMAN_JPEG_BITS_H_

@@ -5,13 +5,17 @@
 // together, 10 bits at a time, and several codes at a time where a crop needs no coefficients. It
 // reads only data without faults. At the first fault it gives up, and the file is decoded again with
 // libjpeg alone, so damaged files give libjpeg's pixels and errors.
-#ifndef ESTIMATOR_IMAGE_JPEG_ENTROPY_H_
-#define ESTIMATOR_IMAGE_JPEG_ENTROPY_H_
+#ifndef ESTIMATOR_IMAGE_HUFFMAN_JPEG_ENTROPY_H_
+#define ESTIMATOR_IMAGE_HUFFMAN_JPEG_ENTROPY_H_
 
 #include <cstdint>
+#include <cstdio>  // jpeglib.h needs FILE
 
-#include "estimator/image/jpeg_bits.h"
-#include "estimator/image/jpeg_library.h"
+// clang-format off
+#include <jpeglib.h>
+// clang-format on
+
+#include "estimator/image/huffman/jpeg_bits.h"
 
 namespace estimator::image {
 
@@ -60,4 +64,4 @@ class JpegEntropyDecoder {
 
 }  // namespace estimator::image
 
-#endif  // ESTIMATOR_IMAGE_JPEG_ENTROPY_H_
+#endif  // ESTIMATOR_IMAGE_HUFFMAN_JPEG_ENTROPY_H_
