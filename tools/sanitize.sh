@@ -51,7 +51,11 @@ for build in "${builds[@]}"; do
   case $build in
     asan) options=(--config=asan --config=ubsan) ;;
     # A kernel that randomizes addresses by more than 28 bits leaves no room for tsan's memory.
-    tsan) options=(--config=tsan --run_under='setarch -R') ;;
+    tsan)
+      tsan_options=halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1
+      options=(--config=tsan --run_under='setarch -R'
+        --test_env="TSAN_OPTIONS=$tsan_options:suppressions=$PWD/tools/tsan_suppressions.txt")
+      ;;
   esac
   targets=("$@")
   if ((!$#)); then

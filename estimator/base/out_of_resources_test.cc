@@ -41,7 +41,7 @@ TEST(OutOfResources, AnErrorNamesCauseAndCure) {
 }
 
 TEST(OutOfResourcesDeathTest, ALimitOfTheAddressSpaceIsNamed) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(EST_SANITIZE_THREAD)
   GTEST_SKIP() << "sanitizers need all of the address space";
 #endif
   const auto limit = [] {
@@ -72,7 +72,7 @@ TEST(OutOfResourcesDeathTest, OtherExceptionsAbortAsBefore) {
 
 // As libgomp does when it cannot start a thread. Its own message does not name the cure.
 TEST(OutOfResourcesDeathTest, AnExitWithoutThreadsNamesTheCure) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(EST_SANITIZE_THREAD)
   GTEST_SKIP() << "sanitizers need all of the address space";
 #endif
   const auto exit_without_threads = [] {
