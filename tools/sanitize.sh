@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs the tests with sanitizers: first address and undefined behaviour (one build), then threads. Run it by hand
-# before a release: on 2 cores, each of the two builds takes more than an hour from an empty cache. It needs 30 GB of
-# disk space, and deletes the program of each test that has passed: all of them together have 90 GB.
+# before a release: from an empty cache, the first takes more than an hour on 2 cores, the second half an hour. It needs
+# 30 GB of disk space, and deletes the program of each test that has passed: all of them together have 90 GB.
 #
 # Usage: tools/sanitize.sh [-c asan|tsan] [TARGET ...]
 #   -c asan  only the address and undefined-behaviour sanitizers

@@ -79,6 +79,9 @@ TEST_F(MnistRunsTest, CtrlCFinishesTheStepSavesAndExits130AndTheNextStartGoesOn)
 }
 
 TEST_F(MnistRunsTest, ASecondSignalLeavesAtOnceAndTheNextStartGoesOnFromTheLastCheckpoint) {
+#ifdef EST_SANITIZE_THREAD
+  GTEST_SKIP() << "tsan delivers the second signal after the save";
+#endif
   std::string all, dir;
   ProgramRun left;
   // The process may be gone before the second signal comes.
@@ -152,7 +155,7 @@ TEST_F(MnistRunsTest, ClosedStandardStreamsPutNoLogTextIntoFiles) {
 // Fixed bugs: a segmentation fault in oneDNN, an abort with a stack trace, and messages that named
 // neither memory nor threads.
 TEST_F(MnistRunsTest, TooLittleAddressSpaceIsAnErrorWithItsCause) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(EST_SANITIZE_THREAD)
   GTEST_SKIP() << "sanitizers need all of the address space";
 #endif
   int num_refused = 0;
