@@ -107,6 +107,13 @@ std::unordered_map<std::string, OpTraits> MakeTable() {
                          "_UpdateSweep"}) {
     table[op].failure = Failure::kNever;
   }
+  for (const char* op : {"MatMul", "_FusedMatMul", "BatchMatMulV2", "Conv2D", "_FusedConv2D",
+                         "_FusedConv2DMaxPool", "_FusedConv2DBackpropFilter",
+                         "_Conv2DMaxPoolBackpropInput", "_Conv2DMaxPoolBackpropFilter"}) {
+    table[op].factors = {0, 1};
+  }
+  table["Conv2DBackpropInput"].factors = {1, 2};
+  table["Conv2DBackpropFilter"].factors = {0, 2};
   table["RealDiv"].failure = Failure::kNeverOfFloats;  // integers are divided by 0 with an error
   return table;
 }

@@ -29,6 +29,8 @@ struct OpTraits {
   Layout layout = Layout::kNhwc;
   std::vector<int> image_inputs = {};
   std::vector<int> image_outputs = {};
+  // The two inputs that a matrix product, or a convolution or a gradient of one, multiplies.
+  std::vector<int> factors = {};
 };
 
 // The traits of an op. One that is not in the table has none: it may fail and knows only NHWC. Ops

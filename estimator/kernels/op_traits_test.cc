@@ -37,5 +37,11 @@ TEST(OpTraits, ConvolutionsChooseTheLayoutOfTheirImages) {
   EXPECT_EQ(TraitsOf("MaxPool").layout, Layout::kFollows);
 }
 
+TEST(OpTraits, ProductsHaveTwoFactors) {
+  EXPECT_THAT(TraitsOf("MatMul").factors, ElementsAre(0, 1));
+  EXPECT_THAT(TraitsOf("Conv2DBackpropFilter").factors, ElementsAre(0, 2));
+  EXPECT_TRUE(TraitsOf("AddV2").factors.empty());
+}
+
 }  // namespace
 }  // namespace estimator

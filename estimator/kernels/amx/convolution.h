@@ -6,6 +6,9 @@
 
 namespace estimator::amx {
 
+inline constexpr int64_t kFewestChannels = 16;
+inline constexpr int64_t kMostGatheredTaps = 128;
+
 // y[n, p, q, k] = sum over u, v, c of
 //     x[n, p * row_stride - pad_top + u, q * column_stride - pad_left + v, c] * filter[u, v, c, k]
 // Outside of x there are zeros.
@@ -20,6 +23,11 @@ struct Convolution {
   int64_t pad_top = 0, pad_left = 0;
 
   int64_t taps() const { return filter_rows * filter_columns; }
+  // With few channels, the products of one tap would fill few of the 32 channels of a tile. So all
+  // taps of a pixel are copied next to each other, as channels of a filter of one tap.
+  bool IsGathered() const {
+    return taps() > 1 && taps() <= kMostGatheredTaps && in_channels < kFewestChannels;
+  }
   // With filters of one tap, pixel i of x may belong to pixel i of y. Then the image of one column
   // that has all pixels gives the same products.
   Convolution Flattened() const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "estimator/kernels/amx/copies.h"
+#include "estimator/kernels/amx/stores.h"
 #include "estimator/kernels/amx/tiles.h"
 #include "estimator/kernels/fused/parallel.h"
 
@@ -18,27 +20,28 @@ constexpr int64_t kMostBlockPixels = 512;
 struct ThreadLayout {
   explicit ThreadLayout(const ConvolvePlan& p)
       : sums(p.block_segments * p.segment_pixels * p.pixel_distance * 2),
-        pixels(sums + kGroup * kGroup * 4),
+        row(sums + (p.pools ? p.tiles : 1) * kGroup * kGroup * 4),
+        pixels(row + RoundUp(p.sums.from_columns * p.sums.from_channels * 2, 64)),
         offsets(pixels + RoundUp(p.block_segments * p.tiles * kGroup * 8, 64)),
         end(offsets + RoundUp(p.steps * 8, 64)) {}
-  int64_t sums, pixels, offsets, end;
+  int64_t sums, row, pixels, offsets, end;
 };
 
 class Worker {
  public:
-  Worker(const ConvolvePlan& plan, const Bfloat16* from, const Bfloat16* filter, Bfloat16* to,
-         char* scratch)
+  Worker(const ConvolvePlan& plan, const ConvolveSource& from, const Bfloat16* filter,
+         const ConvolveTarget& to, char* scratch)
       : plan_(plan), from_(from), filter_(filter), to_(to) {
     const ThreadLayout layout(plan);
     copy_ = reinterpret_cast<Bfloat16*>(scratch);
     sums_ = reinterpret_cast<float*>(scratch + layout.sums);
-    pixels_ = reinterpret_cast<Bfloat16**>(scratch + layout.pixels);
+    row_ = reinterpret_cast<Bfloat16*>(scratch + layout.row);
+    pixels_ = reinterpret_cast<int64_t*>(scratch + layout.pixels);
     offsets_ = reinterpret_cast<int64_t*>(scratch + layout.offsets);
     const int64_t channel_steps = plan.from_padded / kGroup;
-    const GridSums& s = plan.sums;
     for (int64_t step = 0; step < plan.steps; ++step) {
-      const int64_t tap = step / channel_steps;
-      const int64_t pixel = tap / s.filter_columns * plan.padded_columns + tap % s.filter_columns;
+      const int64_t tap = step / channel_steps, columns = plan.sums.copied_columns();
+      const int64_t pixel = tap / columns * plan.padded_columns + tap % columns;
       offsets_[step] = pixel * plan.pixel_distance + step % channel_steps * kGroup;
     }
   }
@@ -48,92 +51,172 @@ class Worker {
     Configure();
     for (int64_t first = first_segment; first < end_segment; first += plan_.block_segments) {
       const int64_t count = std::min(plan_.block_segments, end_segment - first);
-      for (int64_t s = 0; s < count; ++s) Copy(first + s, s, begin, end);
-      Multiply(count, begin, end);
+      for (int64_t s = 0; s < count; ++s) {
+        const Segment segment = SegmentOf(first + s);
+        Copy(segment, s);
+        if (!plan_.pools) FindPixels(segment, s, begin, end);
+      }
+      for (int64_t d = begin; d < end; d += kGroup) Multiply(first, count, d);
     }
     Release();
   }
 
  private:
-  // Copies segment number `segment` to place `place` of the block, and finds its pixels in `to`.
-  void Copy(int64_t segment, int64_t place, int64_t begin, int64_t end) {
+  // Rows of the grid of one image.
+  struct Segment {
+    int64_t image, row, rows;
+  };
+  Segment SegmentOf(int64_t number) const {
     const GridSums& s = plan_.sums;
     const int64_t image_segments = DivideUp(s.grid_rows, plan_.segment_rows);
-    const int64_t image = segment / image_segments;
-    const int64_t row = segment % image_segments * plan_.segment_rows;
-    const int64_t grid_rows = std::min(plan_.segment_rows, s.grid_rows - row);
-    CopyRows(image, row, grid_rows + s.filter_rows - 1,
-             copy_ + place * plan_.segment_pixels * plan_.pixel_distance);
-    Bfloat16** const pixels = pixels_ + place * plan_.tiles * kGroup;
-    std::fill_n(pixels, plan_.tiles * kGroup, nullptr);
-    Bfloat16* const to = to_ + image * s.to_rows * s.to_columns * s.to_channels;
-    for (int64_t i = 0; i < grid_rows; ++i) {
-      for (int64_t j = 0; j < s.grid_columns; ++j) {
-        const int64_t pixel = (row + i) * s.to_row_stride * s.to_columns + j * s.to_column_stride;
-        pixels[i * plan_.padded_columns + j] = to + pixel * s.to_channels;
-      }
-    }
-    if (s.to_row_stride == 1 && s.to_column_stride == 1) return;
-    const int64_t first_row = row * s.to_row_stride;
-    const int64_t end_row =
-        row + grid_rows == s.grid_rows ? s.to_rows : (row + grid_rows) * s.to_row_stride;
-    end = std::min(end, s.to_channels);
-    for (int64_t pixel = first_row * s.to_columns; pixel < end_row * s.to_columns; ++pixel)
-      std::fill(to + pixel * s.to_channels + begin, to + pixel * s.to_channels + end, Bfloat16(0));
+    const int64_t row = number % image_segments * plan_.segment_rows;
+    return {number / image_segments, row, std::min(plan_.segment_rows, s.grid_rows - row)};
   }
 
-  void CopyRows(int64_t image, int64_t row, int64_t rows, Bfloat16* to) {
+  // Copies a segment to place `place` of the block.
+  void Copy(const Segment& segment, int64_t place) {
+    const GridSums& s = plan_.sums;
+    Bfloat16* to = copy_ + place * plan_.segment_pixels * plan_.pixel_distance;
+    const int64_t row_numbers = plan_.padded_columns * plan_.pixel_distance;
+    for (int64_t i = 0; i < segment.rows + s.copied_rows() - 1; ++i, to += row_numbers) {
+      const int64_t row = (segment.row + i) * s.from_row_stride - s.pad_top;
+      if (s.gathered) {
+        const int64_t image = segment.image * s.from_rows * s.from_columns * s.from_channels;
+        GatherTaps({.rows = s.from_rows,
+                    .columns = s.from_columns,
+                    .channels = s.from_channels,
+                    .filter_rows = s.filter_rows,
+                    .filter_columns = s.filter_columns,
+                    .column_stride = s.from_column_stride},
+                   from_.data + image, row, -s.pad_left, plan_.padded_columns, plan_.pixel_distance,
+                   to);
+      } else {
+        CopyRow(row >= 0 && row < s.from_rows ? Row(segment.image, row) : nullptr, to);
+      }
+    }
+  }
+
+  // A row of `from`, [from_columns, from_channels].
+  const Bfloat16* Row(int64_t image, int64_t row) {
+    const GridSums& s = plan_.sums;
+    if (from_.argmax == nullptr)
+      return from_.data + (image * s.from_rows + row) * s.from_columns * s.from_channels;
+    const int64_t windows = s.from_columns / 2;
+    const int64_t offset = (image * (s.from_rows / 2) + row / 2) * windows * s.from_channels;
+    Unpool(from_.data + offset, from_.argmax + offset, row % 2 == 1, windows, s.from_channels,
+           s.from_channels, row_);
+    return row_;
+  }
+
+  //   from: null for a row of zeros.
+  void CopyRow(const Bfloat16* from, Bfloat16* to) {
     const GridSums& s = plan_.sums;
     const size_t pixel_bytes = static_cast<size_t>(plan_.from_padded) * sizeof(Bfloat16);
     const size_t channel_bytes = static_cast<size_t>(s.from_channels) * sizeof(Bfloat16);
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t from_row = (row + i) * s.from_row_stride - s.pad_top;
-      const bool row_exists = from_row >= 0 && from_row < s.from_rows;
-      const Bfloat16* const from = from_ + (image * s.from_rows + (row_exists ? from_row : 0)) *
-                                               s.from_columns * s.from_channels;
-      for (int64_t j = 0; j < plan_.padded_columns; ++j, to += plan_.pixel_distance) {
-        const int64_t column = j * s.from_column_stride - s.pad_left;
-        if (!row_exists || column < 0 || column >= s.from_columns) {
-          std::memset(static_cast<void*>(to), 0, pixel_bytes);
-          continue;
-        }
-        std::memcpy(static_cast<void*>(to), from + column * s.from_channels, channel_bytes);
-        if (channel_bytes < pixel_bytes)
-          std::memset(static_cast<void*>(to + s.from_channels), 0, pixel_bytes - channel_bytes);
+    for (int64_t j = 0; j < plan_.padded_columns; ++j, to += plan_.pixel_distance) {
+      const int64_t column = j * s.from_column_stride - s.pad_left;
+      if (from == nullptr || column < 0 || column >= s.from_columns) {
+        std::memset(static_cast<void*>(to), 0, pixel_bytes);
+        continue;
       }
+      std::memcpy(static_cast<void*>(to), from + column * s.from_channels, channel_bytes);
+      if (channel_bytes < pixel_bytes)
+        std::memset(static_cast<void*>(to + s.from_channels), 0, pixel_bytes - channel_bytes);
     }
   }
 
-  void Multiply(int64_t segments, int64_t begin, int64_t end) {
+  // Finds the places of the sums of a segment in `to`, and clears what is between them.
+  void FindPixels(const Segment& segment, int64_t place, int64_t begin, int64_t end) {
+    const GridSums& s = plan_.sums;
+    int64_t* const pixels = pixels_ + place * plan_.tiles * kGroup;
+    std::fill_n(pixels, plan_.tiles * kGroup, -1);
+    const int64_t image = segment.image * s.to_rows * s.to_columns;
+    for (int64_t i = 0; i < segment.rows; ++i) {
+      for (int64_t j = 0; j < s.grid_columns; ++j) {
+        const int64_t pixel =
+            (segment.row + i) * s.to_row_stride * s.to_columns + j * s.to_column_stride;
+        pixels[i * plan_.padded_columns + j] = (image + pixel) * s.to_channels;
+      }
+    }
+    if (s.to_row_stride == 1 && s.to_column_stride == 1) return;
+    const int64_t first_row = segment.row * s.to_row_stride;
+    const int64_t next_row = segment.row + segment.rows;
+    const int64_t end_row = next_row == s.grid_rows ? s.to_rows : next_row * s.to_row_stride;
+    const int64_t count = std::min(end, s.to_channels) - begin;
+    for (int64_t pixel = image + first_row * s.to_columns; pixel < image + end_row * s.to_columns;
+         ++pixel) {
+      const int64_t offset = pixel * s.to_channels + begin;
+      if (to_.wide != nullptr) std::fill_n(to_.wide + offset, count, 0.0F);
+      if (to_.narrow != nullptr) std::fill_n(to_.narrow + offset, count, Bfloat16(0));
+    }
+  }
+
+  // Computes 32 channels d of the segments of a block.
+  void Multiply(int64_t first_segment, int64_t segments, int64_t d) {
     const int64_t panel = plan_.steps * kGroup * 16;  // 16 channels of the filter
-    for (int64_t d = begin; d < end; d += kGroup) {
-      const Bfloat16* const filter = filter_ + d / 16 * panel;
-      const int64_t count = std::min(kGroup, plan_.sums.to_channels - d);
-      for (int64_t s = 0; s < segments; ++s) {
-        for (int64_t tile = 0; tile < plan_.tiles; ++tile) {
-          const Bfloat16* const rows =
-              copy_ + (s * plan_.segment_pixels + tile * kGroup) * plan_.pixel_distance;
-          MultiplyTiles(rows, plan_.pixel_distance, offsets_, filter, panel, plan_.steps, true,
-                        sums_);
-          StoreRows(sums_, pixels_ + (s * plan_.tiles + tile) * kGroup, d, count);
+    const Bfloat16* const filter = filter_ + d / 16 * panel;
+    const Epilogue epilogue = EpilogueOf(d);
+    for (int64_t s = 0; s < segments; ++s) {
+      for (int64_t tile = 0; tile < plan_.tiles; ++tile) {
+        const Bfloat16* const rows =
+            copy_ + (s * plan_.segment_pixels + tile * kGroup) * plan_.pixel_distance;
+        float* const sums = sums_ + (plan_.pools ? tile * kGroup * kGroup : 0);
+        MultiplyTiles(rows, plan_.pixel_distance, offsets_, filter, panel, plan_.steps, true, sums);
+        if (plan_.pools) continue;
+        const int64_t* const pixels = pixels_ + (s * plan_.tiles + tile) * kGroup;
+        if (to_.wide != nullptr) {
+          StoreRows(sums, pixels, epilogue, to_.wide + d);
+        } else {
+          StoreRows(sums, pixels, epilogue, to_.narrow + d);
         }
+      }
+      if (plan_.pools) Pool(SegmentOf(first_segment + s), epilogue, d);
+    }
+  }
+
+  Epilogue EpilogueOf(int64_t d) {
+    const int64_t channels = std::min(kGroup, plan_.sums.to_channels - d);
+    if (to_.bias != nullptr) {
+      std::fill_n(bias_, kGroup, 0.0F);
+      std::copy_n(to_.bias + d, channels, bias_);
+    }
+    return {.bias = to_.bias != nullptr ? bias_ : nullptr, .relu = to_.relu, .channels = channels};
+  }
+
+  void Pool(const Segment& segment, const Epilogue& epilogue, int64_t d) {
+    const GridSums& s = plan_.sums;
+    const int64_t windows = s.to_columns / 2;
+    for (int64_t i = 0; i < segment.rows; i += 2) {
+      const float* const sums = sums_ + i * plan_.padded_columns * kGroup;
+      const int64_t row = segment.image * (s.to_rows / 2) + (segment.row + i) / 2;
+      const int64_t offset = row * windows * s.to_channels + d;
+      if (to_.wide != nullptr) {
+        StorePooled(sums, plan_.padded_columns, windows, epilogue, s.to_channels, to_.wide + offset,
+                    to_.argmax + offset);
+      } else {
+        StorePooled(sums, plan_.padded_columns, windows, epilogue, s.to_channels,
+                    to_.narrow + offset, to_.argmax + offset);
       }
     }
   }
 
   const ConvolvePlan& plan_;
-  const Bfloat16 *from_, *filter_;
-  Bfloat16* to_;
+  const ConvolveSource from_;
+  const Bfloat16* filter_;
+  const ConvolveTarget to_;
   Bfloat16* copy_;
   float* sums_;
-  Bfloat16** pixels_;
+  Bfloat16* row_;    // of `from`, before its pool
+  int64_t* pixels_;  // places in `to`, -1 for none
   int64_t* offsets_;
+  float bias_[kGroup];
 };
 
 // Copies 32 channels d of the filter for all steps.
 void CopyFilter(const ConvolvePlan& plan, const Bfloat16* filter, int64_t d, Bfloat16* to) {
   const GridSums& s = plan.sums;
-  const int64_t taps = s.filter_rows * s.filter_columns, weights = s.from_channels * s.to_channels;
+  const int64_t taps = s.copied_rows() * s.copied_columns();
+  const int64_t from_channels = s.copied_channels(), weights = from_channels * s.to_channels;
   const int64_t panel = plan.steps * kGroup * 16;
   to += d / 16 * panel;
   for (int64_t tap = 0; tap < taps; ++tap) {
@@ -141,10 +224,10 @@ void CopyFilter(const ConvolvePlan& plan, const Bfloat16* filter, int64_t d, Bfl
       for (int64_t half = 0; half < 2; ++half) {
         const int64_t channel = d + half * 16;
         if (s.reversed) {
-          CopyFilterTransposed(filter + (taps - 1 - tap) * weights, s.to_channels, s.from_channels,
+          CopyFilterTransposed(filter + (taps - 1 - tap) * weights, s.to_channels, from_channels,
                                channel, r, to + half * panel);
         } else {
-          CopyFilterPairs(filter + tap * weights, s.from_channels, s.to_channels, r, channel,
+          CopyFilterPairs(filter + tap * weights, from_channels, s.to_channels, r, channel,
                           to + half * panel);
         }
       }
@@ -159,9 +242,9 @@ bool IsStridedBeyondOneTap(const Convolution& c) {
 
 }  // namespace
 
-std::optional<GridSums> ForwardSums(const Convolution& conv) {
-  if (IsStridedBeyondOneTap(conv)) return std::nullopt;
-  const Convolution c = conv.Flattened();
+std::optional<GridSums> ForwardSums(const Convolution& conv, bool pooled) {
+  if (IsStridedBeyondOneTap(conv) && !conv.IsGathered()) return std::nullopt;
+  const Convolution c = pooled ? conv : conv.Flattened();
   return GridSums{.images = c.images,
                   .from_rows = c.in_rows,
                   .from_columns = c.in_columns,
@@ -176,12 +259,13 @@ std::optional<GridSums> ForwardSums(const Convolution& conv) {
                   .from_row_stride = c.row_stride,
                   .from_column_stride = c.column_stride,
                   .pad_top = c.pad_top,
-                  .pad_left = c.pad_left};
+                  .pad_left = c.pad_left,
+                  .gathered = c.IsGathered()};
 }
 
-std::optional<GridSums> InputGradientSums(const Convolution& conv) {
-  if (IsStridedBeyondOneTap(conv)) return std::nullopt;
-  const Convolution c = conv.Flattened();
+std::optional<GridSums> InputGradientSums(const Convolution& conv, bool pooled) {
+  if (IsStridedBeyondOneTap(conv) || conv.IsGathered()) return std::nullopt;
+  const Convolution c = pooled ? conv : conv.Flattened();
   const bool strided = HasStride(c);
   // Points of a grid beyond the input are padding that the convolution reads at the end.
   const auto grid = [strided](int64_t in, int64_t out, int64_t stride) {
@@ -207,14 +291,14 @@ std::optional<GridSums> InputGradientSums(const Convolution& conv) {
 
 size_t ConvolvePlan::thread_bytes() const { return static_cast<size_t>(ThreadLayout(*this).end); }
 
-ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads) {
-  ConvolvePlan plan{.sums = sums};
-  plan.from_padded = RoundUp(sums.from_channels, kGroup);
+ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads, bool pools) {
+  ConvolvePlan plan{.sums = sums, .pools = pools};
+  plan.from_padded = RoundUp(sums.copied_channels(), kGroup);
   plan.to_padded = RoundUp(sums.to_channels, kGroup);
   // An odd number of cache lines: neighbouring pixels begin in different sets of the cache.
   plan.pixel_distance = (plan.from_padded / 32 | 1) * 32;
-  plan.steps = sums.filter_rows * sums.filter_columns * plan.from_padded / kGroup;
-  plan.padded_columns = sums.grid_columns + sums.filter_columns - 1;
+  plan.steps = sums.copied_rows() * sums.copied_columns() * plan.from_padded / kGroup;
+  plan.padded_columns = sums.grid_columns + sums.copied_columns() - 1;
   const int64_t block_pixels =
       std::clamp(kBlockBytes / (plan.pixel_distance * 2), kGroup, kMostBlockPixels);
   const int64_t most_rows = std::max<int64_t>(1, block_pixels / plan.padded_columns);
@@ -223,10 +307,11 @@ ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads) {
       std::min(sums.grid_rows,
                std::max(DivideUp(sums.grid_rows, most_rows), DivideUp(threads, sums.images)));
   plan.segment_rows = DivideUp(sums.grid_rows, image_segments);
+  if (pools) plan.segment_rows = RoundUp(plan.segment_rows, 2);  // no window is divided
   plan.segments = sums.images * DivideUp(sums.grid_rows, plan.segment_rows);
   plan.tiles = DivideUp(plan.segment_rows * plan.padded_columns, kGroup);
-  plan.segment_pixels =
-      plan.tiles * kGroup + (sums.filter_rows - 1) * plan.padded_columns + sums.filter_columns - 1;
+  plan.segment_pixels = plan.tiles * kGroup + (sums.copied_rows() - 1) * plan.padded_columns +
+                        sums.copied_columns() - 1;
   plan.pixel_parts = static_cast<int>(std::min<int64_t>(threads, plan.segments));
   plan.channel_parts =
       static_cast<int>(std::min<int64_t>(threads / plan.pixel_parts, plan.to_padded / kGroup));
@@ -244,8 +329,8 @@ void PackFilter(const ConvolvePlan& plan, const Bfloat16* filter, Bfloat16* pack
                      });
 }
 
-void Convolve(const ConvolvePlan& plan, const Bfloat16* from, const Bfloat16* filter, Bfloat16* to,
-              void* scratch) {
+void Convolve(const ConvolvePlan& plan, const ConvolveSource& from, const Bfloat16* filter,
+              const ConvolveTarget& to, void* scratch) {
   char* const bytes = static_cast<char*>(scratch);
   const int64_t groups = plan.to_padded / kGroup;
   const int threads = plan.pixel_parts * plan.channel_parts;

@@ -7,12 +7,14 @@
 //
 // for (i, j) in a grid, and 0 between the points of the grid. For a convolution w is its filter. For
 // the gradient of its input, `from` is dy, and w is the filter with both axes reversed and channels
-// exchanged. Sums are f32, and results are rounded once. Products are exact, with one exception: AMX
+// exchanged. Sums are f32, and results are rounded once. A bias, relu and a max pool may follow, and
+// `from` may be the gradient of such a pool. Products are exact, with one exception: AMX
 // counts denormal numbers (below 2^-126, in operands and in sums) as 0. A result does not depend on
 // the number of threads.
 //
 // A thread copies some rows of `from` with the zeros around them, and multiplies them by 32 channels
-// of the filter at a time. All taps read the same copy, at another offset.
+// of the filter at a time. All taps read the same copy, at another offset. An image of few channels
+// is copied by taps instead (Convolution::IsGathered).
 #ifndef ESTIMATOR_KERNELS_AMX_CONVOLVE_H_
 #define ESTIMATOR_KERNELS_AMX_CONVOLVE_H_
 
@@ -36,14 +38,25 @@ struct GridSums {
   int64_t to_row_stride = 1, to_column_stride = 1;
   int64_t pad_top = 0, pad_left = 0;
   bool reversed = false;  // the filter in memory is [u, v, d, r], and u and v are reversed
+  bool gathered = false;  // `from` is copied by taps
+
+  // What is copied: the rows and columns of taps that read the same copy, and its channels.
+  int64_t copied_rows() const { return gathered ? 1 : filter_rows; }
+  int64_t copied_columns() const { return gathered ? 1 : filter_columns; }
+  int64_t copied_channels() const {
+    return gathered ? filter_rows * filter_columns * from_channels : from_channels;
+  }
 };
 
-// nullopt for a stride other than 1 with a filter of more than one tap or with padding.
-std::optional<GridSums> ForwardSums(const Convolution& conv);
-std::optional<GridSums> InputGradientSums(const Convolution& conv);
+// nullopt for a stride other than 1 with a filter of more than one tap or with padding, unless the
+// image is copied by taps; and for the gradient of an image that is.
+//   pooled: there is a pool between y and what is in memory.
+std::optional<GridSums> ForwardSums(const Convolution& conv, bool pooled = false);
+std::optional<GridSums> InputGradientSums(const Convolution& conv, bool pooled = false);
 
 struct ConvolvePlan {
   GridSums sums;
+  bool pools = false;                      // the results
   int64_t from_padded = 0, to_padded = 0;  // channels, rounded up to 32
   int64_t padded_columns = 0;              // of a row in the copy of `from`
   int64_t segment_rows = 0;                // rows of the grid in a segment
@@ -62,7 +75,23 @@ struct ConvolvePlan {
   }
 };
 //   threads: at least 1.
-ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads);
+//   pools: REQUIRES an even number of rows and columns of `to`, and no strides of `to`.
+ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads, bool pools = false);
+
+struct ConvolveSource {
+  // `from`, or the gradient of its pool of 2x2 pixels, [images, from_rows / 2, from_columns / 2, r].
+  const Bfloat16* data = nullptr;
+  const uint8_t* argmax = nullptr;  // of the pool: tap r * 2 + s, or 4 for no gradient
+};
+
+struct ConvolveTarget {
+  // One of the two is not null. With a pool, [images, to_rows / 2, to_columns / 2, d].
+  Bfloat16* narrow = nullptr;
+  float* wide = nullptr;
+  const float* bias = nullptr;  // [d]
+  bool relu = false;
+  uint8_t* argmax = nullptr;  // of the pool
+};
 
 // Copies a filter for Convolve.
 //   filter: that of the convolution, [filter_rows, filter_columns, in_channels, out_channels].
@@ -71,9 +100,9 @@ void PackFilter(const ConvolvePlan& plan, const Bfloat16* filter, Bfloat16* pack
 
 //   filter: what PackFilter has written.
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.
-// REQUIRES: IsAvailable() (tiles.h).
-void Convolve(const ConvolvePlan& plan, const Bfloat16* from, const Bfloat16* filter, Bfloat16* to,
-              void* scratch);
+// REQUIRES: IsAvailable() (tiles.h); with plan.pools, to.relu.
+void Convolve(const ConvolvePlan& plan, const ConvolveSource& from, const Bfloat16* filter,
+              const ConvolveTarget& to, void* scratch);
 
 }  // namespace estimator::amx
 

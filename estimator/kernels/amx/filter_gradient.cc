@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "estimator/kernels/amx/copies.h"
+#include "estimator/kernels/amx/stores.h"
 #include "estimator/kernels/amx/tiles.h"
 #include "estimator/kernels/fused/parallel.h"
 
@@ -26,8 +28,13 @@ struct ThreadLayout {
         zeros(dy + p.out_part * p.block_segments * p.steps * kStep * 2),
         pixels(zeros + std::max(p.in_padded, p.out_padded) * 2),
         offsets(pixels + RoundUp(std::max(p.plane_pixels, p.steps * kStep) * 8, 64)),
-        end(offsets + RoundUp(p.block_segments * p.steps * 8, 64)) {}
-  int64_t x, dy, zeros, pixels, offsets, end;
+        bias(offsets + RoundUp(p.block_segments * p.steps * 8, 64)),
+        rows(bias + p.out_part * 4),
+        end(rows +
+            RoundUp(p.segment_rows * p.conv.out_columns *
+                        std::max(p.given.IsGathered() ? p.in_padded : 0, p.conv.out_channels) * 2,
+                    64)) {}
+  int64_t x, dy, zeros, pixels, offsets, bias, rows, end;
 };
 
 // What a thread computes.
@@ -36,19 +43,22 @@ struct Part {
   int64_t in_begin = 0, in_end = 0;  // channels, multiples of 32 up to the padded number
   int64_t out_begin = 0, out_end = 0;
   float* sums = nullptr;
+  double* bias_sums = nullptr;  // of the channels [out_begin, out_end), or null
 };
 
 class Worker {
  public:
   Worker(const FilterPlan& plan, const Part& part, const Bfloat16* x, const Bfloat16* dy,
-         char* scratch)
-      : plan_(plan), part_(part), x_image_(x), dy_image_(dy) {
+         const uint8_t* argmax, char* scratch)
+      : plan_(plan), part_(part), x_image_(x), dy_image_(dy), argmax_(argmax) {
     const ThreadLayout layout(plan);
     x_ = reinterpret_cast<Bfloat16*>(scratch + layout.x);
     dy_ = reinterpret_cast<Bfloat16*>(scratch + layout.dy);
     zeros_ = reinterpret_cast<Bfloat16*>(scratch + layout.zeros);
     pixels_ = reinterpret_cast<const Bfloat16**>(scratch + layout.pixels);
     offsets_ = reinterpret_cast<int64_t*>(scratch + layout.offsets);
+    bias_ = reinterpret_cast<float*>(scratch + layout.bias);
+    rows_ = reinterpret_cast<Bfloat16*>(scratch + layout.rows);
     std::memset(scratch + layout.zeros, 0, static_cast<size_t>(layout.pixels - layout.zeros));
   }
 
@@ -79,6 +89,7 @@ class Worker {
     }
     FindOutput(image, row);
     const int64_t pixels = plan_.steps * kStep;
+    if (part_.bias_sums != nullptr) AddToBias(pixels);
     CopyPairs(pixels_, pixels, part_.out_begin, part_.out_end, g.out_channels,
               plan_.block_segments * pixels * 16, dy_ + place * pixels * 16);
     for (int64_t step = 0; step < plan_.steps; ++step)
@@ -89,6 +100,10 @@ class Worker {
   void FindInput(int64_t image, int64_t row, int64_t phase_row, int64_t phase_column) {
     const Convolution& g = plan_.conv;
     std::fill_n(pixels_, plan_.plane_pixels, zeros_);
+    if (plan_.given.IsGathered()) {
+      GatherInput(image, row);
+      return;
+    }
     const int64_t rows = plan_.segment_rows + (g.filter_rows - 1) / g.row_stride;
     for (int64_t i = 0; i < rows; ++i) {
       const int64_t in_row = (row + i) * g.row_stride + phase_row - g.pad_top;
@@ -103,16 +118,54 @@ class Worker {
     }
   }
 
+  void GatherInput(int64_t image, int64_t row) {
+    const Convolution& g = plan_.given;
+    const TapWindows windows{.rows = g.in_rows,
+                             .columns = g.in_columns,
+                             .channels = g.in_channels,
+                             .filter_rows = g.filter_rows,
+                             .filter_columns = g.filter_columns,
+                             .column_stride = g.column_stride};
+    const int64_t rows = std::min(plan_.segment_rows, g.out_rows - row);
+    for (int64_t i = 0; i < rows; ++i) {
+      Bfloat16* const to = rows_ + i * g.out_columns * plan_.in_padded;
+      GatherTaps(windows, x_image_ + image * g.in_rows * g.in_columns * g.in_channels,
+                 (row + i) * g.row_stride - g.pad_top, -g.pad_left, g.out_columns, plan_.in_padded,
+                 to);
+      for (int64_t j = 0; j < g.out_columns; ++j)
+        pixels_[i * plan_.padded_columns + j] = to + j * plan_.in_padded;
+    }
+  }
+
   void FindOutput(int64_t image, int64_t row) {
     const Convolution& g = plan_.conv;
     std::fill_n(pixels_, plan_.steps * kStep, zeros_);
     const int64_t rows = std::min(plan_.segment_rows, g.out_rows - row);
     for (int64_t i = 0; i < rows; ++i) {
-      const Bfloat16* const from =
-          dy_image_ + (image * g.out_rows + row + i) * g.out_columns * g.out_channels;
+      const Bfloat16* const from = OutputRow(image, row + i, i);
       for (int64_t j = 0; j < g.out_columns; ++j)
         pixels_[i * plan_.padded_columns + j] = from + j * g.out_channels;
     }
+  }
+
+  // A row of dy, [out_columns, out_channels].
+  //   place: of the row in rows_, where there is a pool.
+  const Bfloat16* OutputRow(int64_t image, int64_t row, int64_t place) {
+    const Convolution& g = plan_.conv;
+    const int64_t row_numbers = g.out_columns * g.out_channels;
+    if (argmax_ == nullptr) return dy_image_ + (image * g.out_rows + row) * row_numbers;
+    const int64_t offset = (image * (g.out_rows / 2) + row / 2) * (row_numbers / 2);
+    Bfloat16* const to = rows_ + place * row_numbers;
+    Unpool(dy_image_ + offset, argmax_ + offset, row % 2 == 1, g.out_columns / 2, g.out_channels,
+           g.out_channels, to);
+    return to;
+  }
+
+  void AddToBias(int64_t pixels) {
+    const int64_t channels = part_.out_end - part_.out_begin;
+    std::fill_n(bias_, channels, 0.0F);
+    AddPixels(pixels_, pixels, part_.out_begin, part_.out_end, plan_.conv.out_channels, bias_);
+    for (int64_t k = 0; k < channels; ++k) part_.bias_sums[k] += static_cast<double>(bias_[k]);
   }
 
   // Adds the products of a block of `steps` steps to the sums.
@@ -153,11 +206,25 @@ class Worker {
   const FilterPlan& plan_;
   const Part part_;
   const Bfloat16 *x_image_, *dy_image_;
+  const uint8_t* argmax_;
   Bfloat16 *x_, *dy_;
   const Bfloat16* zeros_;
   const Bfloat16** pixels_;
   int64_t* offsets_;
+  float* bias_;     // sums of a segment
+  Bfloat16* rows_;  // of a segment: first x by taps, then dy before its pool
 };
+
+// The convolution of the copy of x by taps.
+Convolution OfTaps(const Convolution& c) {
+  Convolution taps = c;
+  taps.in_rows = c.out_rows;
+  taps.in_columns = c.out_columns;
+  taps.in_channels = c.taps() * c.in_channels;
+  taps.filter_rows = taps.filter_columns = taps.row_stride = taps.column_stride = 1;
+  taps.pad_top = taps.pad_left = 0;
+  return taps;
+}
 
 }  // namespace
 
@@ -165,11 +232,15 @@ size_t FilterPlan::thread_bytes() const { return static_cast<size_t>(ThreadLayou
 
 size_t FilterPlan::scratch_bytes() const {
   return static_cast<size_t>(pixel_parts * channel_parts) * thread_bytes() +
-         static_cast<size_t>(pixel_parts) * sum_floats() * sizeof(float);
+         static_cast<size_t>(pixel_parts) *
+             (sum_floats() * sizeof(float) + static_cast<size_t>(out_padded) * sizeof(double));
 }
 
-FilterPlan MakeFilterPlan(const Convolution& conv, int threads) {
-  FilterPlan plan{.conv = conv.Flattened()};
+FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled) {
+  FilterPlan plan{.conv = conv.IsGathered() ? OfTaps(conv)
+                          : pooled          ? conv
+                                            : conv.Flattened(),
+                  .given = conv};
   const Convolution& g = plan.conv;
   plan.in_padded = RoundUp(g.in_channels, kGroup);
   plan.out_padded = RoundUp(g.out_channels, kGroup);
@@ -208,12 +279,15 @@ FilterPlan MakeFilterPlan(const Convolution& conv, int threads) {
 }
 
 void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16* dy,
-                       float* dfilter, void* scratch) {
+                       const uint8_t* argmax, float* dfilter, float* dbias, void* scratch) {
   const Convolution& g = plan.conv;
   const int threads = plan.pixel_parts * plan.channel_parts;
   char* const bytes = static_cast<char*>(scratch);
   float* const sums =
       reinterpret_cast<float*>(bytes + static_cast<size_t>(threads) * plan.thread_bytes());
+  double* const bias_sums =
+      reinterpret_cast<double*>(sums + static_cast<size_t>(plan.pixel_parts) * plan.sum_floats());
+  std::fill_n(bias_sums, plan.pixel_parts * plan.out_padded, 0.0);
   const bool split_in = plan.in_part < plan.in_padded;
   fused::ParallelFor({threads, threads}, [&](int, int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
@@ -232,7 +306,10 @@ void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16
         part.out_end = std::min(part.out_begin + plan.out_part, plan.out_padded);
       }
       if (part.in_begin == part.in_end || part.out_begin == part.out_end) continue;
-      Worker(plan, part, x, dy, bytes + static_cast<size_t>(t) * plan.thread_bytes()).Run();
+      // Of threads with the same channels of dy, the first one adds them up.
+      if (dbias != nullptr && part.in_begin == 0)
+        part.bias_sums = bias_sums + pixel_part * plan.out_padded + part.out_begin;
+      Worker(plan, part, x, dy, argmax, bytes + static_cast<size_t>(t) * plan.thread_bytes()).Run();
     }
   });
   const int64_t rows = g.taps() * g.in_channels;
@@ -247,6 +324,12 @@ void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16
       }
     }
   });
+  for (int64_t k = 0; dbias != nullptr && k < g.out_channels; ++k) {
+    double sum = 0;
+    for (int64_t part = 0; part < plan.pixel_parts; ++part)
+      sum += bias_sums[part * plan.out_padded + k];
+    dbias[k] = static_cast<float>(sum);
+  }
 }
 
 }  // namespace estimator::amx

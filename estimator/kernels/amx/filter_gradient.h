@@ -8,7 +8,8 @@
 // [channel][pixel] and dy to pairs of pixels, the operands of the instructions. All taps of a filter
 // read the same copy of x, at another offset, because rows of dy are extended by zeros to the length
 // of rows of x.
-// With a stride, taps whose distance is no multiple of it have copies of their own.
+// With a stride, taps whose distance is no multiple of it have copies of their own. An image of few
+// channels is copied by taps instead (Convolution::IsGathered).
 #ifndef ESTIMATOR_KERNELS_AMX_FILTER_GRADIENT_H_
 #define ESTIMATOR_KERNELS_AMX_FILTER_GRADIENT_H_
 
@@ -23,7 +24,8 @@ namespace estimator::amx {
 // How the work is divided between threads: pixel_parts * channel_parts. Threads of one pixel part
 // have their own channels of the wider operand. Sums of pixel parts are added in order.
 struct FilterPlan {
-  Convolution conv;
+  Convolution conv;  // of the copy of x: if that has been copied by taps, they are its channels
+  Convolution given;
   int64_t in_padded = 0, out_padded = 0;  // channels, rounded up to 32
   // The copies of x: phase_rows * phase_columns planes, of one segment [rows, padded_columns] each.
   int64_t phase_rows = 1, phase_columns = 1;
@@ -42,13 +44,18 @@ struct FilterPlan {
   size_t scratch_bytes() const;
 };
 //   threads: at least 1.
-FilterPlan MakeFilterPlan(const Convolution& conv, int threads);
+//   pooled: RunFilterGradient has the gradient of a pool of dy. REQUIRES an even number of rows and
+//   columns of dy.
+FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled = false);
 
+//   dy: or the gradient of its pool of 2x2 pixels, if argmax is not null. argmax is the tap
+//   r * 2 + s, or 4 for no gradient. Both are [images, out_rows / 2, out_columns / 2, out_channels].
 //   dfilter: [filter_rows, filter_columns, in_channels, out_channels].
+//   dbias: [out_channels], the sums of dy over all pixels, or null.
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.
 // REQUIRES: IsAvailable() (tiles.h).
 void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16* dy,
-                       float* dfilter, void* scratch);
+                       const uint8_t* argmax, float* dfilter, float* dbias, void* scratch);
 
 }  // namespace estimator::amx
 

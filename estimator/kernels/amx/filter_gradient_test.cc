@@ -38,7 +38,8 @@ std::vector<float> Result(const Convolution& g, int threads, const Images& image
       static_cast<float*>(std::aligned_alloc(64, floats * sizeof(float))), std::free);
   std::fill_n(scratch.get(), floats, kNan);
   std::vector<float> result(static_cast<size_t>(g.taps() * g.in_channels * g.out_channels), kNan);
-  RunFilterGradient(plan, images.x.data(), images.dy.data(), result.data(), scratch.get());
+  RunFilterGradient(plan, images.x.data(), images.dy.data(), nullptr, result.data(), nullptr,
+                    scratch.get());
   return result;
 }
 

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "estimator/kernels/amx/convolution.h"
 #include "estimator/kernels/amx/convolve.h"
 #include "estimator/kernels/amx/filter_gradient.h"
 #include "estimator/kernels/amx/tiles.h"
+#include "estimator/kernels/conv_block.h"
 #include "estimator/kernels/fused/bfloat16.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/layout.h"
@@ -19,92 +23,200 @@
 namespace estimator::amx {
 namespace {
 
-// The convolution y = conv(x, filter) of a spec, if the kernels of this file support it.
-std::optional<Convolution> ConvolutionOf(const KernelSpec& spec, const TensorSpec& x,
-                                         const TensorSpec& filter, const TensorSpec& y) {
-  constexpr int64_t kFewestChannels = 16;
-  if (!IsAvailable() || IsBlocked(spec.attrs)) return std::nullopt;
-  if (x.dtype != DType::kBfloat16 || y.dtype != DType::kBfloat16) return std::nullopt;
-  for (const TensorSpec* operand : {&x, &y, &filter}) {
-    if (operand->shape.rank() != 4 || operand->shape.num_elements() == 0) return std::nullopt;
-  }
-  const auto geometry = MakeConvGeometry(spec.attrs, x.shape, filter.shape);
-  if (!geometry.ok() || geometry->output() != y.shape || geometry->groups != 1) return std::nullopt;
-  const Window &rows = geometry->rows, &columns = geometry->columns;
-  if (rows.dilation != 1 || columns.dilation != 1) return std::nullopt;
-  if (std::min(geometry->in_channels, geometry->out_channels) < kFewestChannels)
-    return std::nullopt;
-  return Convolution{.images = geometry->batch,
-                     .in_rows = rows.input,
-                     .in_columns = columns.input,
-                     .in_channels = geometry->in_channels,
-                     .out_rows = rows.output,
-                     .out_columns = columns.output,
-                     .out_channels = geometry->out_channels,
-                     .filter_rows = rows.kernel,
-                     .filter_columns = columns.kernel,
-                     .row_stride = rows.stride,
-                     .column_stride = columns.stride,
-                     .pad_top = rows.pad_before,
-                     .pad_left = columns.pad_before};
+bool IsBfloat16(const TensorSpec& spec) { return spec.dtype == DType::kBfloat16; }
+bool IsResult(const TensorSpec& spec) { return IsBfloat16(spec) || spec.dtype == DType::kFloat32; }
+bool IsPooled(const KernelSpec& spec) { return spec.attrs.has("pool_ksize"); }
+
+// Adjacent windows of 2x2 that cover the whole image.
+bool HalvesTheImage(const Window2D& pool) {
+  return std::ranges::all_of(std::vector{pool.rows, pool.columns}, [](const Window& w) {
+    return w.kernel == 2 && w.stride == 2 && w.pad_before == 0 && w.output * 2 == w.input;
+  });
 }
 
-//   from, filter: the inputs that Convolve takes.
-std::unique_ptr<Kernel> MakeConvolve(const std::optional<GridSums>& sums, int from, int filter) {
-  if (!sums.has_value()) return nullptr;
-  const ConvolvePlan plan = MakeConvolvePlan(*sums, omp_get_max_threads());
+// The geometry of a spec; its output is y, or that of the convolution before a pool.
+std::optional<ConvGeometry> GeometryOf(const KernelSpec& spec, const Shape& x, const Shape& filter,
+                                       const Shape& y) {
+  if (IsPooled(spec)) {
+    const auto block = MakeConvBlock(spec.attrs, x, filter);
+    if (!block.ok() || block->output() != y || !HalvesTheImage(block->pool)) return std::nullopt;
+    return block->conv;
+  }
+  const auto geometry = MakeConvGeometry(spec.attrs, x, filter);
+  if (!geometry.ok() || geometry->output() != y) return std::nullopt;
+  return *geometry;
+}
+
+// The convolution y = conv(x, filter) of a spec, if the kernels of this file support it.
+std::optional<Convolution> ConvolutionOf(const KernelSpec& spec, const Shape& x,
+                                         const Shape& filter, const Shape& y) {
+  if (!IsAvailable() || IsBlocked(spec.attrs)) return std::nullopt;
+  for (const Shape& shape : {x, y, filter}) {
+    if (shape.rank() != 4 || shape.num_elements() == 0) return std::nullopt;
+  }
+  const auto geometry = GeometryOf(spec, x, filter, y);
+  if (!geometry.has_value() || geometry->groups != 1) return std::nullopt;
+  const Window &rows = geometry->rows, &columns = geometry->columns;
+  if (rows.dilation != 1 || columns.dilation != 1) return std::nullopt;
+  const Convolution conv{.images = geometry->batch,
+                         .in_rows = rows.input,
+                         .in_columns = columns.input,
+                         .in_channels = geometry->in_channels,
+                         .out_rows = rows.output,
+                         .out_columns = columns.output,
+                         .out_channels = geometry->out_channels,
+                         .filter_rows = rows.kernel,
+                         .filter_columns = columns.kernel,
+                         .row_stride = rows.stride,
+                         .column_stride = columns.stride,
+                         .pad_top = rows.pad_before,
+                         .pad_left = columns.pad_before};
+  if (conv.out_channels < kFewestChannels) return std::nullopt;
+  if (conv.in_channels < kFewestChannels && !conv.IsGathered()) return std::nullopt;
+  return conv;
+}
+
+// What follows a product.
+struct Fused {
+  bool bias = false, relu = false;
+};
+
+// nullopt if there is something else in attribute fused_ops, or the bias, input 2, is not
+// [channels].
+std::optional<Fused> FusedOf(const KernelSpec& spec, int64_t channels) {
+  std::vector<std::string> ops;
+  if (spec.attrs.has("fused_ops")) ops = spec.attrs.get<std::vector<std::string>>("fused_ops");
+  Fused fused;
+  fused.bias = !ops.empty() && ops[0] == "BiasAdd";
+  fused.relu = ops.size() == 2 && ops[1] == "Relu";
+  if (ops.size() != (fused.bias ? 1u : 0u) + (fused.relu ? 1u : 0u)) return std::nullopt;
+  if (spec.inputs.size() != (fused.bias ? 3u : 2u)) return std::nullopt;
+  if (fused.bias && (!IsResult(spec.inputs[2]) || spec.inputs[2].shape != Shape{channels}))
+    return std::nullopt;
+  return fused;
+}
+
+// Which operands of a kernel Convolve takes; -1 for none.
+struct Operands {
+  int from = 0, filter = 1;
+  int bias = -1;         // input
+  int from_argmax = -1;  // input
+  int to_argmax = -1;    // output
+};
+
+std::unique_ptr<Kernel> MakeConvolve(const KernelSpec& spec, const GridSums& sums,
+                                     const Operands& operands, bool relu) {
+  const ConvolvePlan plan = MakeConvolvePlan(sums, omp_get_max_threads(), operands.to_argmax >= 0);
+  const bool wide = !IsBfloat16(spec.outputs[0]);
+  const bool wide_bias =
+      operands.bias >= 0 && !IsBfloat16(spec.inputs[static_cast<size_t>(operands.bias)]);
+  // A bias in f32 comes after the plan's scratch memory.
+  const size_t bias_offset = (plan.scratch_bytes() + 63) / 64 * 64;
+  const size_t channels = static_cast<size_t>(sums.to_channels);
   return MakePreparingKernel({
-      .input = filter,
+      .input = operands.filter,
       .prepared_bytes = plan.filter_bytes(),
       .prepare =
           [plan](const void* given, void* packed) {
             PackFilter(plan, static_cast<const Bfloat16*>(given), static_cast<Bfloat16*>(packed));
           },
       .run =
-          [plan, from](const KernelArgs& args, const void* packed) {
-            Convolve(plan, args.in<Bfloat16>(from), static_cast<const Bfloat16*>(packed),
-                     args.out<Bfloat16>(0), args.scratch);
+          [=](const KernelArgs& args, const void* packed) {
+            ConvolveSource from{.data = args.in<Bfloat16>(operands.from)};
+            if (operands.from_argmax >= 0) from.argmax = args.in<uint8_t>(operands.from_argmax);
+            ConvolveTarget to{.relu = relu};
+            if (wide) {
+              to.wide = args.out<float>(0);
+            } else {
+              to.narrow = args.out<Bfloat16>(0);
+            }
+            if (operands.to_argmax >= 0) to.argmax = args.out<uint8_t>(operands.to_argmax);
+            if (wide_bias) {
+              to.bias = args.in<float>(operands.bias);
+            } else if (operands.bias >= 0) {
+              float* const bias =
+                  reinterpret_cast<float*>(static_cast<char*>(args.scratch) + bias_offset);
+              fused::WidenBfloat16(args.in<Bfloat16>(operands.bias), bias, channels);
+              to.bias = bias;
+            }
+            Convolve(plan, from, static_cast<const Bfloat16*>(packed), to, args.scratch);
             return absl::OkStatus();
           },
-      .scratch_bytes = plan.scratch_bytes(),
+      .scratch_bytes = bias_offset + channels * sizeof(float),
   });
+}
+
+//   x, dy, argmax: inputs.  dbias: output. -1 for none.
+std::unique_ptr<Kernel> MakeFilterSums(const KernelSpec& spec, const Convolution& conv, int x,
+                                       int dy, int argmax, int dbias) {
+  const FilterPlan plan = MakeFilterPlan(conv, omp_get_max_threads(), argmax >= 0);
+  const bool narrow = IsBfloat16(spec.outputs[0]);
+  const size_t count = static_cast<size_t>(spec.outputs[0].shape.num_elements());
+  const size_t channels = static_cast<size_t>(conv.out_channels);
+  // The gradients in f32 come after the plan's scratch memory.
+  const size_t wide_bytes = narrow ? (count + channels) * sizeof(float) : 0;
+  return fused::MakeFusedKernel(
+      [=](const KernelArgs& args) {
+        float* const wide =
+            reinterpret_cast<float*>(static_cast<char*>(args.scratch) + plan.scratch_bytes());
+        float* const filter = narrow ? wide : args.out<float>(0);
+        float* bias = nullptr;
+        if (dbias >= 0) bias = narrow ? wide + count : args.out<float>(dbias);
+        RunFilterGradient(plan, args.in<Bfloat16>(x), args.in<Bfloat16>(dy),
+                          argmax >= 0 ? args.in<uint8_t>(argmax) : nullptr, filter, bias,
+                          args.scratch);
+        if (!narrow) return absl::OkStatus();
+        fused::NarrowToBfloat16(filter, args.out<Bfloat16>(0), count);
+        if (dbias >= 0) fused::NarrowToBfloat16(bias, args.out<Bfloat16>(dbias), channels);
+        return absl::OkStatus();
+      },
+      {.scratch_bytes = plan.scratch_bytes() + wide_bytes});
 }
 
 }  // namespace
 
 std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec) {
-  if (spec.inputs.size() != 2 || spec.inputs[1].dtype != DType::kBfloat16) return nullptr;
-  const auto conv = ConvolutionOf(spec, spec.inputs[0], spec.inputs[1], spec.outputs[0]);
-  return conv.has_value() ? MakeConvolve(ForwardSums(*conv), 0, 1) : nullptr;
+  if (spec.inputs.size() < 2 || !IsBfloat16(spec.inputs[0]) || !IsBfloat16(spec.inputs[1]) ||
+      !IsResult(spec.outputs[0])) {
+    return nullptr;
+  }
+  const auto conv =
+      ConvolutionOf(spec, spec.inputs[0].shape, spec.inputs[1].shape, spec.outputs[0].shape);
+  if (!conv.has_value()) return nullptr;
+  const auto fused = FusedOf(spec, conv->out_channels);
+  const bool pooled = IsPooled(spec);
+  const auto sums = ForwardSums(*conv, pooled);
+  if (!fused.has_value() || !sums.has_value() || (pooled && !fused->relu)) return nullptr;
+  return MakeConvolve(spec, *sums, {.bias = fused->bias ? 2 : -1, .to_argmax = pooled ? 1 : -1},
+                      fused->relu);
 }
 
 std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec) {
-  if (spec.inputs.size() != 3 || spec.inputs[1].dtype != DType::kBfloat16) return nullptr;
-  const auto conv = ConvolutionOf(spec, spec.outputs[0], spec.inputs[1], spec.inputs[2]);
-  return conv.has_value() ? MakeConvolve(InputGradientSums(*conv), 2, 1) : nullptr;
+  if (spec.inputs.size() != 3) return nullptr;
+  const bool pooled = IsPooled(spec);
+  const Operands operands{
+      .from = pooled ? 1 : 2, .filter = pooled ? 0 : 1, .from_argmax = pooled ? 2 : -1};
+  const TensorSpec& filter = spec.inputs[static_cast<size_t>(operands.filter)];
+  const TensorSpec& dy = spec.inputs[static_cast<size_t>(operands.from)];
+  if (!IsBfloat16(filter) || !IsBfloat16(dy) || !IsResult(spec.outputs[0])) return nullptr;
+  const auto conv = ConvolutionOf(spec, spec.outputs[0].shape, filter.shape, dy.shape);
+  if (!conv.has_value()) return nullptr;
+  const auto sums = InputGradientSums(*conv, pooled);
+  return sums.has_value() ? MakeConvolve(spec, *sums, operands, false) : nullptr;
 }
 
 std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec) {
-  if (spec.inputs.size() != 3) return nullptr;
+  const bool plain = spec.op == "Conv2DBackpropFilter", pooled = IsPooled(spec);
+  if (spec.inputs.size() != (plain || pooled ? 3u : 2u)) return nullptr;
+  const int dy_input = plain ? 2 : 1;
+  const TensorSpec &x = spec.inputs[0], &dy = spec.inputs[static_cast<size_t>(dy_input)];
   const TensorSpec& filter = spec.outputs[0];
-  if (filter.dtype != DType::kBfloat16 && filter.dtype != DType::kFloat32) return nullptr;
-  const auto conv = ConvolutionOf(spec, spec.inputs[0], filter, spec.inputs[2]);
+  if (!IsBfloat16(x) || !IsBfloat16(dy) || !IsResult(filter)) return nullptr;
+  if (!plain && spec.outputs[1].dtype != filter.dtype) return nullptr;
+  const auto conv = ConvolutionOf(spec, x.shape, filter.shape, dy.shape);
   if (!conv.has_value()) return nullptr;
   if (spec.conv_algorithm == ConvAlgorithm::kWinograd && conv->taps() > 1) return nullptr;
-  const FilterPlan plan = MakeFilterPlan(*conv, omp_get_max_threads());
-  const bool narrow = filter.dtype == DType::kBfloat16;
-  const size_t count = static_cast<size_t>(filter.shape.num_elements());
-  return fused::MakeFusedKernel(
-      [plan, narrow, count](const KernelArgs& args) {
-        // The f32 gradient comes after the plan's scratch memory.
-        float* const wide =
-            reinterpret_cast<float*>(static_cast<char*>(args.scratch) + plan.scratch_bytes());
-        RunFilterGradient(plan, args.in<Bfloat16>(0), args.in<Bfloat16>(2),
-                          narrow ? wide : args.out<float>(0), args.scratch);
-        if (narrow) fused::NarrowToBfloat16(wide, args.out<Bfloat16>(0), count);
-        return absl::OkStatus();
-      },
-      {.scratch_bytes = plan.scratch_bytes() + (narrow ? count * sizeof(float) : 0)});
+  return MakeFilterSums(spec, *conv, 0, dy_input, pooled ? 2 : -1, plain ? -1 : 1);
 }
 
 }  // namespace estimator::amx

@@ -1,4 +1,5 @@
-// Kernels of the native tier that use AMX.
+// Kernels of the native tier that use AMX. Matrix products are left to oneDNN, which uses AMX too: by
+// Convolve and RunFilterGradient they take 0.65 to 2.5 times its time.
 #ifndef ESTIMATOR_KERNELS_AMX_KERNELS_H_
 #define ESTIMATOR_KERNELS_AMX_KERNELS_H_
 
@@ -8,16 +9,22 @@
 
 namespace estimator::amx {
 
-// The images and filters of all of these are bf16 and NHWC. They have no dilation and no groups. Each
-// returns null for other specs, without AMX, and for images of fewer than 16 channels, before or
-// after the convolution, which would fill few of the 32 channels of two tiles.
+// Inputs are bf16 and NHWC; results are bf16 or f32, and biases too. Convolutions have no dilation
+// and no groups; pools are of adjacent windows of 2x2 that cover the image. Each function returns
+// null for other specs, without AMX, and for results of fewer than 16 channels, which would fill few
+// of the 32 channels of two tiles.
 
-// Conv2D: x, filter -> y.  Conv2DBackpropInput: sizes, filter, dy -> dx. Stride 1, or filters of 1x1
-// without padding.
+// Conv2D, _FusedConv2D: x, filter, bias -> y.  _FusedConv2DMaxPool (kernels/conv_block.h). Stride 1,
+// or filters of 1x1 without padding, or fewer than 16 channels of x. Epilogues: a bias, and relu
+// after it.
 std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec);
+
+// Conv2DBackpropInput: sizes, filter, dy -> dx.  _Conv2DMaxPoolBackpropInput. Stride 1, or filters of
+// 1x1 without padding; at least 16 channels of dx and dy.
 std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec);
 
-// Conv2DBackpropFilter: x, filter_sizes, dy -> dfilter, which is f32 or bf16.
+// Conv2DBackpropFilter: x, filter_sizes, dy -> dfilter.  _FusedConv2DBackpropFilter,
+// _Conv2DMaxPoolBackpropFilter.
 // Returns null also if ConvAlgorithm::kWinograd asks for Winograd's algorithm, unless the filter is
 // 1x1.
 std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec);

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
@@ -126,6 +128,103 @@ TEST(AmxKernels, ConvolutionsAndInputGradientsMatchTheReference) {
   EXPECT_EQ(computed, 6);
 }
 
+// The results of the native tier on bf16 operands match those of the slower tiers, which compute on
+// the same numbers in f32. Results in bf16 differ by their rounding. Argmaxes are equal.
+//   spec: with outputs in f32.  operands: f32 operands are cast to bf16, but not those from
+//   first_f32.
+void ExpectMatchesF32(const KernelSpec& spec, std::vector<Array> operands, size_t first_f32) {
+  std::vector<Array> wide = operands;
+  for (size_t i = 0; i < std::min(first_f32, operands.size()); ++i) {
+    if (operands[i].dtype() != DType::kFloat32) continue;
+    operands[i] = operands[i].Cast(DType::kBfloat16);
+    wide[i] = operands[i].Cast(DType::kFloat32);
+  }
+  const auto expected = RunKernel(spec, wide, KernelTier::kOneDnn);
+  EST_ASSERT_OK(expected);
+  for (const DType dtype : {DType::kFloat32, DType::kBfloat16}) {
+    SCOPED_TRACE(absl::StrCat(spec.op, " ", DTypeName(dtype)));
+    KernelSpec narrow = spec;
+    for (TensorSpec& output : narrow.outputs) {
+      if (output.dtype == DType::kFloat32) output.dtype = dtype;
+    }
+    const auto kernel = CreateKernel(CompleteSpec(narrow, operands));
+    EST_ASSERT_OK(kernel);
+    EXPECT_EQ((*kernel)->tier(), KernelTier::kNative);
+    EXPECT_FALSE(IsWidened(**kernel));
+    const auto actual = RunKernel(narrow, operands, KernelTier::kNative);
+    EST_ASSERT_OK(actual);
+    for (size_t o = 0; o < expected->size(); ++o) {
+      const Array& want = (*expected)[o];
+      const bool rounded = want.dtype() == DType::kFloat32 && dtype == DType::kBfloat16;
+      EXPECT_EQ(Compare((*actual)[o], rounded ? want.Cast(dtype) : want,
+                        rounded ? kUnit : kSummationOrder)
+                    .report,
+                "");
+    }
+  }
+}
+
+// Blocks of convolution, bias, relu and max pool, and their gradients.
+TEST(AmxKernels, BlocksMatchTheReference) {
+  if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const Case& c : {Case{{2, 14, 14, 32}, {5, 5, 32, 64}}, Case{{3, 10, 6, 17}, {3, 3, 17, 40}},
+                        Case{{2, 40, 44, 16}, {3, 3, 16, 32}},  // an image in segments
+                        Case{{3, 12, 8, 1}, {5, 5, 1, 32}},     // copied by taps
+                        Case{{2, 16, 12, 3}, {7, 7, 3, 16}, 2}}) {
+    SCOPED_TRACE(c.image.ToString() + " " + c.filter.ToString());
+    Attrs attrs = c.attrs();
+    attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
+    attrs.Set("pool_ksize", std::vector<int64_t>{1, 2, 2, 1});
+    attrs.Set("pool_strides", std::vector<int64_t>{1, 2, 2, 1});
+    attrs.Set("pool_padding", std::string("VALID"));
+    const Shape full = c.output(), pooled{full[0], full[1] / 2, full[2] / 2, full[3]};
+    const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2, -0.1f, 0.1f),
+                bias = RandomArray({full[3]}, 3), dy = RandomArray(pooled, 4);
+    const KernelSpec forward{.op = "_FusedConv2DMaxPool",
+                             .name = "y",
+                             .attrs = attrs,
+                             .outputs = {{DType::kFloat32, pooled}, {DType::kUint8, pooled}}};
+    ExpectMatchesF32(forward, {x, filter, bias}, 2);
+    const auto y = RunReferenceKernel(forward, {x, filter, bias});
+    EST_ASSERT_OK(y);
+    const Array argmax = (*y)[1];
+    ExpectMatchesF32({.op = "_Conv2DMaxPoolBackpropFilter",
+                      .name = "df",
+                      .attrs = attrs,
+                      .outputs = {{DType::kFloat32, c.filter}, {DType::kFloat32, {full[3]}}}},
+                     {x, dy, argmax}, 2);
+    if (c.image[3] < 16) continue;
+    ExpectMatchesF32({.op = "_Conv2DMaxPoolBackpropInput",
+                      .name = "dx",
+                      .attrs = attrs,
+                      .outputs = {{DType::kFloat32, c.image}}},
+                     {filter, dy, argmax}, 2);
+  }
+}
+
+TEST(AmxKernels, BiasAndReluAreFused) {
+  if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  const Case c{{2, 9, 8, 32}, {3, 3, 32, 40}};
+  const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2, -0.1f, 0.1f),
+              bias = RandomArray({40}, 3), dy = RandomArray(c.output(), 4);
+  for (const auto& fused :
+       {std::vector<std::string>{"BiasAdd"}, std::vector<std::string>{"BiasAdd", "Relu"}}) {
+    Attrs attrs = c.attrs();
+    attrs.Set("fused_ops", fused);
+    const KernelSpec spec{.op = "_FusedConv2D",
+                          .name = "y",
+                          .attrs = attrs,
+                          .outputs = {{DType::kFloat32, c.output()}}};
+    ExpectMatchesF32(spec, {x, filter, bias}, 2);
+    ExpectMatchesF32(spec, {x, filter, bias}, 3);
+  }
+  ExpectMatchesF32({.op = "_FusedConv2DBackpropFilter",
+                    .name = "df",
+                    .attrs = c.attrs(),
+                    .outputs = {{DType::kFloat32, c.filter}, {DType::kFloat32, {40}}}},
+                   {x, dy}, 2);
+}
+
 TEST(AmxKernels, OtherSpecsAreRefused) {
   const auto refused = [](const KernelSpec& spec, const std::vector<Array>& inputs) {
     return amx::MakeFilterGradient(CompleteSpec(spec, inputs)) == nullptr;
@@ -141,7 +240,7 @@ TEST(AmxKernels, OtherSpecsAreRefused) {
   KernelSpec groups = c.spec(DType::kFloat32);
   groups.outputs[0].shape = {3, 3, 16, 16};
   EXPECT_TRUE(refused(groups, c.inputs()));
-  const Case few{{2, 8, 8, 3}, {3, 3, 3, 16}};
+  const Case few{{2, 8, 8, 32}, {3, 3, 32, 3}};
   EXPECT_TRUE(refused(few.spec(DType::kFloat32), few.inputs()));
   KernelSpec winograd = c.spec(DType::kFloat32);
   winograd.conv_algorithm = ConvAlgorithm::kWinograd;

@@ -1,6 +1,5 @@
-// The kernels of the native tier for matrix products of f32.
-//   MatMul, _FusedMatMul: a, b, bias; fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}
-#include <memory>
+#include "estimator/kernels/gemm/kernels.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,7 +7,6 @@
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/gemm/rule.h"
-#include "estimator/kernels/kernel.h"
 
 namespace estimator::gemm {
 namespace {
@@ -38,6 +36,8 @@ std::optional<Product> ProductOf(const KernelSpec& spec) {
   return product;
 }
 
+}  // namespace
+
 std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
   std::optional<Product> product = ProductOf(spec);
   if (!product.has_value()) return nullptr;
@@ -60,8 +60,4 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
       {.scratch_bytes = plan.scratch_floats() * sizeof(float)});
 }
 
-EST_REGISTER_KERNEL("MatMul", KernelTier::kNative, MakeMatMul);
-EST_REGISTER_KERNEL("_FusedMatMul", KernelTier::kNative, MakeMatMul);
-
-}  // namespace
 }  // namespace estimator::gemm

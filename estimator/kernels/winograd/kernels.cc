@@ -1,10 +1,5 @@
-// The kernels of the native tier for convolutions of f32. Images are NHWC or in blocks of 16
-// channels.
-//   Conv2D, _FusedConv2D, Conv2DBackpropInput, Conv2DBackpropFilter, and the ops of
-//   kernels/conv_block.h
-#include "estimator/kernels/amx/kernels.h"
+#include "estimator/kernels/winograd/kernels.h"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,7 +7,6 @@
 
 #include "estimator/kernels/conv_block.h"
 #include "estimator/kernels/fused/parallel.h"
-#include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
 #include "estimator/kernels/prepared_input.h"
 #include "estimator/kernels/winograd/first_layer.h"
@@ -128,8 +122,9 @@ std::optional<FirstLayer> FirstLayerOf(const Op& op) {
 
 float* Floats(void* scratch) { return static_cast<float*>(scratch); }
 
-// _FusedConv2DMaxPool, Conv2D, _FusedConv2D
-std::unique_ptr<Kernel> MakeForward(const KernelSpec& spec) {
+}  // namespace
+
+std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec) {
   if (spec.inputs.size() < 2) return nullptr;
   const std::optional<Op> op = OpOf(spec, spec.inputs[0], spec.inputs[1], spec.outputs[0]);
   if (!op.has_value()) return nullptr;
@@ -246,25 +241,4 @@ std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec) {
       {.scratch_bytes = FilterGradientFloats(conv) * sizeof(float)});
 }
 
-// An op has one native kernel. So the kernels of bf16, which are in kernels/amx, are registered here.
-KernelFactory Either(std::unique_ptr<Kernel> (*bfloat16)(const KernelSpec&),
-                     std::unique_ptr<Kernel> (*f32)(const KernelSpec&)) {
-  return [bfloat16, f32](const KernelSpec& spec) {
-    std::unique_ptr<Kernel> kernel = bfloat16(spec);
-    return kernel != nullptr ? std::move(kernel) : f32(spec);
-  };
-}
-
-EST_REGISTER_KERNEL("Conv2D", KernelTier::kNative, Either(amx::MakeConvolution, MakeForward));
-EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kNative,
-                    Either(amx::MakeInputGradient, MakeInputGradient));
-EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kNative,
-                    Either(amx::MakeFilterGradient, MakeFilterGradient));
-EST_REGISTER_KERNEL("_FusedConv2D", KernelTier::kNative, MakeForward);
-EST_REGISTER_KERNEL("_FusedConv2DMaxPool", KernelTier::kNative, MakeForward);
-EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropInput", KernelTier::kNative, MakeInputGradient);
-EST_REGISTER_KERNEL("_FusedConv2DBackpropFilter", KernelTier::kNative, MakeFilterGradient);
-EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropFilter", KernelTier::kNative, MakeFilterGradient);
-
-}  // namespace
 }  // namespace estimator::winograd

@@ -51,19 +51,19 @@ inline std::vector<Convolution> TestConvolutions() {
   uneven.out_rows = 5;  // the last row reads padding
   uneven.out_columns = 3;
   uneven.pad_top = 1;
-  return {uneven,
-          SquareFilter(2, 5, 7, 16, 16, 1, 1, 0),
-          SquareFilter(1, 1, 1, 32, 64, 1, 1, 0),
+  return {uneven, SquareFilter(2, 5, 7, 16, 16, 1, 1, 0), SquareFilter(1, 1, 1, 32, 64, 1, 1, 0),
           SquareFilter(3, 19, 23, 32, 96, 1, 1, 0),  // several blocks of pixels
           SquareFilter(2, 9, 8, 32, 64, 1, 2, 0),
           SquareFilter(1, 4, 5, 32, 32, 1, 1, 1),  // padding that only the filter's one tap reads
           SquareFilter(1, 5, 7, 17, 33, 3, 1, 1),  // groups of channels that are not full
-          SquareFilter(3, 7, 7, 40, 70, 3, 1, 1),
-          SquareFilter(2, 9, 8, 32, 64, 3, 2, 1),
+          SquareFilter(3, 7, 7, 40, 70, 3, 1, 1), SquareFilter(2, 9, 8, 32, 64, 3, 2, 1),
           SquareFilter(1, 40, 61, 32, 64, 3, 1, 1),  // an image in segments, the last one shorter
           SquareFilter(1, 2, 600, 32, 32, 3, 1, 1),  // a row that is longer than a block
-          SquareFilter(2, 11, 11, 64, 16, 5, 2, 2),
-          SquareFilter(2, 4, 3, 96, 160, 3, 1, 0)};
+          SquareFilter(2, 11, 11, 64, 16, 5, 2, 2), SquareFilter(2, 4, 3, 96, 160, 3, 1, 0),
+          // Images that are copied by taps: 25 taps; 147 numbers, of which rows of a filter cross
+          // multiples of 32; rows of a filter that have more than 32 numbers.
+          SquareFilter(2, 12, 10, 1, 32, 5, 1, 2), SquareFilter(2, 17, 14, 3, 40, 7, 2, 3),
+          SquareFilter(1, 9, 9, 15, 16, 3, 1, 1)};
 }
 
 inline std::string Name(const Convolution& g) {

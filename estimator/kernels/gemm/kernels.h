@@ -1,0 +1,17 @@
+// The kernels of the native tier for matrix products of f32.
+#ifndef ESTIMATOR_KERNELS_GEMM_KERNELS_H_
+#define ESTIMATOR_KERNELS_GEMM_KERNELS_H_
+
+#include <memory>
+
+#include "estimator/kernels/kernel.h"
+
+namespace estimator::gemm {
+
+// MatMul, _FusedMatMul: a, b, bias; fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}. Null for other
+// specs, and where the rule (rule.h) prefers oneDNN.
+std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec);
+
+}  // namespace estimator::gemm
+
+#endif  // ESTIMATOR_KERNELS_GEMM_KERNELS_H_
