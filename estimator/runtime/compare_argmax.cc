@@ -26,6 +26,11 @@ absl::StatusOr<Array> InNhwc(const KernelSpec& spec, const Array& array) {
                 {array.dtype(), PlainShape(array.shape())});
 }
 
+// The reference kernel of a convolution takes one type. Operands in bf16 may have a result in f32.
+Array InFloat32(const Array& array) {
+  return array.dtype() == DType::kFloat32 ? array : array.Cast(DType::kFloat32);
+}
+
 // The activation before the pool, [N,OH,OW,K].
 absl::StatusOr<Array> Activation(const KernelSpec& spec, const ConvBlock& block,
                                  const std::vector<Array>& inputs) {
@@ -33,8 +38,10 @@ absl::StatusOr<Array> Activation(const KernelSpec& spec, const ConvBlock& block,
   attrs.Set("data_format", std::string(kPlainFormat));
   const TensorSpec full{DType::kFloat32, block.conv.output()};
   EST_ASSIGN_OR_RETURN(const Array x, InNhwc(spec, inputs[0]));
-  EST_ASSIGN_OR_RETURN(const Array sum, RunOne(spec, "Conv2D", attrs, {x, inputs[1]}, full));
-  EST_ASSIGN_OR_RETURN(const Array biased, RunOne(spec, "BiasAdd", {}, {sum, inputs[2]}, full));
+  EST_ASSIGN_OR_RETURN(const Array sum,
+                       RunOne(spec, "Conv2D", attrs, {InFloat32(x), InFloat32(inputs[1])}, full));
+  EST_ASSIGN_OR_RETURN(const Array biased,
+                       RunOne(spec, "BiasAdd", {}, {sum, InFloat32(inputs[2])}, full));
   return RunOne(spec, "Relu", {}, {biased}, full);
 }
 

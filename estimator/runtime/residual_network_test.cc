@@ -60,7 +60,8 @@ TEST(ResidualNetwork, FusedAndBlockedProgramsTrainAsTheReferenceDoes) {
   EST_ASSERT_OK(network.graph.status());
   VariableStore plain_store;
   const auto plain =
-      Train(network, plain_store, {.fastest = KernelTier::kReference, .disable_passes = OptionalPasses()}, 8);
+      Train(network, plain_store,
+            {.fastest = KernelTier::kReference, .disable_passes = OptionalPasses()}, 8);
   EST_ASSERT_OK(plain);
   EXPECT_LT(plain->back(), plain->front());
   for (const std::vector<std::string>& disabled :
@@ -85,7 +86,10 @@ TEST(ResidualNetwork, CheckedKernelsAgree) {
 
 TEST(ResidualNetwork, BlocksAreFusedAndReorderedAtTheEdgesOnly) {
   const Network network;
-  const auto program = Program::Compile(network.graph, network.spec(), {.single_replica = true});
+  // With kDirect, since the convolutions of kernels/amx know only NHWC.
+  const auto program =
+      Program::Compile(network.graph, network.spec(),
+                       {.conv_algorithm = ConvAlgorithm::kDirect, .single_replica = true});
   EST_ASSERT_OK(program);
   const std::string text = (*program)->ToString();
   for (const char* op : {"_FusedBatchNormEx(", "_FusedBatchNormGradEx("})

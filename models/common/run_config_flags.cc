@@ -37,9 +37,10 @@ DEFINE_bool(async_checkpoint, true,
 DEFINE_bool(check_kernels, false,
             "compare every op of every step with its reference kernel, and report the first that "
             "differs; slow");
-DEFINE_string(conv_algorithm, "auto",
-              "auto, direct (no Winograd: the smallest rounding error) or winograd (wherever a "
-              "kernel supports the shape)");
+DEFINE_string(
+    conv_algorithm, "auto",
+    "auto, direct (f32 convolutions and matrix products with the smallest rounding error) "
+    "or winograd (convolutions, wherever a kernel supports the shape)");
 DEFINE_string(compute_dtype, "float32",
               "float32 or bfloat16: the type in which matrix products are computed; variables, "
               "sums and losses are float32");

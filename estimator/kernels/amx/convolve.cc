@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "estimator/kernels/amx/copies.h"
 #include "estimator/kernels/amx/stores.h"
@@ -21,7 +22,7 @@ struct ThreadLayout {
   explicit ThreadLayout(const ConvolvePlan& p)
       : sums(p.block_segments * p.segment_pixels * p.pixel_distance * 2),
         row(sums + (p.pools ? p.tiles : 1) * kGroup * kGroup * 4),
-        pixels(row + RoundUp(p.sums.from_columns * p.sums.from_channels * 2, 64)),
+        pixels(row + RoundUp(p.sums.from_columns * p.sums.from_channels * (p.splits ? 4 : 2), 64)),
         offsets(pixels + RoundUp(p.block_segments * p.tiles * kGroup * 8, 64)),
         end(offsets + RoundUp(p.steps * 8, 64)) {}
   int64_t sums, row, pixels, offsets, end;
@@ -35,14 +36,17 @@ class Worker {
     const ThreadLayout layout(plan);
     copy_ = reinterpret_cast<Bfloat16*>(scratch);
     sums_ = reinterpret_cast<float*>(scratch + layout.sums);
-    row_ = reinterpret_cast<Bfloat16*>(scratch + layout.row);
+    row_ = reinterpret_cast<float*>(scratch + layout.row);
     pixels_ = reinterpret_cast<int64_t*>(scratch + layout.pixels);
     offsets_ = reinterpret_cast<int64_t*>(scratch + layout.offsets);
-    const int64_t channel_steps = plan.from_padded / kGroup;
+    const int64_t channel_steps = plan.from_padded / kGroup, products = plan.products();
     for (int64_t step = 0; step < plan.steps; ++step) {
-      const int64_t tap = step / channel_steps, columns = plan.sums.copied_columns();
+      const int64_t group = step / products, tap = group / channel_steps;
+      const int64_t columns = plan.sums.copied_columns();
       const int64_t pixel = tap / columns * plan.padded_columns + tap % columns;
-      offsets_[step] = pixel * plan.pixel_distance + step % channel_steps * kGroup;
+      // The last of three products has the low parts of `from` (CopyFilter).
+      const int64_t part = step % products == 2 ? plan.from_padded : 0;
+      offsets_[step] = pixel * plan.pixel_distance + part + group % channel_steps * kGroup;
     }
   }
 
@@ -88,41 +92,58 @@ class Worker {
                     .filter_rows = s.filter_rows,
                     .filter_columns = s.filter_columns,
                     .column_stride = s.from_column_stride},
-                   from_.data + image, row, -s.pad_left, plan_.padded_columns, plan_.pixel_distance,
-                   to);
+                   from_.narrow + image, row, -s.pad_left, plan_.padded_columns,
+                   plan_.pixel_distance, to);
       } else {
-        CopyRow(row >= 0 && row < s.from_rows ? Row(segment.image, row) : nullptr, to);
+        const bool exists = row >= 0 && row < s.from_rows;
+        if (plan_.splits) {
+          CopyRow(exists ? Row(from_.wide, segment.image, row, row_) : nullptr, to);
+        } else {
+          Bfloat16* const unpooled = reinterpret_cast<Bfloat16*>(row_);
+          CopyRow(exists ? Row(from_.narrow, segment.image, row, unpooled) : nullptr, to);
+        }
       }
     }
   }
 
   // A row of `from`, [from_columns, from_channels].
-  const Bfloat16* Row(int64_t image, int64_t row) {
+  //   to: of the size of a row; used if there is a pool.
+  template <typename T>
+  const T* Row(const T* from, int64_t image, int64_t row, T* to) const {
     const GridSums& s = plan_.sums;
     if (from_.argmax == nullptr)
-      return from_.data + (image * s.from_rows + row) * s.from_columns * s.from_channels;
+      return from + (image * s.from_rows + row) * s.from_columns * s.from_channels;
     const int64_t windows = s.from_columns / 2;
     const int64_t offset = (image * (s.from_rows / 2) + row / 2) * windows * s.from_channels;
-    Unpool(from_.data + offset, from_.argmax + offset, row % 2 == 1, windows, s.from_channels,
-           s.from_channels, row_);
-    return row_;
+    Unpool(from + offset, from_.argmax + offset, row % 2 == 1, windows, s.from_channels,
+           s.from_channels, to);
+    return to;
   }
 
   //   from: null for a row of zeros.
-  void CopyRow(const Bfloat16* from, Bfloat16* to) {
+  template <typename T>
+  void CopyRow(const T* from, Bfloat16* to) {
     const GridSums& s = plan_.sums;
-    const size_t pixel_bytes = static_cast<size_t>(plan_.from_padded) * sizeof(Bfloat16);
-    const size_t channel_bytes = static_cast<size_t>(s.from_channels) * sizeof(Bfloat16);
     for (int64_t j = 0; j < plan_.padded_columns; ++j, to += plan_.pixel_distance) {
       const int64_t column = j * s.from_column_stride - s.pad_left;
-      if (from == nullptr || column < 0 || column >= s.from_columns) {
-        std::memset(static_cast<void*>(to), 0, pixel_bytes);
-        continue;
+      const bool exists = from != nullptr && column >= 0 && column < s.from_columns;
+      const int64_t channels = exists ? s.from_channels : 0;
+      if constexpr (std::is_same_v<T, float>) {
+        if (exists) Split(from + column * channels, channels, to, to + plan_.from_padded);
+        Clear(to + plan_.from_padded, channels);
+      } else {
+        if (exists)
+          std::memcpy(to, from + column * channels, static_cast<size_t>(channels) * sizeof(T));
       }
-      std::memcpy(static_cast<void*>(to), from + column * s.from_channels, channel_bytes);
-      if (channel_bytes < pixel_bytes)
-        std::memset(static_cast<void*>(to + s.from_channels), 0, pixel_bytes - channel_bytes);
+      Clear(to, channels);
     }
+  }
+
+  // Clears the channels of a pixel in the copy from `begin`.
+  void Clear(Bfloat16* pixel, int64_t begin) const {
+    const int64_t count = plan_.from_padded - begin;
+    if (count > 0)
+      std::memset(static_cast<void*>(pixel + begin), 0, static_cast<size_t>(count) * 2);
   }
 
   // Finds the places of the sums of a segment in `to`, and clears what is between them.
@@ -180,7 +201,10 @@ class Worker {
       std::fill_n(bias_, kGroup, 0.0F);
       std::copy_n(to_.bias + d, channels, bias_);
     }
-    return {.bias = to_.bias != nullptr ? bias_ : nullptr, .relu = to_.relu, .channels = channels};
+    return {.bias = to_.bias != nullptr ? bias_ : nullptr,
+            .side = to_.side != nullptr ? to_.side + d : nullptr,
+            .relu = to_.relu,
+            .channels = channels};
   }
 
   void Pool(const Segment& segment, const Epilogue& epilogue, int64_t d) {
@@ -206,34 +230,11 @@ class Worker {
   const ConvolveTarget to_;
   Bfloat16* copy_;
   float* sums_;
-  Bfloat16* row_;    // of `from`, before its pool
+  float* row_;       // of `from`, before its pool
   int64_t* pixels_;  // places in `to`, -1 for none
   int64_t* offsets_;
   float bias_[kGroup];
 };
-
-// Copies 32 channels d of the filter for all steps.
-void CopyFilter(const ConvolvePlan& plan, const Bfloat16* filter, int64_t d, Bfloat16* to) {
-  const GridSums& s = plan.sums;
-  const int64_t taps = s.copied_rows() * s.copied_columns();
-  const int64_t from_channels = s.copied_channels(), weights = from_channels * s.to_channels;
-  const int64_t panel = plan.steps * kGroup * 16;
-  to += d / 16 * panel;
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    for (int64_t r = 0; r < plan.from_padded; r += kGroup, to += kGroup * 16) {
-      for (int64_t half = 0; half < 2; ++half) {
-        const int64_t channel = d + half * 16;
-        if (s.reversed) {
-          CopyFilterTransposed(filter + (taps - 1 - tap) * weights, s.to_channels, from_channels,
-                               channel, r, to + half * panel);
-        } else {
-          CopyFilterPairs(filter + tap * weights, from_channels, s.to_channels, r, channel,
-                          to + half * panel);
-        }
-      }
-    }
-  }
-}
 
 bool HasStride(const Convolution& c) { return c.row_stride != 1 || c.column_stride != 1; }
 bool IsStridedBeyondOneTap(const Convolution& c) {
@@ -291,13 +292,14 @@ std::optional<GridSums> InputGradientSums(const Convolution& conv, bool pooled) 
 
 size_t ConvolvePlan::thread_bytes() const { return static_cast<size_t>(ThreadLayout(*this).end); }
 
-ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads, bool pools) {
-  ConvolvePlan plan{.sums = sums, .pools = pools};
+ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads, bool pools, bool splits) {
+  ConvolvePlan plan{.sums = sums, .splits = splits, .pools = pools};
   plan.from_padded = RoundUp(sums.copied_channels(), kGroup);
   plan.to_padded = RoundUp(sums.to_channels, kGroup);
   // An odd number of cache lines: neighbouring pixels begin in different sets of the cache.
-  plan.pixel_distance = (plan.from_padded / 32 | 1) * 32;
-  plan.steps = sums.copied_rows() * sums.copied_columns() * plan.from_padded / kGroup;
+  plan.pixel_distance = (plan.from_padded * (splits ? 2 : 1) / 32 | 1) * 32;
+  plan.steps =
+      sums.copied_rows() * sums.copied_columns() * plan.from_padded / kGroup * plan.products();
   plan.padded_columns = sums.grid_columns + sums.copied_columns() - 1;
   const int64_t block_pixels =
       std::clamp(kBlockBytes / (plan.pixel_distance * 2), kGroup, kMostBlockPixels);
@@ -318,15 +320,6 @@ ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads, bool pools) {
   plan.block_segments = std::clamp<int64_t>(block_pixels / (plan.tiles * kGroup), 1,
                                             DivideUp(plan.segments, plan.pixel_parts));
   return plan;
-}
-
-void PackFilter(const ConvolvePlan& plan, const Bfloat16* filter, Bfloat16* packed) {
-  const int64_t groups = plan.to_padded / kGroup;
-  fused::ParallelFor(fused::MakeChunks(groups, plan.steps * kGroup * kGroup),
-                     [&](int, int64_t begin, int64_t end) {
-                       for (int64_t g = begin; g < end; ++g)
-                         CopyFilter(plan, filter, g * kGroup, packed);
-                     });
 }
 
 void Convolve(const ConvolvePlan& plan, const ConvolveSource& from, const Bfloat16* filter,

@@ -1,4 +1,5 @@
-// Convolutions of bf16 images and the gradients of their inputs, by the matrix instructions of AMX.
+// Convolutions of bf16 and f32 images and the gradients of their inputs, by the matrix instructions of
+// AMX.
 //
 // Both are sums over taps (u, v) and channels r of an image `from`:
 //
@@ -11,6 +12,10 @@
 // `from` may be the gradient of such a pool. Products are exact, with one exception: AMX
 // counts denormal numbers (below 2^-126, in operands and in sums) as 0. A result does not depend on
 // the number of threads.
+//
+// In f32, every number is split into two of bf16 (Split, copies.h), and three of the four products
+// are added. The error is at most 2^-15 of the sum of the products' magnitudes. Infinite numbers give
+// NaN, where a plain sum may be infinite.
 //
 // A thread copies some rows of `from` with the zeros around them, and multiplies them by 32 channels
 // of the filter at a time. All taps read the same copy, at another offset. An image of few channels
@@ -56,6 +61,7 @@ std::optional<GridSums> InputGradientSums(const Convolution& conv, bool pooled =
 
 struct ConvolvePlan {
   GridSums sums;
+  bool splits = false;                     // `from` and the filter are f32
   bool pools = false;                      // the results
   int64_t from_padded = 0, to_padded = 0;  // channels, rounded up to 32
   int64_t padded_columns = 0;              // of a row in the copy of `from`
@@ -65,22 +71,29 @@ struct ConvolvePlan {
   int64_t segment_pixels = 0;              // in the copy
   int64_t tiles = 0;                       // of 32 pixels of the grid in a segment
   int64_t pixel_distance = 0;              // in the copy
-  int64_t steps = 0;                       // of 32 channels, over all taps
+  int64_t steps = 0;                       // of 32 channels, over all taps and products
   int pixel_parts = 1, channel_parts = 1;  // their product is the number of threads
 
-  size_t filter_bytes() const { return static_cast<size_t>(steps * 64 * to_padded); }
+  int64_t products() const { return splits ? 3 : 1; }
+  // Of the panels that Convolve reads, and of what PackFilter writes, which may be more.
+  size_t panel_bytes() const { return static_cast<size_t>(steps * 64 * to_padded); }
+  size_t filter_bytes() const;
   size_t thread_bytes() const;
   size_t scratch_bytes() const {
     return static_cast<size_t>(pixel_parts * channel_parts) * thread_bytes();
   }
 };
 //   threads: at least 1.
+//   splits: REQUIRES !sums.gathered.
 //   pools: REQUIRES an even number of rows and columns of `to`, and no strides of `to`.
-ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads, bool pools = false);
+ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads, bool pools = false,
+                              bool splits = false);
 
 struct ConvolveSource {
   // `from`, or the gradient of its pool of 2x2 pixels, [images, from_rows / 2, from_columns / 2, r].
-  const Bfloat16* data = nullptr;
+  // One of the two is not null: `wide` if the plan splits.
+  const Bfloat16* narrow = nullptr;
+  const float* wide = nullptr;
   const uint8_t* argmax = nullptr;  // of the pool: tap r * 2 + s, or 4 for no gradient
 };
 
@@ -89,14 +102,16 @@ struct ConvolveTarget {
   Bfloat16* narrow = nullptr;
   float* wide = nullptr;
   const float* bias = nullptr;  // [d]
+  const float* side = nullptr;  // of the shape of the result, added before relu; not with a pool
   bool relu = false;
   uint8_t* argmax = nullptr;  // of the pool
 };
 
 // Copies a filter for Convolve.
-//   filter: that of the convolution, [filter_rows, filter_columns, in_channels, out_channels].
+//   filter: that of the convolution, [filter_rows, filter_columns, in_channels, out_channels], in bf16,
+//   or f32 if the plan splits.
 //   packed: plan.filter_bytes(), aligned to 64 bytes.
-void PackFilter(const ConvolvePlan& plan, const Bfloat16* filter, Bfloat16* packed);
+void PackFilter(const ConvolvePlan& plan, const void* filter, Bfloat16* packed);
 
 //   filter: what PackFilter has written.
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.

@@ -76,7 +76,7 @@ std::vector<Bfloat16> Result(const GridSums& sums, int threads, const std::vecto
   std::fill_n(packed.get(), filter_floats, kNan);
   Bfloat16* const numbers = reinterpret_cast<Bfloat16*>(packed.get());
   PackFilter(plan, filter.data(), numbers);
-  Convolve(plan, {from.data()}, numbers, {.narrow = result.data()}, scratch.get());
+  Convolve(plan, {.narrow = from.data()}, numbers, {.narrow = result.data()}, scratch.get());
   return result;
 }
 

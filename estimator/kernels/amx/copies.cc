@@ -39,21 +39,79 @@ EST_AMX_INLINE void Transpose(__m512i (&r)[16]) {
   for (int i = 0; i < 16; ++i) r[i] = t[i];
 }
 
+// The two parts of 32 f32 numbers.
+struct Parts {
+  __m512i high, low;
+};
+
+EST_AMX_INLINE Parts SplitOf(const float* x, __mmask32 mask) {
+  const __m512 first = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), x);
+  const __m512 second = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), x + 16);
+  const __m512i high = (__m512i)_mm512_cvtne2ps_pbh(second, first);
+  const __m512i first_bits = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(high));
+  const __m512i second_bits = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(high, 1));
+  const __m512 first_rest =
+      _mm512_sub_ps(first, _mm512_castsi512_ps(_mm512_slli_epi32(first_bits, 16)));
+  const __m512 second_rest =
+      _mm512_sub_ps(second, _mm512_castsi512_ps(_mm512_slli_epi32(second_bits, 16)));
+  return {high, (__m512i)_mm512_cvtne2ps_pbh(second_rest, first_rest)};
+}
+
+// 32 channels of a pixel.
+template <Half kHalf>
+EST_AMX_INLINE __m512i Load(const Bfloat16* channels, __mmask32 mask) {
+  return _mm512_maskz_loadu_epi16(mask, channels);
+}
+template <Half kHalf>
+EST_AMX_INLINE __m512i Load(const float* channels, __mmask32 mask) {
+  const Parts parts = SplitOf(channels, mask);
+  return kHalf == Half::kHigh ? parts.high : parts.low;
+}
+
 // 16 of the channels [channel, channel + 32) of 32 pixels: 8 j to 8 j + 3, or the four after them.
-template <bool kUpper>
-EST_AMX_INLINE void TransposeTile(const Bfloat16* const* pixels, int64_t channel, __mmask32 mask,
+template <bool kUpper, Half kHalf, typename T>
+EST_AMX_INLINE void TransposeTile(const T* const* pixels, int64_t channel, __mmask32 mask,
                                   int64_t distance, Bfloat16* to) {
   __m512i r[16];
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) {
-    const __m512i even = _mm512_maskz_loadu_epi16(mask, pixels[2 * i] + channel);
-    const __m512i odd = _mm512_maskz_loadu_epi16(mask, pixels[2 * i + 1] + channel);
+    const __m512i even = Load<kHalf>(pixels[2 * i] + channel, mask);
+    const __m512i odd = Load<kHalf>(pixels[2 * i + 1] + channel, mask);
     r[i] = kUpper ? _mm512_unpackhi_epi16(even, odd) : _mm512_unpacklo_epi16(even, odd);
   }
   Transpose(r);
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i)
     _mm512_store_si512(to + (i / 4 * 8 + i % 4 + (kUpper ? 4 : 0)) * distance, r[i]);
+}
+
+template <Half kHalf, typename T>
+EST_AMX_INLINE void CopyTransposedAs(const T* const* pixels, int64_t count, int64_t begin,
+                                     int64_t end, int64_t channels, int64_t distance,
+                                     Bfloat16* to) {
+  for (int64_t i = 0; i < count; i += 32) {
+    for (int64_t c = begin; c < end; c += 32) {
+      const __mmask32 mask = ChannelMask(c, channels);
+      Bfloat16* const tile = to + (c - begin) * distance + i;
+      TransposeTile<false, kHalf>(pixels + i, c, mask, distance, tile);
+      TransposeTile<true, kHalf>(pixels + i, c, mask, distance, tile);
+    }
+  }
+}
+
+template <Half kHalf, typename T>
+EST_AMX_INLINE void CopyPairsAs(const T* const* pixels, int64_t count, int64_t begin, int64_t end,
+                                int64_t channels, int64_t distance, Bfloat16* to) {
+  for (int64_t i = 0; i < count; i += 2) {
+    for (int64_t c = begin; c < end; c += 32) {
+      const __mmask32 mask = ChannelMask(c, channels);
+      const __m512i even = Load<kHalf>(pixels[i] + c, mask);
+      const __m512i odd = Load<kHalf>(pixels[i + 1] + c, mask);
+      Bfloat16* const panel = to + (c - begin) / 16 * distance + i * 16;
+      _mm512_store_si512(panel, _mm512_unpacklo_epi16(even, odd));
+      _mm512_store_si512(panel + distance, _mm512_unpackhi_epi16(even, odd));
+    }
+  }
 }
 
 // The numbers of one row of a filter among 32 numbers of its taps.
@@ -93,27 +151,29 @@ EST_AMX_INLINE int FindPieces(const TapWindows& w, int64_t row, Piece* pieces) {
 
 EST_AMX void CopyTransposed(const Bfloat16* const* pixels, int64_t count, int64_t begin,
                             int64_t end, int64_t channels, int64_t distance, Bfloat16* to) {
-  for (int64_t i = 0; i < count; i += 32) {
-    for (int64_t c = begin; c < end; c += 32) {
-      const __mmask32 mask = ChannelMask(c, channels);
-      Bfloat16* const tile = to + (c - begin) * distance + i;
-      TransposeTile<false>(pixels + i, c, mask, distance, tile);
-      TransposeTile<true>(pixels + i, c, mask, distance, tile);
-    }
+  CopyTransposedAs<Half::kHigh>(pixels, count, begin, end, channels, distance, to);
+}
+
+EST_AMX void CopyTransposed(const float* const* pixels, Half half, int64_t count, int64_t begin,
+                            int64_t end, int64_t channels, int64_t distance, Bfloat16* to) {
+  if (half == Half::kHigh) {
+    CopyTransposedAs<Half::kHigh>(pixels, count, begin, end, channels, distance, to);
+  } else {
+    CopyTransposedAs<Half::kLow>(pixels, count, begin, end, channels, distance, to);
   }
 }
 
 EST_AMX void CopyPairs(const Bfloat16* const* pixels, int64_t count, int64_t begin, int64_t end,
                        int64_t channels, int64_t distance, Bfloat16* to) {
-  for (int64_t i = 0; i < count; i += 2) {
-    for (int64_t c = begin; c < end; c += 32) {
-      const __mmask32 mask = ChannelMask(c, channels);
-      const __m512i even = _mm512_maskz_loadu_epi16(mask, pixels[i] + c);
-      const __m512i odd = _mm512_maskz_loadu_epi16(mask, pixels[i + 1] + c);
-      Bfloat16* const panel = to + (c - begin) / 16 * distance + i * 16;
-      _mm512_store_si512(panel, _mm512_unpacklo_epi16(even, odd));
-      _mm512_store_si512(panel + distance, _mm512_unpackhi_epi16(even, odd));
-    }
+  CopyPairsAs<Half::kHigh>(pixels, count, begin, end, channels, distance, to);
+}
+
+EST_AMX void CopyPairs(const float* const* pixels, Half half, int64_t count, int64_t begin,
+                       int64_t end, int64_t channels, int64_t distance, Bfloat16* to) {
+  if (half == Half::kHigh) {
+    CopyPairsAs<Half::kHigh>(pixels, count, begin, end, channels, distance, to);
+  } else {
+    CopyPairsAs<Half::kLow>(pixels, count, begin, end, channels, distance, to);
   }
 }
 
@@ -158,6 +218,31 @@ EST_AMX void Unpool(const Bfloat16* dy, const uint8_t* argmax, bool lower, int64
           to + distance + c, mask,
           _mm512_maskz_mov_epi16(_mm256_cmpeq_epi8_mask(taps, right), gradient));
     }
+  }
+}
+
+EST_AMX void Unpool(const float* dy, const uint8_t* argmax, bool lower, int64_t windows,
+                    int64_t channels, int64_t distance, float* to) {
+  const __m128i left = _mm_set1_epi8(lower ? 2 : 0), right = _mm_set1_epi8(lower ? 3 : 1);
+  for (int64_t q = 0; q < windows; ++q, dy += channels, argmax += channels, to += 2 * distance) {
+    for (int64_t c = 0; c < channels; c += 16) {
+      const __mmask16 mask = static_cast<__mmask16>(ChannelMask(c, channels));
+      const __m512 gradient = _mm512_maskz_loadu_ps(mask, dy + c);
+      const __m128i taps = _mm_maskz_loadu_epi8(mask, argmax + c);
+      _mm512_mask_storeu_ps(to + c, mask,
+                            _mm512_maskz_mov_ps(_mm_cmpeq_epi8_mask(taps, left), gradient));
+      _mm512_mask_storeu_ps(to + distance + c, mask,
+                            _mm512_maskz_mov_ps(_mm_cmpeq_epi8_mask(taps, right), gradient));
+    }
+  }
+}
+
+EST_AMX void Split(const float* x, int64_t count, Bfloat16* high, Bfloat16* low) {
+  for (int64_t i = 0; i < count; i += 32) {
+    const __mmask32 mask = ChannelMask(i, count);
+    const Parts parts = SplitOf(x + i, mask);
+    _mm512_mask_storeu_epi16(high + i, mask, parts.high);
+    _mm512_mask_storeu_epi16(low + i, mask, parts.low);
   }
 }
 

@@ -21,6 +21,13 @@ void CopyTransposed(const Bfloat16* const* pixels, int64_t count, int64_t begin,
 void CopyPairs(const Bfloat16* const* pixels, int64_t count, int64_t begin, int64_t end,
                int64_t channels, int64_t distance, Bfloat16* to);
 
+// The same of f32 numbers, split as Split does: their high or their low parts.
+enum class Half { kHigh, kLow };
+void CopyTransposed(const float* const* pixels, Half half, int64_t count, int64_t begin,
+                    int64_t end, int64_t channels, int64_t distance, Bfloat16* to);
+void CopyPairs(const float* const* pixels, Half half, int64_t count, int64_t begin, int64_t end,
+               int64_t channels, int64_t distance, Bfloat16* to);
+
 // The windows of a filter in an image [rows, columns, channels].
 struct TapWindows {
   int64_t rows = 0, columns = 0, channels = 0;
@@ -42,6 +49,12 @@ void GatherTaps(const TapWindows& windows, const Bfloat16* image, int64_t row, i
 //   dy, argmax: [windows, channels].  lower: whether the row is the lower one of the windows.
 void Unpool(const Bfloat16* dy, const uint8_t* argmax, bool lower, int64_t windows,
             int64_t channels, int64_t distance, Bfloat16* to);
+void Unpool(const float* dy, const uint8_t* argmax, bool lower, int64_t windows, int64_t channels,
+            int64_t distance, float* to);
+
+// Splits f32 numbers: `high` is x rounded to bf16, and `low` the rest x - high, rounded to bf16.
+// high + low differs from x by at most 2^-17 of x, if x has a magnitude above 2^-100.
+void Split(const float* x, int64_t count, Bfloat16* high, Bfloat16* low);
 
 // Tiles of a filter: to[(j * 16 + n) * 2 + e] is the weight of channel r + 2 j + e of the sum and of
 // channel d + n of the result, for j and n below 16. It is 0 beyond the channels of the filter.

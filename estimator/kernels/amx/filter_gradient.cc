@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "estimator/kernels/amx/copies.h"
 #include "estimator/kernels/amx/stores.h"
@@ -24,15 +25,15 @@ constexpr int64_t kMostSumBytes = int64_t{64} << 20;
 struct ThreadLayout {
   explicit ThreadLayout(const FilterPlan& p)
       : x(0),
-        dy(x + p.in_part * p.row_pixels * 2),
-        zeros(dy + p.out_part * p.block_segments * p.steps * kStep * 2),
-        pixels(zeros + std::max(p.in_padded, p.out_padded) * 2),
+        dy(x + p.in_part * p.row_pixels * 2 * p.parts()),
+        zeros(dy + p.out_part * p.block_segments * p.steps * kStep * 2 * p.parts()),
+        pixels(zeros + std::max(p.in_padded, p.out_padded) * 2 * p.parts()),
         offsets(pixels + RoundUp(std::max(p.plane_pixels, p.steps * kStep) * 8, 64)),
         bias(offsets + RoundUp(p.block_segments * p.steps * 8, 64)),
         rows(bias + p.out_part * 4),
         end(rows +
-            RoundUp(p.segment_rows * p.conv.out_columns *
-                        std::max(p.given.IsGathered() ? p.in_padded : 0, p.conv.out_channels) * 2,
+            RoundUp(p.segment_rows * p.conv.out_columns * 2 * p.parts() *
+                        std::max(p.given.IsGathered() ? p.in_padded : 0, p.conv.out_channels),
                     64)) {}
   int64_t x, dy, zeros, pixels, offsets, bias, rows, end;
 };
@@ -46,19 +47,21 @@ struct Part {
   double* bias_sums = nullptr;  // of the channels [out_begin, out_end), or null
 };
 
+//   T: Bfloat16, or float if the plan splits.
+template <typename T>
 class Worker {
  public:
-  Worker(const FilterPlan& plan, const Part& part, const Bfloat16* x, const Bfloat16* dy,
-         const uint8_t* argmax, char* scratch)
+  Worker(const FilterPlan& plan, const Part& part, const T* x, const T* dy, const uint8_t* argmax,
+         char* scratch)
       : plan_(plan), part_(part), x_image_(x), dy_image_(dy), argmax_(argmax) {
     const ThreadLayout layout(plan);
     x_ = reinterpret_cast<Bfloat16*>(scratch + layout.x);
     dy_ = reinterpret_cast<Bfloat16*>(scratch + layout.dy);
-    zeros_ = reinterpret_cast<Bfloat16*>(scratch + layout.zeros);
-    pixels_ = reinterpret_cast<const Bfloat16**>(scratch + layout.pixels);
+    zeros_ = reinterpret_cast<T*>(scratch + layout.zeros);
+    pixels_ = reinterpret_cast<const T**>(scratch + layout.pixels);
     offsets_ = reinterpret_cast<int64_t*>(scratch + layout.offsets);
     bias_ = reinterpret_cast<float*>(scratch + layout.bias);
-    rows_ = reinterpret_cast<Bfloat16*>(scratch + layout.rows);
+    rows_ = reinterpret_cast<T*>(scratch + layout.rows);
     std::memset(scratch + layout.zeros, 0, static_cast<size_t>(layout.pixels - layout.zeros));
   }
 
@@ -84,33 +87,54 @@ class Worker {
     const int64_t phases = plan_.phase_rows * plan_.phase_columns;
     for (int64_t phase = 0; phase < phases; ++phase) {
       FindInput(image, row, phase / plan_.phase_columns, phase % plan_.phase_columns);
-      CopyTransposed(pixels_, plane, part_.in_begin, part_.in_end, g.in_channels, plan_.row_pixels,
-                     x_ + (place * phases + phase) * plane);
+      Bfloat16* const to = x_ + (place * phases + phase) * plane;
+      ForHalves([&](Half half, auto... given_half) {
+        CopyTransposed(pixels_, given_half..., plane, part_.in_begin, part_.in_end, g.in_channels,
+                       plan_.row_pixels, to + (half == Half::kLow ? low_x() : 0));
+      });
     }
     FindOutput(image, row);
     const int64_t pixels = plan_.steps * kStep;
     if (part_.bias_sums != nullptr) AddToBias(pixels);
-    CopyPairs(pixels_, pixels, part_.out_begin, part_.out_end, g.out_channels,
-              plan_.block_segments * pixels * 16, dy_ + place * pixels * 16);
+    ForHalves([&](Half half, auto... given_half) {
+      CopyPairs(pixels_, given_half..., pixels, part_.out_begin, part_.out_end, g.out_channels,
+                plan_.block_segments * pixels * 16,
+                dy_ + place * pixels * 16 + (half == Half::kLow ? low_dy() : 0));
+    });
     for (int64_t step = 0; step < plan_.steps; ++step)
       offsets_[place * plan_.steps + step] = place * phases * plane + step * kStep;
   }
+
+  // Calls copy(half, what the functions of copies.h take for it) for the parts of a number.
+  template <typename Copy>
+  static void ForHalves(Copy&& copy) {
+    if constexpr (std::is_same_v<T, float>) {
+      copy(Half::kHigh, Half::kHigh);
+      copy(Half::kLow, Half::kLow);
+    } else {
+      copy(Half::kHigh);
+    }
+  }
+  // Where the low parts begin in x_ and dy_.
+  int64_t low_x() const { return plan_.in_part * plan_.row_pixels; }
+  int64_t low_dy() const { return plan_.out_part * plan_.block_segments * plan_.steps * kStep; }
 
   // pixels_[i]: the channels of x at place i of a plane.
   void FindInput(int64_t image, int64_t row, int64_t phase_row, int64_t phase_column) {
     const Convolution& g = plan_.conv;
     std::fill_n(pixels_, plan_.plane_pixels, zeros_);
-    if (plan_.given.IsGathered()) {
-      GatherInput(image, row);
-      return;
+    if constexpr (std::is_same_v<T, Bfloat16>) {
+      if (plan_.given.IsGathered()) {
+        GatherInput(image, row);
+        return;
+      }
     }
     const int64_t rows = plan_.segment_rows + (g.filter_rows - 1) / g.row_stride;
     for (int64_t i = 0; i < rows; ++i) {
       const int64_t in_row = (row + i) * g.row_stride + phase_row - g.pad_top;
       if (in_row < 0 || in_row >= g.in_rows) continue;
-      const Bfloat16* const from =
-          x_image_ + (image * g.in_rows + in_row) * g.in_columns * g.in_channels;
-      const Bfloat16** const to = pixels_ + i * plan_.padded_columns;
+      const T* const from = x_image_ + (image * g.in_rows + in_row) * g.in_columns * g.in_channels;
+      const T** const to = pixels_ + i * plan_.padded_columns;
       for (int64_t j = 0; j < plan_.padded_columns; ++j) {
         const int64_t column = j * g.column_stride + phase_column - g.pad_left;
         if (column >= 0 && column < g.in_columns) to[j] = from + column * g.in_channels;
@@ -142,7 +166,7 @@ class Worker {
     std::fill_n(pixels_, plan_.steps * kStep, zeros_);
     const int64_t rows = std::min(plan_.segment_rows, g.out_rows - row);
     for (int64_t i = 0; i < rows; ++i) {
-      const Bfloat16* const from = OutputRow(image, row + i, i);
+      const T* const from = OutputRow(image, row + i, i);
       for (int64_t j = 0; j < g.out_columns; ++j)
         pixels_[i * plan_.padded_columns + j] = from + j * g.out_channels;
     }
@@ -150,12 +174,12 @@ class Worker {
 
   // A row of dy, [out_columns, out_channels].
   //   place: of the row in rows_, where there is a pool.
-  const Bfloat16* OutputRow(int64_t image, int64_t row, int64_t place) {
+  const T* OutputRow(int64_t image, int64_t row, int64_t place) {
     const Convolution& g = plan_.conv;
     const int64_t row_numbers = g.out_columns * g.out_channels;
     if (argmax_ == nullptr) return dy_image_ + (image * g.out_rows + row) * row_numbers;
     const int64_t offset = (image * (g.out_rows / 2) + row / 2) * (row_numbers / 2);
-    Bfloat16* const to = rows_ + place * row_numbers;
+    T* const to = rows_ + place * row_numbers;
     Unpool(dy_image_ + offset, argmax_ + offset, row % 2 == 1, g.out_columns / 2, g.out_channels,
            g.out_channels, to);
     return to;
@@ -197,22 +221,29 @@ class Worker {
                                u / g.row_stride * plan_.padded_columns + v / g.column_stride;
         const int64_t row =
             (k / kGroup * g.taps() + u * g.filter_columns + v) * plan_.in_padded + c;
-        MultiplyTiles(x + offset, plan_.row_pixels, offsets_, dy, panel, steps, first,
-                      part_.sums + row * kGroup);
+        float* const sums = part_.sums + row * kGroup;
+        const auto multiply = [&](int64_t low_x, int64_t low_dy, bool first_product) {
+          MultiplyTiles(x + low_x + offset, plan_.row_pixels, offsets_, dy + low_dy, panel, steps,
+                        first && first_product, sums);
+        };
+        multiply(0, 0, true);
+        if (!plan_.splits) continue;
+        multiply(low_x(), 0, false);
+        multiply(0, low_dy(), false);
       }
     }
   }
 
   const FilterPlan& plan_;
   const Part part_;
-  const Bfloat16 *x_image_, *dy_image_;
+  const T *x_image_, *dy_image_;
   const uint8_t* argmax_;
   Bfloat16 *x_, *dy_;
-  const Bfloat16* zeros_;
-  const Bfloat16** pixels_;
+  const T* zeros_;
+  const T** pixels_;
   int64_t* offsets_;
-  float* bias_;     // sums of a segment
-  Bfloat16* rows_;  // of a segment: first x by taps, then dy before its pool
+  float* bias_;  // sums of a segment
+  T* rows_;      // of a segment: first x by taps, then dy before its pool
 };
 
 // The convolution of the copy of x by taps.
@@ -236,11 +267,12 @@ size_t FilterPlan::scratch_bytes() const {
              (sum_floats() * sizeof(float) + static_cast<size_t>(out_padded) * sizeof(double));
 }
 
-FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled) {
+FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled, bool splits) {
   FilterPlan plan{.conv = conv.IsGathered() ? OfTaps(conv)
                           : pooled          ? conv
                                             : conv.Flattened(),
-                  .given = conv};
+                  .given = conv,
+                  .splits = splits};
   const Convolution& g = plan.conv;
   plan.in_padded = RoundUp(g.in_channels, kGroup);
   plan.out_padded = RoundUp(g.out_channels, kGroup);
@@ -249,7 +281,8 @@ FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled) {
   const int64_t more_columns = (g.filter_columns - 1) / g.column_stride;
   const int64_t more_rows = (g.filter_rows - 1) / g.row_stride;
   plan.padded_columns = g.out_columns + more_columns;
-  const int64_t most_rows = std::max<int64_t>(1, kBlockPixels / plan.padded_columns);
+  const int64_t block_pixels = kBlockPixels / plan.parts();
+  const int64_t most_rows = std::max<int64_t>(1, block_pixels / plan.padded_columns);
   const int64_t image_segments = DivideUp(g.out_rows, most_rows);
   plan.segment_rows = DivideUp(g.out_rows, image_segments);
   plan.segments = g.images * DivideUp(g.out_rows, plan.segment_rows);
@@ -269,7 +302,7 @@ FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled) {
   plan.in_part = split_in ? part : plan.in_padded;
   plan.out_part = split_in ? plan.out_padded : part;
 
-  plan.block_segments = std::clamp<int64_t>(kBlockPixels / (plan.steps * kStep), 1,
+  plan.block_segments = std::clamp<int64_t>(block_pixels / (plan.steps * kStep), 1,
                                             DivideUp(plan.segments, plan.pixel_parts));
   // An odd number of cache lines: channels begin in different sets of the cache.
   const int64_t pixels =
@@ -278,8 +311,11 @@ FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled) {
   return plan;
 }
 
-void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16* dy,
-                       const uint8_t* argmax, float* dfilter, float* dbias, void* scratch) {
+namespace {
+
+template <typename T>
+void Run(const FilterPlan& plan, const T* x, const T* dy, const uint8_t* argmax, float* dfilter,
+         float* dbias, void* scratch) {
   const Convolution& g = plan.conv;
   const int threads = plan.pixel_parts * plan.channel_parts;
   char* const bytes = static_cast<char*>(scratch);
@@ -309,7 +345,8 @@ void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16
       // Of threads with the same channels of dy, the first one adds them up.
       if (dbias != nullptr && part.in_begin == 0)
         part.bias_sums = bias_sums + pixel_part * plan.out_padded + part.out_begin;
-      Worker(plan, part, x, dy, argmax, bytes + static_cast<size_t>(t) * plan.thread_bytes()).Run();
+      Worker<T>(plan, part, x, dy, argmax, bytes + static_cast<size_t>(t) * plan.thread_bytes())
+          .Run();
     }
   });
   const int64_t rows = g.taps() * g.in_channels;
@@ -330,6 +367,18 @@ void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16
       sum += bias_sums[part * plan.out_padded + k];
     dbias[k] = static_cast<float>(sum);
   }
+}
+
+}  // namespace
+
+void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16* dy,
+                       const uint8_t* argmax, float* dfilter, float* dbias, void* scratch) {
+  Run(plan, x, dy, argmax, dfilter, dbias, scratch);
+}
+
+void RunFilterGradient(const FilterPlan& plan, const float* x, const float* dy,
+                       const uint8_t* argmax, float* dfilter, float* dbias, void* scratch) {
+  Run(plan, x, dy, argmax, dfilter, dbias, scratch);
 }
 
 }  // namespace estimator::amx

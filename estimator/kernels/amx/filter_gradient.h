@@ -1,9 +1,11 @@
-// The gradient of a convolution's filter from bf16 images, by the matrix instructions of AMX.
+// The gradient of a convolution's filter from bf16 or f32 images, by the matrix instructions of AMX.
 //
 //   dfilter[u, v, c, k] = sum over pixels (n, p, q) of
 //       x[n, p * stride - pad_top + u, q * stride - pad_left + v, c] * dy[n, p, q, k]
 //
-// x and dy are bf16, and sums are f32. Products are exact, with one exception: AMX counts denormal
+// Sums are f32. Numbers of f32 are split into two of bf16 (Split, copies.h), and three of the four
+// products are added: the error is at most 2^-15 of the sum of the products' magnitudes. Products of
+// bf16 are exact, with one exception: AMX counts denormal
 // numbers (below 2^-126, in operands and in sums) as 0. For a block of rows, a thread copies x to
 // [channel][pixel] and dy to pairs of pixels, the operands of the instructions. All taps of a filter
 // read the same copy of x, at another offset, because rows of dy are extended by zeros to the length
@@ -26,6 +28,7 @@ namespace estimator::amx {
 struct FilterPlan {
   Convolution conv;  // of the copy of x: if that has been copied by taps, they are its channels
   Convolution given;
+  bool splits = false;                    // x and dy are f32
   int64_t in_padded = 0, out_padded = 0;  // channels, rounded up to 32
   // The copies of x: phase_rows * phase_columns planes, of one segment [rows, padded_columns] each.
   int64_t phase_rows = 1, phase_columns = 1;
@@ -39,6 +42,7 @@ struct FilterPlan {
   int64_t in_part = 0, out_part = 0;  // channels of a thread, multiples of 32
   int pixel_parts = 1, channel_parts = 1;
 
+  int parts() const { return splits ? 2 : 1; }  // of a number
   size_t sum_floats() const { return static_cast<size_t>(conv.taps() * in_padded * out_padded); }
   size_t thread_bytes() const;
   size_t scratch_bytes() const;
@@ -46,7 +50,9 @@ struct FilterPlan {
 //   threads: at least 1.
 //   pooled: RunFilterGradient has the gradient of a pool of dy. REQUIRES an even number of rows and
 //   columns of dy.
-FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled = false);
+//   splits: REQUIRES !conv.IsGathered().
+FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled = false,
+                          bool splits = false);
 
 //   dy: or the gradient of its pool of 2x2 pixels, if argmax is not null. argmax is the tap
 //   r * 2 + s, or 4 for no gradient. Both are [images, out_rows / 2, out_columns / 2, out_channels].
@@ -55,6 +61,9 @@ FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled = fa
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.
 // REQUIRES: IsAvailable() (tiles.h).
 void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16* dy,
+                       const uint8_t* argmax, float* dfilter, float* dbias, void* scratch);
+// The same if the plan splits.
+void RunFilterGradient(const FilterPlan& plan, const float* x, const float* dy,
                        const uint8_t* argmax, float* dfilter, float* dbias, void* scratch);
 
 }  // namespace estimator::amx

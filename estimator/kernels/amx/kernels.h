@@ -1,5 +1,6 @@
-// Kernels of the native tier that use AMX. Matrix products are left to oneDNN, which uses AMX too: by
-// Convolve and RunFilterGradient they take 0.65 to 2.5 times its time.
+// Kernels of the native tier that use AMX, for bf16 and f32. Numbers of f32 are split into two of bf16
+// (convolve.h). Matrix products of bf16 are left to oneDNN, which uses AMX too: by Convolve and
+// RunFilterGradient they take 0.65 to 2.5 times its time.
 #ifndef ESTIMATOR_KERNELS_AMX_KERNELS_H_
 #define ESTIMATOR_KERNELS_AMX_KERNELS_H_
 
@@ -9,14 +10,14 @@
 
 namespace estimator::amx {
 
-// Inputs are bf16 and NHWC; results are bf16 or f32, and biases too. Convolutions have no dilation
-// and no groups; pools are of adjacent windows of 2x2 that cover the image. Each function returns
-// null for other specs, without AMX, and for results of fewer than 16 channels, which would fill few
-// of the 32 channels of two tiles.
+// Images are NHWC. Those of bf16 have results in bf16 or f32; those of f32 are supported only with
+// ConvAlgorithm::kAuto. Convolutions have no dilation and no groups; pools are of adjacent windows of
+// 2x2 that cover the image. Each function returns null for other specs, without AMX, and for results
+// of fewer than 16 channels, which would fill few of the 32 channels of two tiles.
 
 // Conv2D, _FusedConv2D: x, filter, bias -> y.  _FusedConv2DMaxPool (kernels/conv_block.h). Stride 1,
-// or filters of 1x1 without padding, or fewer than 16 channels of x. Epilogues: a bias, and relu
-// after it.
+// or filters of 1x1 without padding, or fewer than 16 channels of x in bf16. Epilogues: a bias, a side
+// input in f32, relu.
 std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec);
 
 // Conv2DBackpropInput: sizes, filter, dy -> dx.  _Conv2DMaxPoolBackpropInput. Stride 1, or filters of
@@ -28,6 +29,16 @@ std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec);
 // Returns null also if ConvAlgorithm::kWinograd asks for Winograd's algorithm, unless the filter is
 // 1x1.
 std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec);
+
+// MatMul, _FusedMatMul: a, b, bias, side -> c, f32, all of rank 2. Not both transposed. Epilogues as
+// above, where a is not transposed. MakeMatMul returns null also where others are faster
+// (MatMulIsChosen).
+std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec);
+std::unique_ptr<Kernel> MakeAnyMatMul(const KernelSpec& spec);
+
+// The rule, which depends on the shapes only.
+//   spec: that of a product which MakeAnyMatMul supports.
+bool MatMulIsChosen(const KernelSpec& spec);
 
 }  // namespace estimator::amx
 

@@ -47,6 +47,12 @@ EST_AMX_INLINE void StoreRowsAs(const float* sums, const int64_t* pixels, const 
   for (int i = 0; i < 32; ++i, sums += 32) {
     if (pixels[i] < 0) continue;
     Row row = LoadWithBias(sums, v);
+    if (epilogue.side != nullptr) {
+      const float* const side = epilogue.side + pixels[i];
+      row.low = _mm512_add_ps(row.low, _mm512_maskz_loadu_ps(static_cast<__mmask16>(v.mask), side));
+      row.high = _mm512_add_ps(
+          row.high, _mm512_maskz_loadu_ps(static_cast<__mmask16>(v.mask >> 16), side + 16));
+    }
     if (epilogue.relu) row = {ReluOf(row.low), ReluOf(row.high)};
     Store(row, v.mask, to + pixels[i]);
   }
@@ -142,6 +148,17 @@ EST_AMX void AddPixels(const Bfloat16* const* pixels, int64_t count, int64_t beg
     }
     _mm512_storeu_ps(to, low);
     _mm512_storeu_ps(to + 16, high);
+  }
+}
+
+EST_AMX void AddPixels(const float* const* pixels, int64_t count, int64_t begin, int64_t end,
+                       int64_t channels, float* sums) {
+  for (int64_t c = begin; c < end; c += 16) {
+    const __mmask16 mask = static_cast<__mmask16>(ChannelMask(c, channels));
+    __m512 sum = _mm512_loadu_ps(sums + (c - begin));
+    for (int64_t i = 0; i < count; ++i)
+      sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(mask, pixels[i] + c));
+    _mm512_storeu_ps(sums + (c - begin), sum);
   }
 }
 

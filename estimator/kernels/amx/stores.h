@@ -12,6 +12,7 @@ namespace estimator::amx {
 // What becomes of sums before they are stored.
 struct Epilogue {
   const float* bias = nullptr;  // of 32 channels
+  const float* side = nullptr;  // added before relu: row i is at side + pixels[i]. Not for pools
   bool relu = false;
   int64_t channels = 32;  // how many of the 32 channels are stored
 };
@@ -38,6 +39,8 @@ void AddParts(const float* sums, int parts, int64_t distance, int64_t count, flo
 // sums[c - begin] += pixels[i][c] for i in [0, count) and c in [begin, end), c < channels.
 //   count and the channels: as for CopyTransposed.
 void AddPixels(const Bfloat16* const* pixels, int64_t count, int64_t begin, int64_t end,
+               int64_t channels, float* sums);
+void AddPixels(const float* const* pixels, int64_t count, int64_t begin, int64_t end,
                int64_t channels, float* sums);
 
 }  // namespace estimator::amx

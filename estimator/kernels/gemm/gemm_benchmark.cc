@@ -1,6 +1,6 @@
-// Measures the rule of rule.h: our own matrix products of f32 against oneDNN's, for the shapes of
-// common networks, each as the best of several alternating runs. Exits with 1 if the rule chooses
-// the slower one by more than 5 %.
+// Measures the rules of rule.h and amx/kernels.h: our own matrix products of f32 against oneDNN's, for
+// the shapes of common networks, each as the best of several alternating runs. Exits with 1 if the
+// rules choose a slower one by more than 5 %.
 //
 //   bazel run //estimator/kernels/gemm:gemm_benchmark
 #include <omp.h>
@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "estimator/array/array.h"
+#include "estimator/kernels/amx/kernels.h"
+#include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/gemm/rule.h"
 #include "estimator/kernels/kernel.h"
@@ -73,57 +75,85 @@ double Time(int count, const std::function<void()>& run) {
   return time.count() / count;
 }
 
-// Prints the row of a case. Returns whether the rule is right.
+// A kernel and its scratch memory.
+struct Candidate {
+  const char* name;
+  std::unique_ptr<Kernel> kernel;  // null if there is none
+  double ms = 1e9;
+};
+
+// Our own product of f32, also where the rule prefers oneDNN.
+std::unique_ptr<Kernel> MakeGemm(const gemm::Product& product) {
+  const gemm::Plan plan = gemm::MakePlan(product, omp_get_max_threads());
+  return fused::MakeFusedKernel(
+      [plan](const KernelArgs& args) {
+        gemm::Multiply(plan, args.in<float>(0), args.in<float>(1), nullptr, args.out<float>(0),
+                       static_cast<float*>(args.scratch));
+        return absl::OkStatus();
+      },
+      {.scratch_bytes = plan.scratch_floats() * sizeof(float)});
+}
+
+// Prints the row of a case. Returns whether the rules are right.
 bool Measure(const Case& c) {
   const gemm::Product& p = c.product;
   const Array a = Numbers(p.transpose_a ? Shape{p.k, p.m} : Shape{p.m, p.k});
   const Array b = Numbers(p.transpose_b ? Shape{p.n, p.k} : Shape{p.k, p.n});
-  Array own_c(DType::kFloat32, {p.m, p.n}), onednn_c(DType::kFloat32, {p.m, p.n});
-
-  const auto kernel =
-      CreateKernel({.op = "MatMul",
-                    .name = c.name,
-                    .attrs = {{"transpose_a", p.transpose_a}, {"transpose_b", p.transpose_b}},
-                    .inputs = {{a.dtype(), a.shape()}, {b.dtype(), b.shape()}},
-                    .outputs = {{onednn_c.dtype(), onednn_c.shape()}}},
-                   KernelTier::kOneDnn, KernelTier::kOneDnn);
-  CHECK(kernel.ok()) << kernel.status();
-  const gemm::Plan plan = gemm::MakePlan(p, omp_get_max_threads());
-  Array scratch(DType::kUint8,
-                Shape{static_cast<int64_t>(
-                    std::max((*kernel)->scratch_bytes(), plan.scratch_floats() * sizeof(float)))});
+  Array result(DType::kFloat32, {p.m, p.n});
+  const KernelSpec spec{.op = "MatMul",
+                        .name = c.name,
+                        .attrs = {{"transpose_a", p.transpose_a}, {"transpose_b", p.transpose_b}},
+                        .inputs = {{a.dtype(), a.shape()}, {b.dtype(), b.shape()}},
+                        .outputs = {{result.dtype(), result.shape()}}};
+  auto onednn = CreateKernel(spec, KernelTier::kOneDnn, KernelTier::kOneDnn);
+  CHECK(onednn.ok()) << onednn.status();
+  Candidate candidates[] = {{.name = "oneDNN", .kernel = *std::move(onednn)},
+                            {.name = "gemm", .kernel = MakeGemm(p)},
+                            {.name = "amx", .kernel = amx::MakeAnyMatMul(spec)}};
+  size_t scratch_bytes = 0;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.kernel != nullptr)
+      scratch_bytes = std::max(scratch_bytes, candidate.kernel->scratch_bytes());
+  }
+  Array scratch(DType::kUint8, Shape{static_cast<int64_t>(scratch_bytes)});
   const std::vector<const void*> inputs = {a.raw(), b.raw()};
-  std::vector<void*> outputs = {onednn_c.raw()};
-  const auto onednn = [&] {
-    CHECK((*kernel)
-              ->Run({.inputs = inputs,
-                     .outputs = absl::MakeSpan(outputs),
-                     .scratch = scratch.raw(),
-                     .step = {}})
-              .ok());
-  };
-  const auto own = [&] {
-    gemm::Multiply(plan, a.data<float>(), b.data<float>(), nullptr, own_c.data<float>(),
-                   static_cast<float*>(scratch.raw()));
-  };
+  std::vector<void*> outputs = {result.raw()};
 
   const double operations =
       2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   const int count = std::max(1, static_cast<int>(kOperationsPerRound / operations));
-  double own_ms = 1e9, onednn_ms = 1e9;
   for (int round = 0; round < kRounds; ++round) {
-    onednn_ms = std::min(onednn_ms, Time(count, onednn));
-    own_ms = std::min(own_ms, Time(count, own));
+    for (Candidate& candidate : candidates) {
+      if (candidate.kernel == nullptr) continue;
+      const double ms = Time(count, [&] {
+        CHECK(candidate.kernel
+                  ->Run({.inputs = inputs,
+                         .outputs = absl::MakeSpan(outputs),
+                         .scratch = scratch.raw(),
+                         .step = {}})
+                  .ok());
+      });
+      candidate.ms = std::min(candidate.ms, ms);
+    }
   }
-  const double ratio = onednn_ms / own_ms;
-  const bool chosen = gemm::Chosen(p);
-  const bool right = chosen ? ratio > 0.95 : ratio < 1.05;
-  std::printf("| %s | %s | %d, %d, %d | %.3f | %.3f | %.0f | %.2f | %s%s |\n", c.name,
+  const bool split = candidates[2].kernel != nullptr && amx::MatMulIsChosen(spec);
+  const Candidate& chosen = candidates[split ? 2 : gemm::Chosen(p) ? 1 : 0];
+  double best = 1e9;
+  for (const Candidate& candidate : candidates) best = std::min(best, candidate.ms);
+  const bool right = chosen.ms < best * 1.05;
+  std::printf("| %s | %s | %d, %d, %d |", c.name,
               p.transpose_a   ? "weights' gradient"
               : p.transpose_b ? "input's gradient"
                               : "forward",
-              static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), onednn_ms,
-              own_ms, operations / own_ms * 1e-6, ratio, chosen ? "own" : "oneDNN",
+              static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k));
+  for (const Candidate& candidate : candidates) {
+    if (candidate.kernel == nullptr) {
+      std::printf(" - |");
+    } else {
+      std::printf(" %.3f |", candidate.ms);
+    }
+  }
+  std::printf(" %.0f | %s%s |\n", operations / chosen.ms * 1e-6, chosen.name,
               right ? "" : " (wrong)");
   std::fflush(stdout);
   return right;
@@ -131,11 +161,11 @@ bool Measure(const Case& c) {
 
 int Main() {
   std::printf(
-      "| layer | product | m, n, k | oneDNN ms | own ms | own GFLOP/s | ratio | rule |\n"
+      "| layer | product | m, n, k | oneDNN ms | gemm ms | amx ms | GFLOP/s | rule |\n"
       "|---|---|---|---|---|---|---|---|\n");
   int wrong = 0;
   for (const Case& c : Cases()) wrong += Measure(c) ? 0 : 1;
-  std::printf("\n%d choices are more than 5 %% slower than the other one\n", wrong);
+  std::printf("\n%d choices are more than 5 %% slower than the best one\n", wrong);
   return wrong == 0 ? 0 : 1;
 }
 

@@ -17,7 +17,7 @@ namespace {
 // The same products summed in f32 in another order; at most 300 terms below 1.
 constexpr Tolerance kSummationOrder{.relative = 1e-5, .absolute = 5e-5};
 
-// The spec of a [m, k] times [k, n] product.
+// The spec of a [m, k] times [k, n] product. kDirect: without the products of kernels/amx.
 KernelSpec Spec(int64_t m, int64_t n, int64_t k, bool transpose_a = false,
                 bool transpose_b = false) {
   return {.op = "MatMul",
@@ -25,7 +25,8 @@ KernelSpec Spec(int64_t m, int64_t n, int64_t k, bool transpose_a = false,
           .attrs = {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}},
           .inputs = {{DType::kFloat32, transpose_a ? Shape{k, m} : Shape{m, k}},
                      {DType::kFloat32, transpose_b ? Shape{n, k} : Shape{k, n}}},
-          .outputs = {{DType::kFloat32, {m, n}}}};
+          .outputs = {{DType::kFloat32, {m, n}}},
+          .conv_algorithm = ConvAlgorithm::kDirect};
 }
 
 bool IsNative(const KernelSpec& spec) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/kernels/op_traits.h"
 #include "estimator/kernels/widened.h"
 
 namespace estimator::ir {
@@ -39,7 +40,7 @@ std::shared_ptr<const Origin> OriginInFloat32(const Module& module, const Node& 
     Origin::Step step = StepOf(node, {});
     for (int i = 0; i < num_inputs; ++i) step.inputs.push_back({-1, i});
     inner.steps = {std::move(step)};
-    inner.outputs = {{0, 0}};
+    for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o) inner.outputs.push_back({0, o});
   }
   auto origin = std::make_shared<Origin>();
   std::vector<Value> operands;
@@ -72,8 +73,9 @@ std::shared_ptr<const Origin> OriginInFloat32(const Module& module, const Node& 
 
 // Sets the kernel of `node`. The reference tier is not asked: its kernels take the dtype of their
 // first input for that of the result.
-bool FindFastKernel(const Module& module, Node& node, KernelTier fastest) {
-  auto kernel = CreateKernel(SpecOf(module, node), fastest, KernelTier::kFused);
+bool FindFastKernel(const Module& module, Node& node, KernelTier fastest,
+                    KernelTier slowest = KernelTier::kFused) {
+  auto kernel = CreateKernel(SpecOf(module, node), fastest, slowest);
   if (!kernel.ok()) return false;
   node.kernel = *std::move(kernel);
   return true;
@@ -88,34 +90,100 @@ class Narrower {
     for (int n = 0; n < size; ++n) {
       if (IsCandidate(n)) Visit(n);
     }
+    Compact(module_);  // without the views that only read results before they were cast
+    NarrowResults();
     Compact(module_);
   }
 
  private:
   bool IsCandidate(int n) const {
     const Node& node = module_.node(n);
-    if (node.kind != Node::Kind::kOp || !IsMatMul(node.op)) return false;
-    const TensorSpec &a = module_.spec(node.inputs[0]), &b = module_.spec(node.inputs[1]);
+    if (node.kind != Node::Kind::kOp) return false;
+    const std::vector<int>& factors = TraitsOf(node.op).factors;
+    if (factors.empty()) return false;
+    const TensorSpec& a = module_.spec(At(node.inputs, factors[0]));
+    const TensorSpec& b = module_.spec(At(node.inputs, factors[1]));
     const TensorSpec& c = node.outputs[0];
     for (const TensorSpec* spec : {&a, &b, &c}) {
       if (spec->dtype != DType::kFloat32 || spec->shape.rank() < 2) return false;
     }
+    if (!IsMatMul(node.op)) return true;
     const auto sides = {a.shape.dim(-1), a.shape.dim(-2), c.shape.dim(-1), c.shape.dim(-2)};
     return std::min(sides) >= kSmallestSide;
   }
 
   void Visit(int n) {
     Node narrow = module_.node(n);
-    for (const int i : {0, 1}) At(narrow.inputs, i) = Narrow(At(narrow.inputs, i));
-    if (!FindFastKernel(module_, narrow, fastest_) || IsWidened(*narrow.kernel)) return;
+    narrow.kernel = nullptr;
+    for (const int i : TraitsOf(narrow.op).factors)
+      At(narrow.inputs, i) = Narrow(At(narrow.inputs, i));
+    if (!FindProduct(narrow)) return;
     narrow.origin = OriginInFloat32(module_, narrow);
     module_.node(n) = std::move(narrow);
+  }
+
+  // A result that is only cast to bf16 is rounded by its kernel, once as by the cast.
+  void NarrowResults() {
+    const std::vector<std::vector<int>> readers = Readers(module_);
+    Replacements to(module_.nodes.size());
+    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+      const Node& cast = module_.node(n);
+      if (cast.kind != Node::Kind::kOp || cast.op != "Cast") continue;
+      const Value value = cast.inputs[0];
+      if (cast.outputs[0].dtype != DType::kBfloat16 || value.output != 0) continue;
+      if (TraitsOf(module_.node(value).op).factors.empty() || !IsOnlyReadBy(readers, value, n))
+        continue;
+      if (NarrowResult(module_.node(value))) At(to, n) = {value};
+    }
+    ReplaceUses(module_, to);
+  }
+
+  bool IsOnlyReadBy(const std::vector<std::vector<int>>& readers, Value value, int reader) const {
+    for (const int r : At(readers, value.node)) {
+      if (r == reader) continue;
+      if (r < 0) return false;
+      const std::vector<Value>& inputs = module_.node(r).inputs;
+      if (std::find(inputs.begin(), inputs.end(), value) != inputs.end()) return false;
+    }
+    return true;
+  }
+
+  // Gives output 0 of `product`, which is f32, in bf16. Returns false if no kernel does.
+  bool NarrowResult(Node& product) {
+    if (product.outputs[0].dtype != DType::kFloat32) return false;
+    Node narrow = product;
+    narrow.outputs[0].dtype = DType::kBfloat16;
+    if (!FindProduct(narrow)) return false;
+    auto origin = std::make_shared<Origin>(*OriginInFloat32(module_, product));
+    origin->steps.push_back({.op = "Cast",
+                             .name = product.name,
+                             .attrs = CastAttrs(DType::kFloat32, DType::kBfloat16),
+                             .inputs = {origin->outputs[0]},
+                             .outputs = {narrow.outputs[0]}});
+    origin->outputs[0] = {static_cast<int>(origin->steps.size()) - 1, 0};
+    narrow.origin = std::move(origin);
+    product = std::move(narrow);
+    return true;
+  }
+
+  // Sets the kernel of a product of bf16. Returns false if none computes it in bf16.
+  bool FindProduct(Node& product) const {
+    const KernelTier slowest = IsMatMul(product.op) ? KernelTier::kFused : KernelTier::kNative;
+    return FindFastKernel(module_, product, fastest_, slowest) && !IsWidened(*product.kernel);
   }
 
   // The value in bf16. Compact removes casts that no product reads.
   Value Narrow(Value value) {
     const auto it = narrow_.find(value);
     if (it != narrow_.end()) return it->second;
+    if (module_.node(value).kind == Node::Kind::kOp && TraitsOf(module_.node(value).op).view) {
+      // The cast comes before the view, where the op that computes the value may round.
+      Node view = module_.node(value);
+      view.inputs[0] = Narrow(view.inputs[0]);
+      view.outputs[0].dtype = DType::kBfloat16;
+      module_.nodes.push_back(std::move(view));
+      return narrow_[value] = {static_cast<int>(module_.nodes.size()) - 1, 0};
+    }
     const Node& producer = module_.node(value);
     if (producer.kind == Node::Kind::kOp && producer.op == "Cast" &&
         module_.spec(producer.inputs[0]).dtype == DType::kBfloat16) {

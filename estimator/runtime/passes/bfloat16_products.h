@@ -13,7 +13,9 @@ namespace estimator::ir {
 // The same for _FusedMatMul, whose bias stays f32, and BatchMatMulV2. A value that several products
 // read is cast once. A matrix with fewer than 32 rows or columns stays in f32, because its casts
 // would cost as much as they save. So does every product if the CPU has no bf16 instructions.
-// Convolutions stay in f32. Runs after FuseBias.
+// Convolutions, blocks of them and their gradients are cast only if a native kernel computes them,
+// which needs AMX: without it, Winograd's algorithm in f32 is faster. A result that only such casts
+// read is bf16 itself, which has the same bits. Runs after FuseConvBlock.
 void NarrowProducts(Module& module, KernelTier fastest);
 
 // A product or a sum in bf16 that is only cast to f32 -> the same op with bf16 inputs and an f32

@@ -5,6 +5,7 @@
 
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/kernels/amx/tiles.h"
 #include "estimator/kernels/widened.h"
 #include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
@@ -92,6 +93,58 @@ TEST(NarrowProducts, AFusedProductKeepsItsFloat32Bias) {
   EXPECT_EQ(b.module.spec(fused.inputs[1]).dtype, kBf16);
   EXPECT_EQ(b.module.spec(fused.inputs[2]).dtype, DType::kFloat32);
   ExpectNear(Values(b.module, feeds)[0], before[0], {.absolute = 0.05});
+}
+
+// Two layers, with a view in between: the first product rounds its result.
+TEST(NarrowProducts, AResultThatIsOnlyCastIsInBfloat16) {
+  if (!CpuHasBfloat16()) GTEST_SKIP() << "the CPU has no bf16 instructions";
+  ModuleBuilder b;
+  const Value x = b.Feed({64, 96}), w = b.Feed({96, 48}), v = b.Feed({96, 40});
+  const Value hidden = b.Op("MatMul", {x, w}, {64, 48}, NoTranspose());
+  const Array shape = Array::Of<int32_t>({2}, {32, 96});
+  const Value rows = b.Op("Reshape", {hidden, b.Constant(shape)}, {32, 96});
+  b.Fetch(b.Op("MatMul", {rows, v}, {32, 40}, NoTranspose()));
+  const std::vector<Array> feeds = {Numbers({64, 96}), Numbers({96, 48}, 2), Numbers({96, 40}, 3)};
+  const std::vector<Array> before = Values(b.module, feeds);
+  Module fetched = b.module;
+  fetched.fetches.push_back(hidden);
+  NarrowProducts(b.module, kFastest);
+  NarrowProducts(fetched, kFastest);
+  EXPECT_EQ(Count(b.module, "Cast"), 3) << ToString(b.module);  // x, w and v
+  EXPECT_EQ(b.module.spec(Only(b.module, "Reshape").inputs[0]).dtype, kBf16);
+  // A fetch is f32, so there the result is cast: to the same bits.
+  EXPECT_EQ(Count(fetched, "Cast"), 4) << ToString(fetched);
+  EXPECT_TRUE(SameBits(Values(b.module, feeds)[0], Values(fetched, feeds)[0]));
+  ExpectNear(Values(b.module, feeds)[0], before[0], {.absolute = 0.3});
+}
+
+// With AMX a convolution is cast. Without it, it stays in f32.
+TEST(NarrowProducts, AConvolutionIsCastIfANativeKernelComputesIt) {
+  const Attrs attrs = {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
+                       {"padding", std::string("SAME")},
+                       {"data_format", std::string("NHWC")}};
+  const Shape image{2, 20, 20, 32}, filter{3, 3, 32, 48}, full{2, 20, 20, 48},
+      pooled{2, 10, 10, 48};
+  ModuleBuilder b;
+  const Value x = b.Feed(image), w = b.Feed(filter), bias = b.Feed({48});
+  const Value conv = b.Op("Conv2D", {x, w}, full, attrs);
+  const Value relu = b.Op("Relu", {b.Op("BiasAdd", {conv, bias}, full)}, full);
+  b.Fetch(b.Op("MaxPool", {relu}, pooled,
+               {{"ksize", std::vector<int64_t>{1, 2, 2, 1}},
+                {"strides", std::vector<int64_t>{1, 2, 2, 1}},
+                {"padding", std::string("VALID")}}));
+  const std::vector<Array> feeds = {Numbers(image), Numbers(filter, 2), Numbers({48}, 3)};
+  const std::vector<Array> before = Values(b.module, feeds);
+  FuseBias(b.module, KernelTier::kNative);
+  FuseConvBlock(b.module, KernelTier::kNative);
+  NarrowProducts(b.module, KernelTier::kNative);
+  const Node& block = Only(b.module, "_FusedConv2DMaxPool");
+  const bool narrow = amx::IsAvailable();
+  EXPECT_EQ(b.module.spec(block.inputs[0]).dtype, narrow ? kBf16 : DType::kFloat32);
+  EXPECT_EQ(Count(b.module, "Cast"), narrow ? 2 : 0);
+  EXPECT_EQ(block.outputs[0].dtype, DType::kFloat32);
+  // 288 products of numbers in [-1, 1), each with two rounding errors: the deviation is 0.012.
+  ExpectNear(Values(b.module, feeds)[0], before[0], {.absolute = 0.1});
 }
 
 TEST(WidenResults, AProductThatIsOnlyCastIsNotRounded) {

@@ -108,6 +108,7 @@ class LayoutChooser {
   LayoutChooser(Module& module, KernelTier fastest) : module_(module), fastest_(fastest) {}
 
   void Run() {
+    if (MostKnowOnlyNhwc()) return;
     for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
       if (!VisitBlocked(n)) VisitPlain(n);
     }
@@ -174,6 +175,38 @@ class LayoutChooser {
       return Build(n, *images, it->second, native ? KernelTier::kNative : KernelTier::kReference);
     }
     return false;
+  }
+
+  // Whether blocks would put a reorder between most convolutions: more of them have kernels of our
+  // own for NHWC only than would choose blocks.
+  bool MostKnowOnlyNhwc() const {
+    int only_nhwc = 0, others = 0;
+    for (const Node& node : module_.nodes) {
+      if (node.kind != Node::Kind::kOp || TraitsOf(node.op).layout != OpTraits::Layout::kChooses)
+        continue;
+      if (!IsNative(node)) {
+        ++others;
+      } else if (!IsNativeInBlocks(node)) {
+        ++only_nhwc;
+      }
+    }
+    return only_nhwc > others;
+  }
+
+  bool IsNativeInBlocks(const Node& node) const {
+    KernelSpec spec = SpecOf(module_, node);
+    const OpTraits& traits = TraitsOf(node.op);
+    const auto set_blocks = [](std::vector<TensorSpec>& operands, const std::vector<int>& images) {
+      for (const int i : Within(images, operands.size())) {
+        TensorSpec& image = At(operands, i);
+        const int64_t block = BlockFor(image, kBlock, true);
+        if (block > 0) image.shape = BlockedShape(image.shape, block);
+      }
+    };
+    set_blocks(spec.inputs, traits.image_inputs);
+    set_blocks(spec.outputs, traits.image_outputs);
+    spec.attrs.Set("data_format", std::string(kBlockedFormat));
+    return Accepts(spec, KernelTier::kNative, KernelTier::kNative);
   }
 
   // Whether a kernel of our own takes the node in NHWC.

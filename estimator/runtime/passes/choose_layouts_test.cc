@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "estimator/kernels/amx/tiles.h"
 #include "estimator/kernels/layout.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 
@@ -23,6 +24,8 @@ bool CpuHasBlocks() {
 
 class ChooseLayoutsTest : public ::testing::Test {
  protected:
+  // Without kernels of our own, which may know only NHWC.
+  ChooseLayoutsTest() { b_.module.conv_algorithm = ConvAlgorithm::kDirect; }
   Value Feed(const Shape& shape) {
     feeds_.push_back(Numbers(shape, 1 + static_cast<int>(feeds_.size())));
     return b_.Feed(shape);
@@ -113,6 +116,16 @@ TEST_F(ChooseLayoutsTest, WhatIsBroadcastIsLeftAlone) {
   b_.Fetch(b_.Op("AddV2", {y, Feed({16})}, {2, 6, 6, 16}));
   Apply();
   EXPECT_EQ(Only(b_.module, "AddV2").outputs[0].shape.rank(), 4);
+}
+
+TEST_F(ChooseLayoutsTest, KernelsForNhwcOnlyKeepTheOthersInNhwc) {
+  if (!CpuHasBlocks()) GTEST_SKIP() << "this CPU has no AVX-512";
+  Train();
+  b_.module.conv_algorithm = ConvAlgorithm::kAuto;
+  const Value x = Conv(Feed({16, 6, 6, 16}), {1, 1, 16, 32});
+  b_.Fetch(Conv(Conv(x, {1, 1, 32, 16}), {1, 1, 16, 5}));
+  Apply();
+  EXPECT_EQ(Count(b_.module, kReorderOp), amx::IsAvailable() ? 0 : 2) << ToString(b_.module);
 }
 
 TEST_F(ChooseLayoutsTest, ForwardPassesAloneStayPlain) {

@@ -63,11 +63,12 @@ struct RunConfig {
   // op that differs ends the run with an error that names it. Set it to find the op that is wrong
   // on a new machine. A step is then tens of times slower.
   bool check_kernels = false;
-  // Not in TensorFlow. How convolutions are computed; kDirect has the smallest rounding error.
+  // Not in TensorFlow. How convolutions and matrix products are computed; kDirect has the smallest
+  // rounding error.
   ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;
   // Not in TensorFlow. kBfloat16: matrix products of float32 tensors are computed in bfloat16 where
   // the CPU has instructions for that. Their sums and results are float32, as is everything else.
-  // Use it for models of dense layers and attention; convolutions stay in float32. A model that
+  // Use it for models of dense layers and attention; convolutions stay in float32 unless the CPU has AMX. A model that
   // casts its activations to bfloat16 does not need it. Errors of Validate: any other dtype.
   DType compute_dtype = DType::kFloat32;
   // Not in TensorFlow. Passes of the compiler to leave out, to find the one that changes a result:

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
@@ -38,9 +39,31 @@ TEST(CasesTest, EveryFolderWithAManifestIsACaseAndTheOtherWayRound) {
 
 class CaseTest : public ::testing::TestWithParam<std::string> {};
 
+// ResNet-50 has many values before a relu. Which of them are so close to 0 that rounding decides their
+// sign depends on the algorithm, which depends on the CPU. So one step is compared, and its gradients
+// have the tolerance of whole networks (testdata/reference/resnet/network.py). Plain sums match closely.
+ReplayOptions OptionsOf(const std::string& name) {
+  ReplayOptions options;
+  if (absl::StartsWith(name, "resnet50")) {
+    options.num_steps = 1;
+    options.variable_rtol = 0.25;
+  }
+  return options;
+}
+
+TEST(CasesTest, Resnet50MatchesTensorFlowInAllStepsWithPlainSums) {
+  for (const std::string name : {"resnet50_v1", "resnet50_v1_5"}) {
+    const absl::StatusOr<ReplayReport> report =
+        Replay(AllCases().at(name), JoinPath(kFolder, name),
+               {.compile_options = {.conv_algorithm = ConvAlgorithm::kDirect}});
+    EST_ASSERT_OK(report);
+    EXPECT_TRUE(report->ok()) << report->ToString();
+  }
+}
+
 TEST_P(CaseTest, MatchesTensorFlow) {
   const absl::StatusOr<ReplayReport> report =
-      Replay(AllCases().at(GetParam()), JoinPath(kFolder, GetParam()));
+      Replay(AllCases().at(GetParam()), JoinPath(kFolder, GetParam()), OptionsOf(GetParam()));
   EST_ASSERT_OK(report);
   EXPECT_TRUE(report->ok()) << report->ToString();
   EXPECT_GT(report->matches.size(), 0u);
