@@ -3,8 +3,9 @@
 //
 //   stablehlo_tool FOLDER MODEL [REPLICAS] [STEPS]
 //
-// MODEL: mnist, mnist_momentum or resnet (ResNet-50, 64x64) for training; mnist_eval, mnist_predict,
-// resnet_eval and resnet_predict for the other modes, with the first values of the variables.
+// MODEL: mnist or resnet (ResNet-50, 64x64), trained with plain gradient descent; mnist_momentum or
+// resnet_momentum, with a momentum of 0.9; mnist_eval, mnist_predict, resnet_eval and resnet_predict
+// for the other modes, with the first values of the variables.
 // FOLDER gets:
 //   step.mlir       the module
 //   arguments.txt   for each argument: kind, dtype, name
@@ -82,8 +83,16 @@ Model MnistModel(Mode mode, bool momentum) {
   return model;
 }
 
+std::shared_ptr<train::Optimizer> ResnetOptimizer(bool momentum) {
+  constexpr double kRate = 0.01;
+  if (!momentum) return std::make_shared<train::GradientDescent>(kRate);
+  return std::make_shared<train::Momentum>(kRate, 0.9,
+                                           train::MomentumOptions{.use_nesterov = true});
+}
+
 // ResNet-50 of 64x64 pixels.
-Model ResnetModel(Mode mode) {
+//   momentum: with Nesterov's momentum of 0.9; the note of MnistModel holds here too.
+Model ResnetModel(Mode mode, bool momentum) {
   Model model;
   model.num_classes = 100;
   model.feeds = {Placeholder(DType::kUint8, {8, 64, 64, 3}, "image"),
@@ -99,10 +108,8 @@ Model ResnetModel(Mode mode) {
   for (const Variable& variable : Graph::Current().TrainableVariables())
     penalties.push_back(L2Loss(variable));
   const Tensor loss = cross_entropy + AddN(penalties) * 1e-4;
-  const auto optimizer =
-      std::make_shared<train::Momentum>(0.01, 0.9, train::MomentumOptions{.use_nesterov = true});
   model.fetches = {loss};
-  model.updates = {tpu::CrossShardOptimizer(optimizer).Minimize(loss)};
+  model.updates = {tpu::CrossShardOptimizer(ResnetOptimizer(momentum)).Minimize(loss)};
   return model;
 }
 
@@ -204,7 +211,7 @@ absl::Status Run(const Options& options) {
   const GraphScope graph_scope(graph);
   const ReplicaScope replica_scope({.num_shards = options.replicas, .dense_gradients = true});
   const Model model = options.network == "mnist" ? MnistModel(options.mode, options.momentum)
-                                                 : ResnetModel(options.mode);
+                                                 : ResnetModel(options.mode, options.momentum);
   const bool predicts = options.mode == Mode::kPredict;
   const ProgramSpec spec = {.feeds = predicts ? std::vector<Tensor>{model.feeds[0]} : model.feeds,
                             .fetches = model.fetches,
@@ -251,20 +258,27 @@ absl::Status Run(const Options& options) {
   return WriteResults(options, module, store, fetches);
 }
 
-// Sets the network and the mode. Returns false for another name.
+// Sets the network, the mode and the momentum. Returns false for another name.
 bool ParseModel(const std::string& name, Options& options) {
+  struct Variant {
+    const char* suffix;
+    Mode mode;
+    bool momentum;
+  };
+  constexpr Variant kVariants[] = {{"", Mode::kTrain, false},
+                                   {"_momentum", Mode::kTrain, true},
+                                   {"_eval", Mode::kEval, false},
+                                   {"_predict", Mode::kPredict, false}};
   for (const char* network : {"mnist", "resnet"}) {
-    for (const auto& [suffix, mode] : {std::pair("", Mode::kTrain), std::pair("_eval", Mode::kEval),
-                                       std::pair("_predict", Mode::kPredict)}) {
-      if (name != absl::StrCat(network, suffix)) continue;
+    for (const Variant& variant : kVariants) {
+      if (name != absl::StrCat(network, variant.suffix)) continue;
       options.network = network;
-      options.mode = mode;
+      options.mode = variant.mode;
+      options.momentum = variant.momentum;
       return true;
     }
   }
-  options.network = "mnist";
-  options.momentum = true;
-  return name == "mnist_momentum";
+  return false;
 }
 
 }  // namespace
@@ -278,8 +292,7 @@ int main(int argc, char** argv) {
   if (argc < 3 || !has_numbers || options.replicas < 1 || options.steps < 1 ||
       !estimator::ParseModel(argv[2], options)) {
     std::cerr << "usage: stablehlo_tool FOLDER MODEL [REPLICAS] [STEPS]\n"
-                 "  MODEL: mnist, mnist_momentum or resnet; or mnist or resnet with _eval or "
-                 "_predict\n";
+                 "  MODEL: mnist or resnet, alone or with _momentum, _eval or _predict\n";
     return 2;
   }
   const absl::Status status = estimator::Run(options);
