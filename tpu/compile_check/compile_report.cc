@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "tpu/compile_check/hlo_memory.h"
 
 namespace estimator::tpu {
@@ -63,7 +64,9 @@ CompileReport ReportOn(const CompileRequest& request, const CompileOutcome& outc
                   " replicas): ", report.passed ? "compiles" : KindOf(outcome.status),
                   absl::StrFormat(" (%.1f s)\n", outcome.seconds));
   if (!report.passed) {
-    absl::StrAppend(&text, "  ", outcome.status.message(), "\n");
+    // A message of libtpu may have several lines.
+    absl::StrAppend(&text, "  ", absl::StrReplaceAll(outcome.status.message(), {{"\n", "\n  "}}),
+                    "\n");
     if (absl::IsResourceExhausted(outcome.status)) {
       AppendLargest("the largest values of the program, without padding",
                     LargestInStableHlo(request.stablehlo), text);

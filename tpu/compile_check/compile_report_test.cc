@@ -81,6 +81,15 @@ TEST(ReportOn, AProgramThatDoesNotFitHasItsLargestValues) {
   EXPECT_LT(matmul, abs);
 }
 
+// All lines of a step's report begin with spaces, but the first.
+TEST(ReportOn, EveryLineOfAMessageIsIndented) {
+  const CompileOutcome outcome{.status = absl::InternalError("one\nSee two"),
+                               .seconds = 0,
+                               .costs = {},
+                               .scheduled_hlo = ""};
+  EXPECT_THAT(ReportOn(RequestFor("v3-8"), outcome).text, HasSubstr("\n  one\n  See two\n"));
+}
+
 TEST(ReportOn, OtherFailuresAreToldApart) {
   const std::pair<absl::Status, const char*> cases[] = {
       {absl::AbortedError("signal 6"), "crashes the compiler"},
