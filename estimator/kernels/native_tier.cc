@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "estimator/kernels/amx/kernels.h"
+#include "estimator/kernels/amx/matmul_kernel.h"
 #include "estimator/kernels/gemm/kernels.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/winograd/kernels.h"

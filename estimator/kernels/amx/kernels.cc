@@ -13,6 +13,7 @@
 #include "estimator/kernels/amx/convolution.h"
 #include "estimator/kernels/amx/convolve.h"
 #include "estimator/kernels/amx/filter_gradient.h"
+#include "estimator/kernels/amx/spec.h"
 #include "estimator/kernels/amx/tiles.h"
 #include "estimator/kernels/conv_block.h"
 #include "estimator/kernels/fused/bfloat16.h"
@@ -23,23 +24,6 @@
 
 namespace estimator::amx {
 namespace {
-
-bool IsBfloat16(const TensorSpec& spec) { return spec.dtype == DType::kBfloat16; }
-bool IsResult(const TensorSpec& spec) { return IsBfloat16(spec) || spec.dtype == DType::kFloat32; }
-bool IsF32(const TensorSpec& spec) { return spec.dtype == DType::kFloat32; }
-
-// How the factors of a product are multiplied: as bf16 numbers, or as f32 numbers that are split.
-// nullopt if the kernels of this file do not support their types.
-enum class Numbers { kBfloat16, kSplit };
-std::optional<Numbers> NumbersOf(const KernelSpec& spec, const TensorSpec& a, const TensorSpec& b) {
-  if (IsBfloat16(a) && IsBfloat16(b) && IsResult(spec.outputs[0])) return Numbers::kBfloat16;
-  // Other algorithms than the default are those of f32 numbers.
-  if (IsF32(a) && IsF32(b) && IsF32(spec.outputs[0]) &&
-      spec.conv_algorithm == ConvAlgorithm::kAuto) {
-    return Numbers::kSplit;
-  }
-  return std::nullopt;
-}
 
 bool IsPooled(const KernelSpec& spec) { return spec.attrs.has("pool_ksize"); }
 
@@ -92,36 +76,12 @@ std::optional<Convolution> ConvolutionOf(const KernelSpec& spec, const Shape& x,
   return conv;
 }
 
-// Whether a product of f32 numbers pays off: with fewer pixels, splitting the filter, or adding to its
-// gradient, takes longer than what the products save (gemm_benchmark).
+// Whether products of f32 numbers pay off: with fewer pixels, splitting the filter, or adding to its
+// gradient, takes longer than what they save.
 bool PaysOff(Numbers numbers, int64_t pixels, bool filter_gradient) {
   return numbers == Numbers::kBfloat16 || pixels >= (filter_gradient ? 64 : 256);
 }
 int64_t Pixels(const Convolution& conv) { return conv.images * conv.out_rows * conv.out_columns; }
-
-// What follows a product: input 2 is a bias, and input 3 the side input.
-struct Fused {
-  bool bias = false, side = false, relu = false;
-};
-
-// nullopt if there is something else in attribute fused_ops, the bias is not [channels], or the side
-// input is not f32.
-std::optional<Fused> FusedOf(const KernelSpec& spec, int64_t channels) {
-  std::vector<std::string> ops;
-  if (spec.attrs.has("fused_ops")) ops = spec.attrs.get<std::vector<std::string>>("fused_ops");
-  Fused fused;
-  fused.bias = !ops.empty() && ops[0] == "BiasAdd";
-  fused.relu = ops.size() == 2 && ops[1] == "Relu";
-  if (ops.size() != (fused.bias ? 1u : 0u) + (fused.relu ? 1u : 0u)) return std::nullopt;
-  fused.side = fused.bias && spec.inputs.size() == 4;
-  if (spec.inputs.size() != 2u + (fused.bias ? 1u : 0u) + (fused.side ? 1u : 0u))
-    return std::nullopt;
-  if (fused.side && (!IsF32(spec.inputs[3]) || spec.inputs[3] != spec.outputs[0]))
-    return std::nullopt;
-  if (fused.bias && (!IsResult(spec.inputs[2]) || spec.inputs[2].shape != Shape{channels}))
-    return std::nullopt;
-  return fused;
-}
 
 // Which operands of a kernel Convolve takes; -1 for none.
 struct Operands {
@@ -266,57 +226,6 @@ std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec) {
   if (!PaysOff(*numbers, Pixels(*conv), true)) return nullptr;
   if (spec.conv_algorithm == ConvAlgorithm::kWinograd && conv->taps() > 1) return nullptr;
   return MakeFilterSums(spec, *conv, *numbers, 0, dy_input, pooled ? 2 : -1, plain ? -1 : 1);
-}
-
-// A row of a matrix is a pixel: a b is a convolution with a filter of one tap, a b^T the gradient of
-// its input, and a^T b the gradient of its filter.
-std::unique_ptr<Kernel> MakeAnyMatMul(const KernelSpec& spec) {
-  if (!IsAvailable() || spec.inputs.size() < 2 || spec.outputs.size() != 1) return nullptr;
-  const TensorSpec &a = spec.inputs[0], &b = spec.inputs[1], &c = spec.outputs[0];
-  const auto numbers = NumbersOf(spec, a, b);
-  if (numbers != Numbers::kSplit) return nullptr;
-  for (const TensorSpec* matrix : {&a, &b, &c}) {
-    if (matrix->shape.rank() != 2 || matrix->shape.num_elements() == 0) return nullptr;
-  }
-  const auto flag = [&](const char* name) { return spec.attrs.has(name) && spec.attrs.b(name); };
-  const bool transpose_a = flag("transpose_a"), transpose_b = flag("transpose_b");
-  const int64_t m = c.shape[0], n = c.shape[1], k = a.shape[transpose_a ? 0 : 1];
-  if (transpose_a && transpose_b) return nullptr;
-  if (a.shape != (transpose_a ? Shape{k, m} : Shape{m, k})) return nullptr;
-  if (b.shape != (transpose_b ? Shape{n, k} : Shape{k, n})) return nullptr;
-  if (std::min({m, n, k}) < kFewestChannels) return nullptr;
-  const auto fused = FusedOf(spec, n);
-  if (!fused.has_value()) return nullptr;
-  // Pixels, and channels before and after the convolution.
-  const auto conv_of = [](int64_t pixels, int64_t in, int64_t out) {
-    return Convolution{.images = 1,
-                       .in_rows = pixels,
-                       .in_columns = 1,
-                       .in_channels = in,
-                       .out_rows = pixels,
-                       .out_columns = 1,
-                       .out_channels = out,
-                       .filter_rows = 1,
-                       .filter_columns = 1};
-  };
-  if (transpose_a) {
-    if (fused->bias || fused->relu) return nullptr;
-    return MakeFilterSums(spec, conv_of(k, m, n), *numbers, 0, 1, -1, -1);
-  }
-  const auto sums =
-      transpose_b ? InputGradientSums(conv_of(m, n, k)) : ForwardSums(conv_of(m, k, n));
-  return MakeConvolve(spec, *sums, {.bias = fused->bias ? 2 : -1, .side = fused->side ? 3 : -1},
-                      *numbers, fused->relu);
-}
-
-bool MatMulIsChosen(const KernelSpec& spec) {
-  const bool transpose_a = spec.attrs.has("transpose_a") && spec.attrs.b("transpose_a");
-  return PaysOff(Numbers::kSplit, spec.inputs[0].shape[0], transpose_a);
-}
-
-std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
-  std::unique_ptr<Kernel> kernel = MakeAnyMatMul(spec);
-  return kernel != nullptr && MatMulIsChosen(spec) ? std::move(kernel) : nullptr;
 }
 
 }  // namespace estimator::amx

@@ -1,6 +1,5 @@
-// Kernels of the native tier that use AMX, for bf16 and f32. Numbers of f32 are split into two of bf16
-// (convolve.h). Matrix products of bf16 are left to oneDNN, which uses AMX too: by Convolve and
-// RunFilterGradient they take 0.65 to 2.5 times its time.
+// Kernels of the native tier for convolutions with AMX, for bf16 and f32. Numbers of f32 are split into
+// two of bf16 (convolve.h). For matrix products see matmul_kernel.h.
 #ifndef ESTIMATOR_KERNELS_AMX_KERNELS_H_
 #define ESTIMATOR_KERNELS_AMX_KERNELS_H_
 
@@ -29,16 +28,6 @@ std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec);
 // Returns null also if ConvAlgorithm::kWinograd asks for Winograd's algorithm, unless the filter is
 // 1x1.
 std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec);
-
-// MatMul, _FusedMatMul: a, b, bias, side -> c, f32, all of rank 2. Not both transposed. Epilogues as
-// above, where a is not transposed. MakeMatMul returns null also where others are faster
-// (MatMulIsChosen).
-std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec);
-std::unique_ptr<Kernel> MakeAnyMatMul(const KernelSpec& spec);
-
-// The rule, which depends on the shapes only.
-//   spec: that of a product which MakeAnyMatMul supports.
-bool MatMulIsChosen(const KernelSpec& spec);
 
 }  // namespace estimator::amx
 

@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "estimator/array/array.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/kernels/amx/testing/split_error.h"
 #include "estimator/kernels/amx/tiles.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
@@ -228,44 +227,6 @@ TEST(AmxKernels, BiasAndReluAreFused) {
                    {x, dy}, 2);
 }
 
-using Factory = std::unique_ptr<Kernel> (*)(const KernelSpec& spec);
-
-// The largest error of the kernel's output 0, relative to the root mean square of the exact one, which
-// is computed in double precision.
-double SplitError(Factory factory, const KernelSpec& spec, const std::vector<Array>& operands) {
-  const std::unique_ptr<Kernel> kernel = factory(CompleteSpec(spec, operands));
-  if (kernel == nullptr) return std::numeric_limits<double>::infinity();
-  std::vector<const void*> inputs;
-  for (const Array& operand : operands) inputs.push_back(operand.raw());
-  Array result(DType::kFloat32, spec.outputs[0].shape);
-  std::vector<void*> outputs = {result.raw()};
-  Array scratch(DType::kUint8, Shape{static_cast<int64_t>(kernel->scratch_bytes())});
-  EST_EXPECT_OK(kernel->Run({.inputs = inputs,
-                             .outputs = absl::MakeSpan(outputs),
-                             .scratch = scratch.raw(),
-                             .step = {}}));
-  KernelSpec exact = spec;
-  std::vector<Array> wide = operands;
-  for (Array& operand : wide) {
-    if (operand.dtype() == DType::kFloat32) operand = operand.Cast(DType::kFloat64);
-  }
-  for (TensorSpec& result : exact.outputs) {
-    if (result.dtype == DType::kFloat32) result.dtype = DType::kFloat64;
-  }
-  const auto expected = RunReferenceKernel(exact, wide);
-  EST_EXPECT_OK(expected);
-  if (!expected.ok()) return std::numeric_limits<double>::infinity();
-  double worst = 0, squares = 0;
-  const Array& want = (*expected)[0];
-  for (int64_t i = 0; i < want.num_elements(); ++i) {
-    const double value = want.data<double>()[i];
-    squares += value * value;
-    const double error = std::abs(result.data<float>()[i] - value);
-    if (!(error <= worst)) worst = error;  // not max: NaN must count
-  }
-  return worst / std::sqrt(squares / static_cast<double>(want.num_elements()));
-}
-
 // The bound of convolve.h is that of the worst case. Signs of rounding errors differ, so the error is
 // far below the 1e-4 that ConvAlgorithm::kAuto allows.
 TEST(AmxKernels, ProductsOfF32HaveASmallError) {
@@ -278,36 +239,20 @@ TEST(AmxKernels, ProductsOfF32HaveASmallError) {
                 dy = RandomArray(c.output(), 4);
     Array sizes(DType::kInt32, Shape{4});
     for (int i = 0; i < 4; ++i) sizes.data<int32_t>()[i] = static_cast<int32_t>(c.image[i]);
-    EXPECT_LE(SplitError(amx::MakeFilterGradient, c.spec(DType::kFloat32), {x, c.inputs()[1], dy}),
-              kBound);
+    EXPECT_LE(
+        amx::SplitError(amx::MakeFilterGradient, c.spec(DType::kFloat32), {x, c.inputs()[1], dy}),
+        kBound);
     if (c.stride != 1 && c.filter[0] > 1) continue;
     const KernelSpec forward{.op = "Conv2D",
                              .name = "y",
                              .attrs = c.attrs(),
                              .outputs = {{DType::kFloat32, c.output()}}};
-    EXPECT_LE(SplitError(amx::MakeConvolution, forward, {x, filter}), kBound);
+    EXPECT_LE(amx::SplitError(amx::MakeConvolution, forward, {x, filter}), kBound);
     const KernelSpec gradient{.op = "Conv2DBackpropInput",
                               .name = "dx",
                               .attrs = c.attrs(),
                               .outputs = {{DType::kFloat32, c.image}}};
-    EXPECT_LE(SplitError(amx::MakeInputGradient, gradient, {sizes, filter, dy}), kBound);
-  }
-  for (const bool transpose_a : {false, true}) {
-    for (const bool transpose_b : {false, true}) {
-      SCOPED_TRACE(absl::StrCat(transpose_a, transpose_b));
-      const int64_t m = 70, k = 300, n = 48;
-      const Array a = RandomArray(transpose_a ? Shape{k, m} : Shape{m, k}, 1),
-                  b = RandomArray(transpose_b ? Shape{n, k} : Shape{k, n}, 2);
-      const KernelSpec spec{.op = "MatMul",
-                            .name = "c",
-                            .attrs = {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}},
-                            .outputs = {{DType::kFloat32, {m, n}}}};
-      if (transpose_a && transpose_b) {
-        EXPECT_EQ(amx::MakeAnyMatMul(CompleteSpec(spec, {a, b})), nullptr);
-      } else {
-        EXPECT_LE(SplitError(amx::MakeAnyMatMul, spec, {a, b}), kBound);
-      }
-    }
+    EXPECT_LE(amx::SplitError(amx::MakeInputGradient, gradient, {sizes, filter, dy}), kBound);
   }
 }
 
@@ -318,7 +263,7 @@ TEST(AmxKernels, EpiloguesOfF32MatchTheOtherTiers) {
   const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2, -0.1f, 0.1f),
               bias = RandomArray({40}, 3), side = RandomArray(c.output(), 4);
   const auto expect_equal = [](const KernelSpec& spec, const std::vector<Array>& operands,
-                               Factory factory) {
+                               amx::Factory factory) {
     ASSERT_NE(factory(CompleteSpec(spec, operands)), nullptr);
     const auto actual = RunKernel(spec, operands, KernelTier::kNative);
     const auto expected = RunKernel(spec, operands, KernelTier::kOneDnn);

@@ -36,6 +36,33 @@ struct alignas(64) TileShapes {
 };
 static_assert(sizeof(TileShapes) == 64);
 
+constexpr int64_t kSumBytes = 32 * sizeof(float), kPairBytes = 64;
+
+// The sums of MultiplyTiles and MultiplyRows are in tiles 0 to 3.
+EST_AMX_INLINE void LoadSums(bool first, const float* sums) {
+  // The compiler does not know that tiles are loaded from memory.
+  __asm__ volatile("" ::: "memory");
+  if (first) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  } else {
+    _tile_loadd(0, sums, kSumBytes);
+    _tile_loadd(1, sums + 16, kSumBytes);
+    _tile_loadd(2, sums + 16 * 32, kSumBytes);
+    _tile_loadd(3, sums + 16 * 32 + 16, kSumBytes);
+  }
+}
+
+EST_AMX_INLINE void StoreSums(float* sums) {
+  _tile_stored(0, sums, kSumBytes);
+  _tile_stored(1, sums + 16, kSumBytes);
+  _tile_stored(2, sums + 16 * 32, kSumBytes);
+  _tile_stored(3, sums + 16 * 32 + 16, kSumBytes);
+  __asm__ volatile("" ::: "memory");
+}
+
 }  // namespace
 
 bool IsAvailable() {
@@ -54,38 +81,68 @@ EST_AMX void Release() { _tile_release(); }
 EST_AMX void MultiplyTiles(const Bfloat16* x, int64_t x_distance, const int64_t* offsets,
                            const Bfloat16* dy, int64_t panel, int64_t steps, bool first,
                            float* sums) {
-  // The compiler does not know that tiles are loaded from memory.
-  __asm__ volatile("" ::: "memory");
   const int64_t x_bytes = x_distance * 2;
-  constexpr int64_t kSumBytes = 32 * sizeof(float), kDyBytes = 64;
-  if (first) {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
-  } else {
-    _tile_loadd(0, sums, kSumBytes);
-    _tile_loadd(1, sums + 16, kSumBytes);
-    _tile_loadd(2, sums + 16 * 32, kSumBytes);
-    _tile_loadd(3, sums + 16 * 32 + 16, kSumBytes);
-  }
+  LoadSums(first, sums);
   const Bfloat16* const lower = x + 16 * x_distance;
   for (int64_t step = 0; step < steps; ++step, dy += 512) {
     const int64_t offset = offsets[step];
-    _tile_loadd(6, dy, kDyBytes);
+    _tile_loadd(6, dy, kPairBytes);
     _tile_loadd(4, x + offset, x_bytes);
     _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(7, dy + panel, kDyBytes);
+    _tile_loadd(7, dy + panel, kPairBytes);
     _tile_dpbf16ps(1, 4, 7);
     _tile_loadd(5, lower + offset, x_bytes);
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   }
-  _tile_stored(0, sums, kSumBytes);
-  _tile_stored(1, sums + 16, kSumBytes);
-  _tile_stored(2, sums + 16 * 32, kSumBytes);
-  _tile_stored(3, sums + 16 * 32 + 16, kSumBytes);
-  __asm__ volatile("" ::: "memory");
+  StoreSums(sums);
+}
+
+EST_AMX void MultiplyRows(const Bfloat16* rows, int64_t distance, const Bfloat16* panels,
+                          int64_t panel, int64_t steps, bool splits, bool first, float* sums) {
+  const int64_t row_bytes = distance * 2;
+  LoadSums(first, sums);
+  const Bfloat16* const lower = rows + 16 * distance;
+  const Bfloat16* const second = panels + panel;
+  if (!splits) {
+    for (int64_t step = 0; step < steps; ++step) {
+      _tile_loadd(6, panels + step * 512, kPairBytes);
+      _tile_loadd(4, rows + step * 32, row_bytes);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_loadd(7, second + step * 512, kPairBytes);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_loadd(5, lower + step * 32, row_bytes);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+  } else {
+    for (int64_t step = 0; step < steps; ++step) {
+      // high * low
+      _tile_loadd(6, panels + step * 1024 + 512, kPairBytes);
+      _tile_loadd(4, rows + step * 64, row_bytes);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_loadd(7, second + step * 1024 + 512, kPairBytes);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_loadd(5, lower + step * 64, row_bytes);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+      // high * high
+      _tile_loadd(6, panels + step * 1024, kPairBytes);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_loadd(7, second + step * 1024, kPairBytes);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+      // low * high
+      _tile_loadd(4, rows + step * 64 + 32, row_bytes);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_loadd(5, lower + step * 64 + 32, row_bytes);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+  StoreSums(sums);
 }
 
 }  // namespace estimator::amx

@@ -25,6 +25,13 @@ void Release();
 void MultiplyTiles(const Bfloat16* x, int64_t x_distance, const int64_t* offsets,
                    const Bfloat16* dy, int64_t panel, int64_t steps, bool first, float* sums);
 
+// sums[32][32] (=, or += if not `first`) the products of 32 packed rows and two packed panels
+// (pack_operand.h) of the same number of steps.
+//   distance: of rows.  panel: of the panels.  splits: whether both have two parts. Then three of the
+//   four products are added.
+void MultiplyRows(const Bfloat16* rows, int64_t distance, const Bfloat16* panels, int64_t panel,
+                  int64_t steps, bool splits, bool first, float* sums);
+
 }  // namespace estimator::amx
 
 #endif  // ESTIMATOR_KERNELS_AMX_TILES_H_

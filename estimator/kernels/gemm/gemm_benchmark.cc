@@ -1,6 +1,6 @@
-// Measures the rules of rule.h and amx/kernels.h: our own matrix products of f32 against oneDNN's, for
-// the shapes of common networks, each as the best of several alternating runs. Exits with 1 if the
-// rules choose a slower one by more than 5 %.
+// Measures the rules of rule.h and amx/matmul_kernel.h: our own matrix products of f32 and bf16 against
+// oneDNN's, for the shapes of common networks, each as the best of several alternating runs. Exits
+// with 1 if the rules choose a slower one by more than 5 %.
 //
 //   bazel run //estimator/kernels/gemm:gemm_benchmark
 #include <omp.h>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "estimator/array/array.h"
-#include "estimator/kernels/amx/kernels.h"
+#include "estimator/kernels/amx/matmul_kernel.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/gemm/rule.h"
@@ -60,11 +60,12 @@ std::vector<Case> Cases() {
 constexpr int kRounds = 7;
 constexpr double kOperationsPerRound = 1e9;  // so that short products are repeated
 
-Array Numbers(const Shape& shape) {
+Array Numbers(DType dtype, const Shape& shape) {
   Array array(DType::kFloat32, shape);
+  // The power that a product takes, and so its speed, depends on the numbers.
   for (int64_t i = 0; i < array.num_elements(); ++i)
-    array.data<float>()[i] = static_cast<float>(i % 17 - 8) / 8.0f;
-  return array;
+    array.data<float>()[i] = static_cast<float>(i * 7919 % 20011 - 10005) / 10005.0f;
+  return array.Cast(dtype);
 }
 
 // Milliseconds of one of `count` runs.
@@ -95,10 +96,12 @@ std::unique_ptr<Kernel> MakeGemm(const gemm::Product& product) {
 }
 
 // Prints the row of a case. Returns whether the rules are right.
-bool Measure(const Case& c) {
+//   dtype: of the factors.
+bool Measure(const Case& c, DType dtype) {
   const gemm::Product& p = c.product;
-  const Array a = Numbers(p.transpose_a ? Shape{p.k, p.m} : Shape{p.m, p.k});
-  const Array b = Numbers(p.transpose_b ? Shape{p.n, p.k} : Shape{p.k, p.n});
+  const bool wide = dtype == DType::kFloat32;
+  const Array a = Numbers(dtype, p.transpose_a ? Shape{p.k, p.m} : Shape{p.m, p.k});
+  const Array b = Numbers(dtype, p.transpose_b ? Shape{p.n, p.k} : Shape{p.k, p.n});
   Array result(DType::kFloat32, {p.m, p.n});
   const KernelSpec spec{.op = "MatMul",
                         .name = c.name,
@@ -108,7 +111,7 @@ bool Measure(const Case& c) {
   auto onednn = CreateKernel(spec, KernelTier::kOneDnn, KernelTier::kOneDnn);
   CHECK(onednn.ok()) << onednn.status();
   Candidate candidates[] = {{.name = "oneDNN", .kernel = *std::move(onednn)},
-                            {.name = "gemm", .kernel = MakeGemm(p)},
+                            {.name = "gemm", .kernel = wide ? MakeGemm(p) : nullptr},
                             {.name = "amx", .kernel = amx::MakeAnyMatMul(spec)}};
   size_t scratch_bytes = 0;
   for (const Candidate& candidate : candidates) {
@@ -136,12 +139,12 @@ bool Measure(const Case& c) {
       candidate.ms = std::min(candidate.ms, ms);
     }
   }
-  const bool split = candidates[2].kernel != nullptr && amx::MatMulIsChosen(spec);
-  const Candidate& chosen = candidates[split ? 2 : gemm::Chosen(p) ? 1 : 0];
+  const bool amx = candidates[2].kernel != nullptr && amx::MatMulIsChosen(spec);
+  const Candidate& chosen = candidates[amx ? 2 : wide && gemm::Chosen(p) ? 1 : 0];
   double best = 1e9;
   for (const Candidate& candidate : candidates) best = std::min(best, candidate.ms);
   const bool right = chosen.ms < best * 1.05;
-  std::printf("| %s | %s | %d, %d, %d |", c.name,
+  std::printf("| %s | %s | %s | %d, %d, %d |", c.name, wide ? "f32" : "bf16",
               p.transpose_a   ? "weights' gradient"
               : p.transpose_b ? "input's gradient"
                               : "forward",
@@ -161,10 +164,12 @@ bool Measure(const Case& c) {
 
 int Main() {
   std::printf(
-      "| layer | product | m, n, k | oneDNN ms | gemm ms | amx ms | GFLOP/s | rule |\n"
-      "|---|---|---|---|---|---|---|---|\n");
+      "| layer | factors | product | m, n, k | oneDNN ms | gemm ms | amx ms | GFLOP/s | rule |\n"
+      "|---|---|---|---|---|---|---|---|---|\n");
   int wrong = 0;
-  for (const Case& c : Cases()) wrong += Measure(c) ? 0 : 1;
+  for (const DType dtype : {DType::kFloat32, DType::kBfloat16}) {
+    for (const Case& c : Cases()) wrong += Measure(c, dtype) ? 0 : 1;
+  }
   std::printf("\n%d choices are more than 5 %% slower than the best one\n", wrong);
   return wrong == 0 ? 0 : 1;
 }

@@ -1,0 +1,182 @@
+#include "estimator/kernels/amx/matmul_kernel.h"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/kernels/amx/testing/split_error.h"
+#include "estimator/kernels/amx/tiles.h"
+#include "hwy/highway.h"
+
+namespace estimator {
+namespace {
+
+struct Case {
+  int64_t m, n, k;
+  bool transpose_a = false, transpose_b = false;
+
+  std::string ToString() const {
+    return absl::StrCat(m, ", ", n, ", ", k, transpose_a ? " a^T" : "", transpose_b ? " b^T" : "");
+  }
+  Array a(DType dtype = DType::kFloat32) const {
+    return RandomArray(transpose_a ? Shape{k, m} : Shape{m, k}, 1).Cast(dtype);
+  }
+  Array b(DType dtype = DType::kFloat32) const {
+    return RandomArray(transpose_b ? Shape{n, k} : Shape{k, n}, 2).Cast(dtype);
+  }
+  //   dtype: of the result.
+  KernelSpec spec(DType dtype = DType::kFloat32) const {
+    return {.op = "MatMul",
+            .name = "c",
+            .attrs = {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}},
+            .outputs = {{dtype, {m, n}}}};
+  }
+};
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const bool transpose_a : {false, true}) {
+    for (const bool transpose_b : {false, true}) {
+      cases.push_back({16, 16, 16, transpose_a, transpose_b});
+      cases.push_back(
+          {70, 49, 301, transpose_a, transpose_b});  // lines and depths that are not full
+      cases.push_back({33, 150, 700, transpose_a, transpose_b});  // several blocks of depths
+      cases.push_back({1100, 31, 40, transpose_a, transpose_b});  // several blocks of rows
+      cases.push_back({18, 1300, 330, transpose_a, transpose_b});
+    }
+  }
+  return cases;
+}
+
+Array RunAny(const KernelSpec& incomplete, const std::vector<Array>& operands) {
+  const KernelSpec spec = CompleteSpec(incomplete, operands);
+  Array result(spec.outputs[0].dtype, spec.outputs[0].shape);
+  const auto kernel = amx::MakeAnyMatMul(spec);
+  if (kernel == nullptr) {
+    ADD_FAILURE() << "refused: " << spec.name;
+    return result;
+  }
+  std::vector<const void*> inputs;
+  for (const Array& operand : operands) inputs.push_back(operand.raw());
+  std::vector<void*> outputs = {result.raw()};
+  Array scratch(DType::kUint8, Shape{static_cast<int64_t>(kernel->scratch_bytes())});
+  // What is left in scratch memory must not matter.
+  std::fill_n(scratch.data<uint8_t>(), scratch.num_elements(), uint8_t{0xff});
+  EST_EXPECT_OK(kernel->Run({.inputs = inputs,
+                             .outputs = absl::MakeSpan(outputs),
+                             .scratch = scratch.raw(),
+                             .step = {}}));
+  return result;
+}
+
+class AmxMatMul : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  }
+};
+
+TEST_F(AmxMatMul, ProductsHaveASmallError) {
+  for (const Case& c : Cases()) {
+    SCOPED_TRACE(c.ToString());
+    EXPECT_LE(amx::SplitError(amx::MakeAnyMatMul, c.spec(), {c.a(), c.b()}), 5e-5);
+    const std::vector<Array> narrow = {c.a(DType::kBfloat16), c.b(DType::kBfloat16)};
+    EXPECT_LE(amx::SplitError(amx::MakeAnyMatMul, c.spec(), narrow), 5e-6);
+    EXPECT_TRUE(SameBits(RunAny(c.spec(), narrow).Cast(DType::kBfloat16),
+                         RunAny(c.spec(DType::kBfloat16), narrow)));
+  }
+}
+
+TEST_F(AmxMatMul, EpiloguesAreAddedInOrder) {
+  const Case c{.m = 70, .n = 49, .k = 301};
+  for (const DType dtype : {DType::kFloat32, DType::kBfloat16}) {
+    const std::vector<Array> factors = {c.a(dtype), c.b(dtype)};
+    const Array bias = RandomArray({c.n}, 3).Cast(dtype), side = RandomArray({c.m, c.n}, 4);
+    const Array wide_bias = bias.Cast(DType::kFloat32);
+    const Array sums = RunAny(c.spec(), factors);
+    for (const bool with_side : {false, true}) {
+      for (const bool relu : {false, true}) {
+        KernelSpec spec = c.spec();
+        spec.op = "_FusedMatMul";
+        std::vector<std::string> ops = {"BiasAdd"};
+        if (relu) ops.emplace_back("Relu");
+        spec.attrs.Set("fused_ops", ops);
+        std::vector<Array> operands = {factors[0], factors[1], bias};
+        if (with_side) operands.push_back(side);
+        Array expected(DType::kFloat32, sums.shape());
+        for (int64_t i = 0; i < sums.num_elements(); ++i) {
+          float value = sums.data<float>()[i] + wide_bias.data<float>()[i % c.n];
+          if (with_side) value += side.data<float>()[i];
+          expected.data<float>()[i] = relu ? std::max(value, 0.0F) : value;
+        }
+        EXPECT_EQ(Compare(RunAny(spec, operands), expected, {}).report, "");
+      }
+    }
+  }
+}
+
+TEST_F(AmxMatMul, TheNumberOfThreadsDoesNotChangeTheBits) {
+  const int threads = omp_get_max_threads();
+  for (const Case& c : Cases()) {
+    SCOPED_TRACE(c.ToString());
+    omp_set_num_threads(1);
+    const Array expected = RunAny(c.spec(), {c.a(), c.b()});
+    for (const int count : {2, 3, 7}) {
+      omp_set_num_threads(count);
+      EXPECT_TRUE(SameBits(RunAny(c.spec(), {c.a(), c.b()}), expected)) << count;
+    }
+    omp_set_num_threads(threads);
+  }
+}
+
+// Numbers that fill no group of 32 are not read: a NaN or infinite number stays in its row.
+TEST_F(AmxMatMul, NaNStaysInItsRow) {
+  const Case c{.m = 40, .n = 40, .k = 300};
+  Array a = c.a();
+  a.data<float>()[3 * c.k + 299] = std::numeric_limits<float>::quiet_NaN();
+  const Array result = RunAny(c.spec(), {a, c.b()});
+  for (int64_t i = 0; i < result.num_elements(); ++i)
+    EXPECT_EQ(std::isnan(result.data<float>()[i]), i / c.n == 3) << i;
+}
+
+TEST_F(AmxMatMul, TheRuleLeavesSomeProductsToOneDnn) {
+  const auto chosen = [](const Case& c, DType dtype) {
+    return amx::MakeMatMul(CompleteSpec(c.spec(), {c.a(dtype), c.b(dtype)})) != nullptr;
+  };
+  EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 64}, DType::kFloat32));
+  EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 32}, DType::kFloat32));
+  EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 64}, DType::kBfloat16));
+  EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 2048}, DType::kBfloat16));
+  EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 64, .transpose_a = true}, DType::kBfloat16));
+}
+
+TEST_F(AmxMatMul, OtherSpecsAreRefused) {
+  const auto refused = [](const KernelSpec& spec, const std::vector<Array>& operands) {
+    return amx::MakeAnyMatMul(CompleteSpec(spec, operands)) == nullptr;
+  };
+  const Case c{.m = 32, .n = 32, .k = 64};
+  EXPECT_FALSE(refused(c.spec(), {c.a(), c.b()}));
+  EXPECT_TRUE(refused(c.spec(), {c.a(), c.b(DType::kBfloat16)}));
+  EXPECT_TRUE(refused(c.spec(DType::kBfloat16), {c.a(), c.b()}));
+  EXPECT_TRUE(refused(c.spec(), {c.a(), c.a()}));  // the depths differ
+  for (const ConvAlgorithm algorithm : {ConvAlgorithm::kDirect, ConvAlgorithm::kWinograd}) {
+    KernelSpec spec = c.spec();
+    spec.conv_algorithm = algorithm;
+    EXPECT_TRUE(refused(spec, {c.a(), c.b()}));
+  }
+  const Case few{.m = 32, .n = 15, .k = 64};
+  EXPECT_TRUE(refused(few.spec(), {few.a(), few.b()}));
+  hwy::SetSupportedTargetsForTest(HWY_AVX2);
+  EXPECT_TRUE(refused(c.spec(), {c.a(), c.b()}));
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,47 @@
+// Copies parts of a matrix to the operands of products of tiles (tiles.h). The functions are compiled
+// for AVX-512 whatever the flags are. REQUIRES: IsAvailable() (tiles.h).
+#ifndef ESTIMATOR_KERNELS_AMX_PACK_OPERAND_H_
+#define ESTIMATOR_KERNELS_AMX_PACK_OPERAND_H_
+
+#include <cstdint>
+
+#include "estimator/array/half.h"
+
+namespace estimator::amx {
+
+// An operand of a matrix product. Its lines are the rows of the left operand, or the columns of the
+// right one. All lines have `depth` numbers, over which the product sums.
+struct Operand {
+  // One of the two is not null. Numbers of f32 are split (Split, copies.h), or rounded to bf16.
+  const Bfloat16* narrow = nullptr;
+  const float* wide = nullptr;
+  bool splits = false;
+  int64_t lines = 0, depth = 0;
+  // In memory: [lines, depth], or [depth, lines].
+  bool line_after_line = true;
+
+  int64_t parts() const { return splits ? 2 : 1; }
+};
+
+// A block of an operand: `lines` and `depth` from there on.
+struct OperandBlock {
+  int64_t first_line = 0, lines = 0;
+  int64_t first = 0, depth = 0;  // depth of all blocks but the last of an operand: a multiple of 32
+};
+
+// As rows. For steps s of 32 numbers and for each part p of the numbers:
+//   to[line * distance + (s * parts + p) * 32 + i] = line[first + 32 s + i]
+// It is 0 beyond the depth of the block.
+//   distance, to: multiples of 64 bytes.
+void PackRows(const Operand& operand, const OperandBlock& block, int64_t distance, Bfloat16* to);
+
+// As panels of 16 lines, in pairs of numbers:
+//   to[line / 16 * panel + ((s * parts + p) * 16 + i / 2) * 32 + line % 16 * 2 + i % 2]
+//       = line[first + 32 s + i]
+// The lines of the last panel beyond the block are 0 if there are no more lines, or those that follow.
+//   panel, to: multiples of 64 bytes.
+void PackPairs(const Operand& operand, const OperandBlock& block, int64_t panel, Bfloat16* to);
+
+}  // namespace estimator::amx
+
+#endif  // ESTIMATOR_KERNELS_AMX_PACK_OPERAND_H_
