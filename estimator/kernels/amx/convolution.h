@@ -6,6 +6,8 @@
 
 namespace estimator::amx {
 
+inline constexpr int64_t kGroup = 32;  // channels, pixels, rows or columns: of two tiles
+inline constexpr int64_t kStep = 32;   // pixels, or channels, that one instruction adds up
 inline constexpr int64_t kFewestChannels = 16;
 inline constexpr int64_t kMostGatheredTaps = 128;
 
@@ -41,8 +43,8 @@ struct Convolution {
   }
 };
 
-inline int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-inline int64_t DivideUp(int64_t n, int64_t by) { return (n + by - 1) / by; }
+inline constexpr int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+inline constexpr int64_t DivideUp(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 }  // namespace estimator::amx
 

@@ -12,20 +12,40 @@
 namespace estimator::amx {
 namespace {
 
-constexpr int64_t kGroup = 32;  // channels, and pixels, of two tiles
 // The copy of a block stays in the L2 cache beside the filter's part for 32 channels.
 constexpr int64_t kBlockBytes = int64_t{1} << 20;
 constexpr int64_t kMostBlockPixels = 512;
+
+TapWindows WindowsOf(const GridSums& s) {
+  return {.rows = s.from_rows,
+          .columns = s.from_columns,
+          .channels = s.from_channels,
+          .filter_rows = s.filter_rows,
+          .filter_columns = s.filter_columns,
+          .row_stride = s.from_row_stride,
+          .column_stride = s.from_column_stride};
+}
+
+// The distance of taps, for an image that is copied by taps: an odd number of cache lines.
+int64_t TapDistance(const ConvolvePlan& p) { return (p.tiles | 1) * kGroup; }
 
 // The layout of a thread's scratch memory, in bytes.
 struct ThreadLayout {
   explicit ThreadLayout(const ConvolvePlan& p)
       : sums(p.block_segments * p.segment_pixels * p.pixel_distance * 2),
         row(sums + (p.pools ? p.tiles : 1) * kGroup * kGroup * 4),
-        pixels(row + RoundUp(p.sums.from_columns * p.sums.from_channels * (p.splits ? 4 : 2), 64)),
+        taps(row + RoundUp(RowNumbers(p) * (p.splits ? 4 : 2), 64)),
+        pixels(taps + (p.sums.gathered ? p.from_padded * TapDistance(p) * 2 : 0)),
         offsets(pixels + RoundUp(p.block_segments * p.tiles * kGroup * 8, 64)),
         end(offsets + RoundUp(p.steps * 8, 64)) {}
-  int64_t sums, row, pixels, offsets, end;
+  int64_t sums, row, taps, pixels, offsets, end;
+
+ private:
+  static int64_t RowNumbers(const ConvolvePlan& p) {
+    const GridSums& s = p.sums;
+    return s.gathered ? PlaneNumbers(WindowsOf(s), p.segment_rows, s.grid_columns)
+                      : s.from_columns * s.from_channels;
+  }
 };
 
 class Worker {
@@ -37,6 +57,8 @@ class Worker {
     copy_ = reinterpret_cast<Bfloat16*>(scratch);
     sums_ = reinterpret_cast<float*>(scratch + layout.sums);
     row_ = reinterpret_cast<float*>(scratch + layout.row);
+    taps_ = reinterpret_cast<Bfloat16*>(scratch + layout.taps);
+    std::memset(scratch + layout.taps, 0, static_cast<size_t>(layout.pixels - layout.taps));
     pixels_ = reinterpret_cast<int64_t*>(scratch + layout.pixels);
     offsets_ = reinterpret_cast<int64_t*>(scratch + layout.offsets);
     const int64_t channel_steps = plan.from_padded / kGroup, products = plan.products();
@@ -81,29 +103,38 @@ class Worker {
   void Copy(const Segment& segment, int64_t place) {
     const GridSums& s = plan_.sums;
     Bfloat16* to = copy_ + place * plan_.segment_pixels * plan_.pixel_distance;
+    if (s.gathered) {
+      CopyWindows(segment, to);
+      return;
+    }
     const int64_t row_numbers = plan_.padded_columns * plan_.pixel_distance;
     for (int64_t i = 0; i < segment.rows + s.copied_rows() - 1; ++i, to += row_numbers) {
       const int64_t row = (segment.row + i) * s.from_row_stride - s.pad_top;
-      if (s.gathered) {
-        const int64_t image = segment.image * s.from_rows * s.from_columns * s.from_channels;
-        GatherTaps({.rows = s.from_rows,
-                    .columns = s.from_columns,
-                    .channels = s.from_channels,
-                    .filter_rows = s.filter_rows,
-                    .filter_columns = s.filter_columns,
-                    .column_stride = s.from_column_stride},
-                   from_.narrow + image, row, -s.pad_left, plan_.padded_columns,
-                   plan_.pixel_distance, to);
+      const bool exists = row >= 0 && row < s.from_rows;
+      if (plan_.splits) {
+        CopyRow(exists ? Row(from_.wide, segment.image, row, row_) : nullptr, to);
       } else {
-        const bool exists = row >= 0 && row < s.from_rows;
-        if (plan_.splits) {
-          CopyRow(exists ? Row(from_.wide, segment.image, row, row_) : nullptr, to);
-        } else {
-          Bfloat16* const unpooled = reinterpret_cast<Bfloat16*>(row_);
-          CopyRow(exists ? Row(from_.narrow, segment.image, row, unpooled) : nullptr, to);
-        }
+        Bfloat16* const unpooled = reinterpret_cast<Bfloat16*>(row_);
+        CopyRow(exists ? Row(from_.narrow, segment.image, row, unpooled) : nullptr, to);
       }
     }
+  }
+
+  // The same for an image that is copied by taps.
+  void CopyWindows(const Segment& segment, Bfloat16* to) {
+    const GridSums& s = plan_.sums;
+    const int64_t distance = TapDistance(plan_), pixels = plan_.tiles * kGroup;
+    const int64_t image = segment.image * s.from_rows * s.from_columns * s.from_channels;
+    CopyTaps(WindowsOf(s), from_.narrow + image,
+             {.row = segment.row * s.from_row_stride - s.pad_top,
+              .column = -s.pad_left,
+              .num_rows = segment.rows,
+              .count = s.grid_columns,
+              .end_tap = plan_.from_padded},
+             distance, reinterpret_cast<Bfloat16*>(row_), taps_);
+    const Bfloat16* taps[RoundUp(kMostGatheredTaps * kFewestChannels, kGroup)];
+    for (int64_t t = 0; t < plan_.from_padded; ++t) taps[t] = taps_ + t * distance;
+    CopyTransposed(taps, plan_.from_padded, 0, pixels, pixels, plan_.pixel_distance, to);
   }
 
   // A row of `from`, [from_columns, from_channels].
@@ -230,7 +261,8 @@ class Worker {
   const ConvolveTarget to_;
   Bfloat16* copy_;
   float* sums_;
-  float* row_;       // of `from`, before its pool
+  float* row_;       // of `from`, before its pool; or the planes of CopyTaps
+  Bfloat16* taps_;   // of a segment
   int64_t* pixels_;  // places in `to`, -1 for none
   int64_t* offsets_;
   float bias_[kGroup];

@@ -65,37 +65,78 @@ EST_AMX_INLINE void CopyPairsAs(const T* const* pixels, int64_t count, int64_t b
   }
 }
 
-// The numbers of one row of a filter among 32 numbers of its taps.
-struct Piece {
-  __mmask32 mask = 0;
-  bool last = false;  // of the 32 numbers
-  int64_t begin = 0;  // of the row of the filter, relative to the 32 numbers
-  int64_t offset =
-      0;  // of the first of the 32 numbers in the image, relative to the window's column
-};
-
-// Bits [begin, end) of 32.
-EST_AMX_INLINE __mmask32 Between(int64_t begin, int64_t end) {
-  return ChannelMask(0, end) & ~ChannelMask(0, begin);
-}
-
-// Returns how many pieces there are.
-EST_AMX_INLINE int FindPieces(const TapWindows& w, int64_t row, Piece* pieces) {
-  const int64_t row_numbers = w.filter_columns * w.channels;
-  const int64_t numbers = w.filter_rows * row_numbers;
-  int count = 0;
-  for (int64_t first = 0; first < numbers; first += 32) {
-    const int64_t last = std::min(first + 32, numbers) - 1;
-    for (int64_t u = first / row_numbers; u <= last / row_numbers; ++u) {
-      const bool exists = row + u >= 0 && row + u < w.rows;
-      const int64_t begin = u * row_numbers - first;
-      pieces[count++] = {.mask = exists ? Between(begin, begin + row_numbers) : __mmask32{0},
-                         .last = u == last / row_numbers,
-                         .begin = begin,
-                         .offset = (row + u) * w.columns * w.channels - begin};
+template <Half kHalf, typename T>
+EST_AMX_INLINE void UnpoolPairsAs(const T* dy, const uint8_t* argmax, bool lower, int64_t windows,
+                                  int64_t begin, int64_t end, int64_t channels, int64_t distance,
+                                  Bfloat16* to) {
+  const __m256i left = _mm256_set1_epi8(lower ? 2 : 0), right = _mm256_set1_epi8(lower ? 3 : 1);
+  for (int64_t q = 0; q < windows; ++q, dy += channels, argmax += channels, to += 32) {
+    for (int64_t c = begin; c < end; c += 32) {
+      const __mmask32 mask = ChannelMask(c, channels);
+      const __m512i gradient = Load<kHalf>(dy + c, mask);
+      const __m256i taps = _mm256_maskz_loadu_epi8(mask, argmax + c);
+      const __m512i even = _mm512_maskz_mov_epi16(_mm256_cmpeq_epi8_mask(taps, left), gradient);
+      const __m512i odd = _mm512_maskz_mov_epi16(_mm256_cmpeq_epi8_mask(taps, right), gradient);
+      Bfloat16* const panel = to + (c - begin) / 16 * distance;
+      _mm512_store_si512(panel, _mm512_unpacklo_epi16(even, odd));
+      _mm512_store_si512(panel + distance, _mm512_unpackhi_epi16(even, odd));
     }
   }
-  return count;
+}
+
+// Copies a row of an image to planes of the numbers that windows of a stride read for one column of
+// the filter: planes[(v % stride * channels + c) * length + j] is image[column + v + j * stride, c].
+template <typename T>
+void CopyToPlanes(const TapWindows& w, const T* row, int64_t column, int64_t length, T* planes) {
+  const int64_t stride = w.column_stride;
+  for (int64_t phase = 0; phase < std::min(stride, w.filter_columns); ++phase) {
+    for (int64_t c = 0; c < w.channels; ++c, planes += length) {
+      const int64_t first = column + phase;
+      const int64_t begin = std::min(length, first < 0 ? (-first + stride - 1) / stride : 0);
+      const int64_t end = std::clamp((w.columns - first + stride - 1) / stride, begin, length);
+      std::fill(planes, planes + begin, T(0));
+      std::fill(planes + end, planes + length, T(0));
+      const T* from = row + (first + begin * stride) * w.channels + c;
+      if (stride * w.channels == 1) {
+        std::copy_n(from, end - begin, planes + begin);
+        continue;
+      }
+      for (int64_t j = begin; j < end; ++j, from += stride * w.channels) planes[j] = *from;
+    }
+  }
+}
+
+int64_t ReadRows(const TapWindows& w, int64_t num_rows) {
+  return (num_rows - 1) * w.row_stride + w.filter_rows;
+}
+int64_t PlaneLength(const TapWindows& w, int64_t count) {
+  return count + (w.filter_columns - 1) / w.column_stride;
+}
+
+//   copy(from, to) copies rows.count numbers.
+template <typename T, typename Copy>
+EST_AMX_INLINE void CopyTapsAs(const TapWindows& w, const T* image, const WindowRows& rows,
+                               int64_t distance, T* planes, Bfloat16* to, const Copy& copy) {
+  const int64_t length = PlaneLength(w, rows.count), read_rows = ReadRows(w, rows.num_rows);
+  const int64_t row_numbers = PlaneNumbers(w, rows.num_rows, rows.count) / read_rows;
+  for (int64_t r = 0; r < read_rows; ++r) {
+    const int64_t row = rows.row + r;
+    if (row >= 0 && row < w.rows) {
+      CopyToPlanes(w, image + row * w.columns * w.channels, rows.column, length,
+                   planes + r * row_numbers);
+    } else {
+      std::fill_n(planes + r * row_numbers, row_numbers, T(0));
+    }
+  }
+  const int64_t taps = w.filter_rows * w.filter_columns * w.channels;
+  for (int64_t t = rows.first_tap; t < std::min(taps, rows.end_tap); ++t, to += distance) {
+    const int64_t c = t % w.channels, v = t / w.channels % w.filter_columns;
+    const int64_t u = t / w.channels / w.filter_columns;
+    const T* const plane = planes + u * row_numbers +
+                           (v % w.column_stride * w.channels + c) * length + v / w.column_stride;
+    for (int64_t i = 0; i < rows.num_rows; ++i)
+      copy(plane + i * w.row_stride * row_numbers, to + i * rows.count);
+  }
 }
 
 }  // namespace
@@ -125,33 +166,6 @@ EST_AMX void CopyPairs(const float* const* pixels, Half half, int64_t count, int
     CopyPairsAs<Half::kHigh>(pixels, count, begin, end, channels, distance, to);
   } else {
     CopyPairsAs<Half::kLow>(pixels, count, begin, end, channels, distance, to);
-  }
-}
-
-EST_AMX void GatherTaps(const TapWindows& w, const Bfloat16* image, int64_t row, int64_t column,
-                        int64_t count, int64_t distance, Bfloat16* to) {
-  // A row of a filter begins in each piece but those that begin with their 32 numbers.
-  Piece pieces[kMostGatheredTaps * kFewestChannels / 32 + kMostGatheredTaps];
-  const int num_pieces = FindPieces(w, row, pieces);
-  for (int64_t j = 0; j < count; ++j, column += w.column_stride, to += distance) {
-    const Bfloat16* const from = image + column * w.channels;
-    const bool inside = column >= 0 && column + w.filter_columns <= w.columns;
-    // The numbers of a filter's row that are in the image.
-    const int64_t begin = std::clamp<int64_t>(-column, 0, w.filter_columns) * w.channels;
-    const int64_t end = std::clamp<int64_t>(w.columns - column, 0, w.filter_columns) * w.channels;
-    Bfloat16* numbers = to;
-    __m512i taps = _mm512_setzero_si512();
-    for (int p = 0; p < num_pieces; ++p) {
-      const Piece& piece = pieces[p];
-      __mmask32 mask = piece.mask;
-      if (!inside) mask &= Between(piece.begin + begin, piece.begin + end);
-      // Numbers that the mask leaves out are not read.
-      taps = _mm512_mask_loadu_epi16(taps, mask, from + piece.offset);
-      if (!piece.last) continue;
-      _mm512_store_si512(numbers, taps);
-      taps = _mm512_setzero_si512();
-      numbers += 32;
-    }
   }
 }
 
@@ -185,6 +199,45 @@ EST_AMX void Unpool(const float* dy, const uint8_t* argmax, bool lower, int64_t 
       _mm512_mask_storeu_ps(to + distance + c, mask,
                             _mm512_maskz_mov_ps(_mm_cmpeq_epi8_mask(taps, right), gradient));
     }
+  }
+}
+
+int64_t PlaneNumbers(const TapWindows& w, int64_t num_rows, int64_t count) {
+  return ReadRows(w, num_rows) * std::min(w.column_stride, w.filter_columns) * w.channels *
+         PlaneLength(w, count);
+}
+
+EST_AMX void CopyTaps(const TapWindows& windows, const Bfloat16* image, const WindowRows& rows,
+                      int64_t distance, Bfloat16* planes, Bfloat16* to) {
+  CopyTapsAs(windows, image, rows, distance, planes, to,
+             [count = rows.count](const Bfloat16* from, Bfloat16* tap) EST_AMX {
+               for (int64_t j = 0; j < count; j += 32) {
+                 const __mmask32 mask = ChannelMask(j, count);
+                 _mm512_mask_storeu_epi16(tap + j, mask, _mm512_maskz_loadu_epi16(mask, from + j));
+               }
+             });
+}
+
+EST_AMX void CopyTaps(const TapWindows& windows, const float* image, const WindowRows& rows,
+                      int64_t distance, float* planes, Bfloat16* to, int64_t low) {
+  CopyTapsAs(windows, image, rows, distance, planes, to,
+             [count = rows.count, low](const float* from, Bfloat16* tap)
+                 EST_AMX { Split(from, count, tap, tap + low); });
+}
+
+EST_AMX void UnpoolPairs(const Bfloat16* dy, const uint8_t* argmax, bool lower, int64_t windows,
+                         int64_t begin, int64_t end, int64_t channels, int64_t distance,
+                         Bfloat16* to) {
+  UnpoolPairsAs<Half::kHigh>(dy, argmax, lower, windows, begin, end, channels, distance, to);
+}
+
+EST_AMX void UnpoolPairs(const float* dy, Half half, const uint8_t* argmax, bool lower,
+                         int64_t windows, int64_t begin, int64_t end, int64_t channels,
+                         int64_t distance, Bfloat16* to) {
+  if (half == Half::kHigh) {
+    UnpoolPairsAs<Half::kHigh>(dy, argmax, lower, windows, begin, end, channels, distance, to);
+  } else {
+    UnpoolPairsAs<Half::kLow>(dy, argmax, lower, windows, begin, end, channels, distance, to);
   }
 }
 

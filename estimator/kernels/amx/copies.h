@@ -32,17 +32,28 @@ void CopyPairs(const float* const* pixels, Half half, int64_t count, int64_t beg
 struct TapWindows {
   int64_t rows = 0, columns = 0, channels = 0;
   int64_t filter_rows = 0, filter_columns = 0;
-  int64_t column_stride = 1;  // of the windows
+  int64_t row_stride = 1, column_stride = 1;  // of the windows
 };
 
-// Copies the pixels of `count` windows, the taps of each next to each other:
-//   to[j * distance + (u * filter_columns + v) * channels + c] =
-//       image[row + u, column + j * column_stride + v, c]
-// It is 0 outside of the image, and up to a multiple of 32 numbers.
-//   distance: a multiple of 32.  to: aligned to 64 bytes.
-// REQUIRES: Convolution::IsGathered() (convolution.h) of such a filter.
-void GatherTaps(const TapWindows& windows, const Bfloat16* image, int64_t row, int64_t column,
-                int64_t count, int64_t distance, Bfloat16* to);
+// Some rows of windows.
+struct WindowRows {
+  int64_t row = 0, column = 0;         // of the first window in the image; may be negative
+  int64_t num_rows = 0, count = 0;     // of windows, and of windows in a row
+  int64_t first_tap = 0, end_tap = 0;  // numbers of a window: taps times channels
+};
+
+// Copies the numbers of windows, tap by tap. For t = (u * filter_columns + v) * channels + c in
+// [first_tap, end_tap), if there is such a number:
+//   to[(t - first_tap) * distance + i * count + j] =
+//       image[row + i * row_stride + u, column + j * column_stride + v, c]
+// It is 0 outside of the image.
+//   planes: memory for PlaneNumbers(windows, num_rows, count) numbers.
+//   low: for f32, which is split: where the low parts of the numbers begin in `to`.
+int64_t PlaneNumbers(const TapWindows& windows, int64_t num_rows, int64_t count);
+void CopyTaps(const TapWindows& windows, const Bfloat16* image, const WindowRows& rows,
+              int64_t distance, Bfloat16* planes, Bfloat16* to);
+void CopyTaps(const TapWindows& windows, const float* image, const WindowRows& rows,
+              int64_t distance, float* planes, Bfloat16* to, int64_t low);
 
 // A row of the gradient of a max pool of 2x2 pixels: to[q * distance + c] is dy[q / 2, c] where
 // argmax[q / 2, c] is the tap of the pixel, and 0 elsewhere. c is in [0, channels).
@@ -51,6 +62,13 @@ void Unpool(const Bfloat16* dy, const uint8_t* argmax, bool lower, int64_t windo
             int64_t channels, int64_t distance, Bfloat16* to);
 void Unpool(const float* dy, const uint8_t* argmax, bool lower, int64_t windows, int64_t channels,
             int64_t distance, float* to);
+
+// The same row as pairs of pixels, in the panels of CopyPairs, of its pixels 0, 1, ...
+//   begin, end: channels, multiples of 32.  distance: of panels.
+void UnpoolPairs(const Bfloat16* dy, const uint8_t* argmax, bool lower, int64_t windows,
+                 int64_t begin, int64_t end, int64_t channels, int64_t distance, Bfloat16* to);
+void UnpoolPairs(const float* dy, Half half, const uint8_t* argmax, bool lower, int64_t windows,
+                 int64_t begin, int64_t end, int64_t channels, int64_t distance, Bfloat16* to);
 
 // Splits f32 numbers: `high` is x rounded to bf16, and `low` the rest x - high, rounded to bf16.
 // high + low differs from x by at most 2^-17 of x, if x has a magnitude above 2^-100.

@@ -12,14 +12,15 @@
 namespace estimator::amx {
 namespace {
 
-// Channels are divided into groups of two tiles. A tile of a sum is 16 x 16 floats.
-constexpr int64_t kGroup = 32;
-constexpr int64_t kStep = 32;  // pixels of one instruction
-// Pixels in a block: with fewer, sums are read and written too often; with more, groups of channels
-// do not stay in the L2 cache, or, if each is multiplied three times, in the L1 cache.
-constexpr int64_t kBlockPixels = 1024, kSplitBlockPixels = 256;
-// Sums of pixel parts that are kept apart, in bytes.
-constexpr int64_t kMostSumBytes = int64_t{64} << 20;
+TapWindows WindowsOf(const Convolution& c) {
+  return {.rows = c.in_rows,
+          .columns = c.in_columns,
+          .channels = c.in_channels,
+          .filter_rows = c.filter_rows,
+          .filter_columns = c.filter_columns,
+          .row_stride = c.row_stride,
+          .column_stride = c.column_stride};
+}
 
 // The layout of a thread's scratch memory, in bytes.
 struct ThreadLayout {
@@ -30,12 +31,13 @@ struct ThreadLayout {
         pixels(zeros + std::max(p.in_padded, p.out_padded) * 2 * p.parts()),
         offsets(pixels + RoundUp(std::max(p.plane_pixels, p.steps * kStep) * 8, 64)),
         bias(offsets + RoundUp(p.block_segments * p.steps * 8, 64)),
-        rows(bias + p.out_part * 4),
-        end(rows +
-            RoundUp(p.segment_rows * p.conv.out_columns * 2 * p.parts() *
-                        std::max(p.given.IsGathered() ? p.in_padded : 0, p.conv.out_channels),
-                    64)) {}
-  int64_t x, dy, zeros, pixels, offsets, bias, rows, end;
+        planes(bias + p.out_part * 4),
+        end(planes + RoundUp(p.given.IsGathered() ? PlaneNumbers(WindowsOf(p.given), p.segment_rows,
+                                                                 p.given.out_columns) *
+                                                        2 * p.parts()
+                                                  : 0,
+                             64)) {}
+  int64_t x, dy, zeros, pixels, offsets, bias, planes, end;
 };
 
 // What a thread computes.
@@ -61,8 +63,9 @@ class Worker {
     pixels_ = reinterpret_cast<const T**>(scratch + layout.pixels);
     offsets_ = reinterpret_cast<int64_t*>(scratch + layout.offsets);
     bias_ = reinterpret_cast<float*>(scratch + layout.bias);
-    rows_ = reinterpret_cast<T*>(scratch + layout.rows);
-    std::memset(scratch + layout.zeros, 0, static_cast<size_t>(layout.pixels - layout.zeros));
+    planes_ = reinterpret_cast<T*>(scratch + layout.planes);
+    // Of the copies, what is between rows and beyond the last one is never written.
+    std::memset(scratch, 0, static_cast<size_t>(layout.pixels));
   }
 
   void Run() {
@@ -83,24 +86,27 @@ class Worker {
     const int64_t image_segments = DivideUp(g.out_rows, plan_.segment_rows);
     const int64_t image = segment / image_segments;
     const int64_t row = segment % image_segments * plan_.segment_rows;
+    const int64_t rows = std::min(plan_.segment_rows, g.out_rows - row);
     const int64_t plane = plan_.plane_pixels;
     const int64_t phases = plan_.phase_rows * plan_.phase_columns;
-    for (int64_t phase = 0; phase < phases; ++phase) {
-      FindInput(image, row, phase / plan_.phase_columns, phase % plan_.phase_columns);
-      Bfloat16* const to = x_ + (place * phases + phase) * plane;
-      ForHalves([&](Half half, auto... given_half) {
-        CopyTransposed(pixels_, given_half..., plane, part_.in_begin, part_.in_end, g.in_channels,
-                       plan_.row_pixels, to + (half == Half::kLow ? low_x() : 0));
-      });
+    Bfloat16* const x = x_ + place * phases * plane;
+    if (plan_.given.IsGathered()) {
+      CopyInputTaps(image, row, rows, x);
+    } else {
+      for (int64_t phase = 0; phase < phases; ++phase) {
+        FindInput(image, row, phase / plan_.phase_columns, phase % plan_.phase_columns);
+        ForHalves([&](Half half, auto... given_half) {
+          CopyTransposed(pixels_, given_half..., plane, part_.in_begin, part_.in_end, g.in_channels,
+                         plan_.row_pixels, x + phase * plane + (half == Half::kLow ? low_x() : 0));
+        });
+      }
     }
-    FindOutput(image, row);
-    const int64_t pixels = plan_.steps * kStep;
-    if (part_.bias_sums != nullptr) AddToBias(pixels);
-    ForHalves([&](Half half, auto... given_half) {
-      CopyPairs(pixels_, given_half..., pixels, part_.out_begin, part_.out_end, g.out_channels,
-                plan_.block_segments * pixels * 16,
-                dy_ + place * pixels * 16 + (half == Half::kLow ? low_dy() : 0));
-    });
+    Bfloat16* const dy = dy_ + place * plan_.steps * kStep * 16;
+    if (argmax_ != nullptr) {
+      CopyPooledOutput(image, row, rows, dy);
+    } else {
+      CopyOutput(image, row, rows, dy);
+    }
     for (int64_t step = 0; step < plan_.steps; ++step)
       offsets_[place * plan_.steps + step] = place * phases * plane + step * kStep;
   }
@@ -119,16 +125,13 @@ class Worker {
   int64_t low_x() const { return plan_.in_part * plan_.row_pixels; }
   int64_t low_dy() const { return plan_.out_part * plan_.block_segments * plan_.steps * kStep; }
 
+  // The distance of panels of dy.
+  int64_t panel() const { return plan_.block_segments * plan_.steps * kStep * 16; }
+
   // pixels_[i]: the channels of x at place i of a plane.
   void FindInput(int64_t image, int64_t row, int64_t phase_row, int64_t phase_column) {
     const Convolution& g = plan_.conv;
     std::fill_n(pixels_, plan_.plane_pixels, zeros_);
-    if constexpr (std::is_same_v<T, Bfloat16>) {
-      if (plan_.given.IsGathered()) {
-        GatherInput(image, row);
-        return;
-      }
-    }
     const int64_t rows = plan_.segment_rows + (g.filter_rows - 1) / g.row_stride;
     for (int64_t i = 0; i < rows; ++i) {
       const int64_t in_row = (row + i) * g.row_stride + phase_row - g.pad_top;
@@ -142,53 +145,82 @@ class Worker {
     }
   }
 
-  void GatherInput(int64_t image, int64_t row) {
+  void CopyInputTaps(int64_t image, int64_t row, int64_t rows, Bfloat16* to) {
     const Convolution& g = plan_.given;
-    const TapWindows windows{.rows = g.in_rows,
-                             .columns = g.in_columns,
-                             .channels = g.in_channels,
-                             .filter_rows = g.filter_rows,
-                             .filter_columns = g.filter_columns,
-                             .column_stride = g.column_stride};
-    const int64_t rows = std::min(plan_.segment_rows, g.out_rows - row);
-    for (int64_t i = 0; i < rows; ++i) {
-      Bfloat16* const to = rows_ + i * g.out_columns * plan_.in_padded;
-      GatherTaps(windows, x_image_ + image * g.in_rows * g.in_columns * g.in_channels,
-                 (row + i) * g.row_stride - g.pad_top, -g.pad_left, g.out_columns, plan_.in_padded,
-                 to);
-      for (int64_t j = 0; j < g.out_columns; ++j)
-        pixels_[i * plan_.padded_columns + j] = to + j * plan_.in_padded;
+    const T* const from = x_image_ + image * g.in_rows * g.in_columns * g.in_channels;
+    const WindowRows windows{.row = row * g.row_stride - g.pad_top,
+                             .column = -g.pad_left,
+                             .num_rows = rows,
+                             .count = g.out_columns,
+                             .first_tap = part_.in_begin,
+                             .end_tap = part_.in_end};
+    const auto copy = [&](auto... low) {
+      CopyTaps(WindowsOf(g), from, windows, plan_.row_pixels, planes_, to, low...);
+    };
+    if constexpr (std::is_same_v<T, float>) {
+      copy(low_x());
+    } else {
+      copy();
     }
   }
 
-  void FindOutput(int64_t image, int64_t row) {
+  void CopyOutput(int64_t image, int64_t row, int64_t rows, Bfloat16* to) {
     const Convolution& g = plan_.conv;
-    std::fill_n(pixels_, plan_.steps * kStep, zeros_);
-    const int64_t rows = std::min(plan_.segment_rows, g.out_rows - row);
+    const int64_t pixels = plan_.steps * kStep;
+    std::fill_n(pixels_, pixels, zeros_);
+    const T* from = dy_image_ + (image * g.out_rows + row) * g.out_columns * g.out_channels;
     for (int64_t i = 0; i < rows; ++i) {
-      const T* const from = OutputRow(image, row + i, i);
-      for (int64_t j = 0; j < g.out_columns; ++j)
-        pixels_[i * plan_.padded_columns + j] = from + j * g.out_channels;
+      for (int64_t j = 0; j < g.out_columns; ++j, from += g.out_channels)
+        pixels_[i * plan_.padded_columns + j] = from;
+    }
+    AddToBias(
+        [&] { AddPixels(pixels_, pixels, part_.out_begin, part_.out_end, g.out_channels, bias_); });
+    ForHalves([&](Half half, auto... given_half) {
+      CopyPairs(pixels_, given_half..., pixels, part_.out_begin, part_.out_end, g.out_channels,
+                panel(), to + (half == Half::kLow ? low_dy() : 0));
+    });
+  }
+
+  // The same if dy is the gradient of a pool.
+  void CopyPooledOutput(int64_t image, int64_t row, int64_t rows, Bfloat16* to) {
+    const Convolution& g = plan_.conv;
+    const int64_t windows = g.out_columns / 2;
+    const auto offset_of = [&](int64_t i) {
+      return (image * (g.out_rows / 2) + (row + i) / 2) * windows * g.out_channels;
+    };
+    AddToBias([&] {
+      for (int64_t i = row % 2; i < rows; i += 2) {  // the upper rows of windows
+        const int64_t offset = offset_of(i);
+        AddPooled(dy_image_ + offset, argmax_ + offset, windows, part_.out_begin, part_.out_end,
+                  g.out_channels, bias_);
+      }
+    });
+    // A part of an image that has fewer rows than the others.
+    if (rows < plan_.segment_rows) Clear(to);
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t offset = offset_of(i);
+      ForHalves([&](Half half, auto... given_half) {
+        UnpoolPairs(dy_image_ + offset, given_half..., argmax_ + offset, (row + i) % 2 == 1,
+                    windows, part_.out_begin, part_.out_end, g.out_channels, panel(),
+                    to + i * plan_.padded_columns * 16 + (half == Half::kLow ? low_dy() : 0));
+      });
     }
   }
 
-  // A row of dy, [out_columns, out_channels].
-  //   place: of the row in rows_, where there is a pool.
-  const T* OutputRow(int64_t image, int64_t row, int64_t place) {
-    const Convolution& g = plan_.conv;
-    const int64_t row_numbers = g.out_columns * g.out_channels;
-    if (argmax_ == nullptr) return dy_image_ + (image * g.out_rows + row) * row_numbers;
-    const int64_t offset = (image * (g.out_rows / 2) + row / 2) * (row_numbers / 2);
-    T* const to = rows_ + place * row_numbers;
-    Unpool(dy_image_ + offset, argmax_ + offset, row % 2 == 1, g.out_columns / 2, g.out_channels,
-           g.out_channels, to);
-    return to;
+  // Clears a segment of dy in all panels.
+  void Clear(Bfloat16* to) {
+    const int64_t panels = plan_.out_part / 16 * plan_.parts();
+    for (int64_t i = 0; i < panels; ++i)
+      std::fill_n(to + i * panel(), plan_.steps * kStep * 16, Bfloat16(0));
   }
 
-  void AddToBias(int64_t pixels) {
+  //   add: adds to bias_.
+  template <typename Add>
+  void AddToBias(Add&& add) {
+    if (part_.bias_sums == nullptr) return;
     const int64_t channels = part_.out_end - part_.out_begin;
     std::fill_n(bias_, channels, 0.0F);
-    AddPixels(pixels_, pixels, part_.out_begin, part_.out_end, plan_.conv.out_channels, bias_);
+    add();
     for (int64_t k = 0; k < channels; ++k) part_.bias_sums[k] += static_cast<double>(bias_[k]);
   }
 
@@ -211,8 +243,7 @@ class Worker {
   // The same for 32 channels c of x and 32 channels k of dy.
   void MultiplyGroups(int64_t c, int64_t k, int64_t steps, bool first) {
     const Convolution& g = plan_.conv;
-    const int64_t panel = plan_.block_segments * plan_.steps * kStep * 16;  // 16 channels of dy
-    const Bfloat16* const dy = dy_ + (k - part_.out_begin) / 16 * panel;
+    const Bfloat16* const dy = dy_ + (k - part_.out_begin) / 16 * panel();
     const Bfloat16* const x = x_ + (c - part_.in_begin) * plan_.row_pixels;
     for (int64_t u = 0; u < g.filter_rows; ++u) {
       for (int64_t v = 0; v < g.filter_columns; ++v) {
@@ -223,7 +254,7 @@ class Worker {
             (k / kGroup * g.taps() + u * g.filter_columns + v) * plan_.in_padded + c;
         float* const sums = part_.sums + row * kGroup;
         const auto multiply = [&](int64_t low_x, int64_t low_dy, bool first_product) {
-          MultiplyTiles(x + low_x + offset, plan_.row_pixels, offsets_, dy + low_dy, panel, steps,
+          MultiplyTiles(x + low_x + offset, plan_.row_pixels, offsets_, dy + low_dy, panel(), steps,
                         first && first_product, sums);
         };
         multiply(0, 0, true);
@@ -243,19 +274,8 @@ class Worker {
   const T** pixels_;
   int64_t* offsets_;
   float* bias_;  // sums of a segment
-  T* rows_;      // of a segment: first x by taps, then dy before its pool
+  T* planes_;    // of CopyTaps
 };
-
-// The convolution of the copy of x by taps.
-Convolution OfTaps(const Convolution& c) {
-  Convolution taps = c;
-  taps.in_rows = c.out_rows;
-  taps.in_columns = c.out_columns;
-  taps.in_channels = c.taps() * c.in_channels;
-  taps.filter_rows = taps.filter_columns = taps.row_stride = taps.column_stride = 1;
-  taps.pad_top = taps.pad_left = 0;
-  return taps;
-}
 
 }  // namespace
 
@@ -265,50 +285,6 @@ size_t FilterPlan::scratch_bytes() const {
   return static_cast<size_t>(pixel_parts * channel_parts) * thread_bytes() +
          static_cast<size_t>(pixel_parts) *
              (sum_floats() * sizeof(float) + static_cast<size_t>(out_padded) * sizeof(double));
-}
-
-FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled, bool splits) {
-  FilterPlan plan{.conv = conv.IsGathered() ? OfTaps(conv)
-                          : pooled          ? conv
-                                            : conv.Flattened(),
-                  .given = conv,
-                  .splits = splits};
-  const Convolution& g = plan.conv;
-  plan.in_padded = RoundUp(g.in_channels, kGroup);
-  plan.out_padded = RoundUp(g.out_channels, kGroup);
-  plan.phase_rows = std::min(g.row_stride, g.filter_rows);
-  plan.phase_columns = std::min(g.column_stride, g.filter_columns);
-  const int64_t more_columns = (g.filter_columns - 1) / g.column_stride;
-  const int64_t more_rows = (g.filter_rows - 1) / g.row_stride;
-  plan.padded_columns = g.out_columns + more_columns;
-  const int64_t block_pixels = splits ? kSplitBlockPixels : kBlockPixels;
-  const int64_t most_rows = std::max<int64_t>(1, block_pixels / plan.padded_columns);
-  const int64_t image_segments = DivideUp(g.out_rows, most_rows);
-  plan.segment_rows = DivideUp(g.out_rows, image_segments);
-  plan.segments = g.images * DivideUp(g.out_rows, plan.segment_rows);
-  plan.steps = DivideUp(plan.segment_rows * plan.padded_columns, kStep);
-  plan.plane_pixels =
-      RoundUp(plan.steps * kStep + more_rows * plan.padded_columns + more_columns, kStep);
-
-  // Every part has as many segments as another, or one more.
-  const int64_t sum_bytes = static_cast<int64_t>(plan.sum_floats() * sizeof(float));
-  const int64_t most_parts =
-      std::clamp<int64_t>(kMostSumBytes / sum_bytes, 1, std::min<int64_t>(threads, plan.segments));
-  plan.pixel_parts = static_cast<int>(most_parts);
-  const int64_t groups = std::max(plan.in_padded, plan.out_padded) / kGroup;
-  plan.channel_parts = static_cast<int>(std::min<int64_t>(threads / plan.pixel_parts, groups));
-  const int64_t part = DivideUp(groups, plan.channel_parts) * kGroup;
-  const bool split_in = plan.in_padded > plan.out_padded;
-  plan.in_part = split_in ? part : plan.in_padded;
-  plan.out_part = split_in ? plan.out_padded : part;
-
-  plan.block_segments = std::clamp<int64_t>(block_pixels / (plan.steps * kStep), 1,
-                                            DivideUp(plan.segments, plan.pixel_parts));
-  // An odd number of cache lines: channels begin in different sets of the cache.
-  const int64_t pixels =
-      plan.block_segments * plan.phase_rows * plan.phase_columns * plan.plane_pixels;
-  plan.row_pixels = (pixels / 32 | 1) * 32;
-  return plan;
 }
 
 namespace {

@@ -50,7 +50,6 @@ struct FilterPlan {
 //   threads: at least 1.
 //   pooled: RunFilterGradient has the gradient of a pool of dy. REQUIRES an even number of rows and
 //   columns of dy.
-//   splits: REQUIRES !conv.IsGathered().
 FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled = false,
                           bool splits = false);
 

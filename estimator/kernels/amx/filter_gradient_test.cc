@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -28,18 +29,29 @@ struct Images {
         dy(RandomNumbers(g.images * g.out_rows * g.out_columns * g.out_channels, 2)) {}
 };
 
-// The gradient as `threads` threads compute it. Scratch memory and result begin with NaN.
-std::vector<float> Result(const Convolution& g, int threads, const Images& images) {
-  const FilterPlan plan = MakeFilterPlan(g, threads);
+struct Gradients {
+  std::vector<float> filter, bias;
+  bool operator==(const Gradients&) const = default;
+};
+
+// The gradients as `threads` threads compute them. Scratch memory and results begin with NaN.
+//   T: Bfloat16, or float for a plan that splits.  argmax: of a pool; empty for none.
+template <typename T>
+Gradients Result(const Convolution& g, int threads, const std::vector<T>& x,
+                 const std::vector<T>& dy, const std::vector<uint8_t>& argmax = {}) {
+  const bool pooled = !argmax.empty();
+  const FilterPlan plan = MakeFilterPlan(g, threads, pooled, std::is_same_v<T, float>);
   EXPECT_LE(plan.pixel_parts * plan.channel_parts, threads);
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   const size_t floats = (plan.scratch_bytes() + 63) / 64 * 16;
   const std::unique_ptr<float, void (*)(void*)> scratch(
       static_cast<float*>(std::aligned_alloc(64, floats * sizeof(float))), std::free);
   std::fill_n(scratch.get(), floats, kNan);
-  std::vector<float> result(static_cast<size_t>(g.taps() * g.in_channels * g.out_channels), kNan);
-  RunFilterGradient(plan, images.x.data(), images.dy.data(), nullptr, result.data(), nullptr,
-                    scratch.get());
+  Gradients result{.filter = std::vector<float>(
+                       static_cast<size_t>(g.taps() * g.in_channels * g.out_channels), kNan),
+                   .bias = std::vector<float>(static_cast<size_t>(g.out_channels), kNan)};
+  RunFilterGradient(plan, x.data(), dy.data(), pooled ? argmax.data() : nullptr,
+                    result.filter.data(), result.bias.data(), scratch.get());
   return result;
 }
 
@@ -70,7 +82,8 @@ TEST(AmxFilterGradient, MatchesPlainLoopsForEveryNumberOfThreads) {
     const Images images(g);
     for (const int threads : {1, 2, 3, 16}) {
       SCOPED_TRACE(absl::StrCat(Name(g), " threads ", threads));
-      const std::vector<float> result = Result(g, threads, images);
+      const Gradients gradients = Result(g, threads, images.x, images.dy);
+      const std::vector<float>& result = gradients.filter;
       double worst = 0;
       size_t i = 0;
       for (int64_t u = 0; u < g.filter_rows; ++u) {
@@ -85,7 +98,75 @@ TEST(AmxFilterGradient, MatchesPlainLoopsForEveryNumberOfThreads) {
         }
       }
       EXPECT_LE(worst, kSummationOrder);
-      EXPECT_EQ(result, Result(g, threads, images)) << "differs from run to run";
+      EXPECT_EQ(gradients, Result(g, threads, images.x, images.dy)) << "differs from run to run";
+    }
+  }
+}
+
+// The largest difference of two gradients.
+double Difference(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double worst = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double error = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    if (!(error <= worst)) worst = error;
+  }
+  return worst;
+}
+
+TEST(AmxFilterGradient, SplitNumbersHaveASmallError) {
+  if (!IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const Convolution& g : TestConvolutions()) {
+    SCOPED_TRACE(Name(g));
+    const Images images(g);
+    const Gradients narrow = Result(g, 2, images.x, images.dy);
+    // Numbers of bf16 have no low part.
+    const std::vector<float> x(images.x.begin(), images.x.end());
+    const std::vector<float> dy(images.dy.begin(), images.dy.end());
+    const Gradients wide = Result(g, 2, x, dy);
+    EXPECT_LE(Difference(wide.filter, narrow.filter), kSummationOrder);
+    EXPECT_LE(Difference(wide.bias, narrow.bias), kSummationOrder);
+    // A low part alone: 1 + x / 256 is not a number of bf16. The sums of dy are those of x = 0.
+    std::vector<float> sum = x, one(x.size(), 1.0F);
+    for (float& value : sum) value = 1.0F + value / 256;
+    const Gradients ones = Result(g, 2, one, dy), sums = Result(g, 2, sum, dy);
+    std::vector<float> low = sums.filter;
+    for (size_t i = 0; i < low.size(); ++i) low[i] = (low[i] - ones.filter[i]) * 256;
+    EXPECT_LE(Difference(low, wide.filter), 256 * kSummationOrder);
+  }
+}
+
+TEST(AmxFilterGradient, GradientsOfPoolsMatchThoseOfTheirPixels) {
+  if (!IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  for (const Convolution& g :
+       {SquareFilter(2, 14, 14, 32, 64, 5, 1, 2), SquareFilter(3, 12, 10, 1, 32, 5, 1, 2),
+        SquareFilter(1, 30, 60, 20, 40, 3, 1, 1),     // an image in segments, the last one shorter
+        SquareFilter(1, 31, 61, 17, 33, 2, 1, 0)}) {  // rows with an odd number of zeros after them
+    const int64_t windows = g.images * g.out_rows / 2 * (g.out_columns / 2);
+    const std::vector<Bfloat16> x =
+        RandomNumbers(g.images * g.in_rows * g.in_columns * g.in_channels, 1);
+    const std::vector<Bfloat16> pooled = RandomNumbers(windows * g.out_channels, 2);
+    std::vector<uint8_t> argmax(pooled.size());
+    std::vector<Bfloat16> dy(pooled.size() * 4, Bfloat16(0));
+    for (size_t i = 0; i < pooled.size(); ++i) {
+      argmax[i] = static_cast<uint8_t>(i * 7 % 11 % 5);
+      if (argmax[i] == 4) continue;
+      const int64_t k = static_cast<int64_t>(i) % g.out_channels;
+      const int64_t window = static_cast<int64_t>(i) / g.out_channels;
+      const int64_t row = window / (g.out_columns / 2) * 2 + argmax[i] / 2;  // of all images
+      const int64_t column = window % (g.out_columns / 2) * 2 + argmax[i] % 2;
+      dy[static_cast<size_t>((row * g.out_columns + column) * g.out_channels + k)] = pooled[i];
+    }
+    for (const int threads : {1, 3}) {
+      SCOPED_TRACE(absl::StrCat(Name(g), " threads ", threads));
+      const Gradients expected = Result(g, threads, x, dy);
+      const Gradients actual = Result(g, threads, x, pooled, argmax);
+      EXPECT_LE(Difference(actual.filter, expected.filter), kSummationOrder);
+      EXPECT_LE(Difference(actual.bias, expected.bias), kSummationOrder);
+      const Gradients wide = Result(g, threads, std::vector<float>(x.begin(), x.end()),
+                                    std::vector<float>(pooled.begin(), pooled.end()), argmax);
+      EXPECT_LE(Difference(wide.filter, expected.filter), kSummationOrder);
+      EXPECT_LE(Difference(wide.bias, expected.bias), kSummationOrder);
     }
   }
 }

@@ -11,7 +11,6 @@
 namespace estimator::amx {
 namespace {
 
-constexpr int64_t kGroup = 32;       // rows, or columns, of two tiles
 constexpr int64_t kMostLines = 512;  // of a block of c
 constexpr int64_t kPackedColumns = 128;
 constexpr int64_t kPanelBytes = 20 * 1024;  // of 32 packed columns: they stay in the L1 cache

@@ -6,8 +6,6 @@
 namespace estimator::amx {
 namespace {
 
-constexpr int64_t kGroup = 32;  // channels of two tiles
-
 // Copies 32 channels d of the filter for all steps.
 //   low: of the numbers of a filter in f32, or null. The three products of a step are those of the
 //   high parts, of a low part of the filter, and of a low part of `from`.

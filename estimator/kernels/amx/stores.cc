@@ -94,6 +94,47 @@ EST_AMX_INLINE void StorePooledAs(const float* sums, int64_t distance, int64_t w
   }
 }
 
+// 32 channels of a pixel; 0 for those that the mask leaves out.
+EST_AMX_INLINE Row Load(const Bfloat16* channels, __mmask32 mask) {
+  const __m512i row = _mm512_maskz_loadu_epi16(mask, channels);
+  const __m512i low = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(row));
+  const __m512i high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(row, 1));
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(low, 16)),
+          _mm512_castsi512_ps(_mm512_slli_epi32(high, 16))};
+}
+EST_AMX_INLINE Row Load(const float* channels, __mmask32 mask) {
+  return {_mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), channels),
+          _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), channels + 16)};
+}
+
+//   load(i, c, mask): the channels from c on of pixel i.
+template <typename LoadPixel>
+EST_AMX_INLINE void AddPixelsAs(int64_t count, int64_t begin, int64_t end, int64_t channels,
+                                float* sums, const LoadPixel& load) {
+  for (int64_t c = begin; c < end; c += 32) {
+    const __mmask32 mask = ChannelMask(c, channels);
+    float* const to = sums + (c - begin);
+    Row sum = {_mm512_loadu_ps(to), _mm512_loadu_ps(to + 16)};
+    for (int64_t i = 0; i < count; ++i) {
+      const Row row = load(i, c, mask);
+      sum = {_mm512_add_ps(sum.low, row.low), _mm512_add_ps(sum.high, row.high)};
+    }
+    _mm512_storeu_ps(to, sum.low);
+    _mm512_storeu_ps(to + 16, sum.high);
+  }
+}
+
+template <typename T>
+EST_AMX_INLINE void AddPooledAs(const T* dy, const uint8_t* argmax, int64_t count, int64_t begin,
+                                int64_t end, int64_t channels, float* sums) {
+  AddPixelsAs(count, begin, end, channels, sums,
+              [dy, argmax, channels](int64_t i, int64_t c, __mmask32 mask) EST_AMX {
+                const __m256i taps = _mm256_maskz_loadu_epi8(mask, argmax + i * channels + c);
+                return Load(dy + i * channels + c,
+                            _mm256_mask_cmpneq_epi8_mask(mask, taps, _mm256_set1_epi8(4)));
+              });
+}
+
 }  // namespace
 
 EST_AMX void StoreRows(const float* sums, const int64_t* pixels, const Epilogue& epilogue,
@@ -135,31 +176,26 @@ EST_AMX void AddParts(const float* sums, int parts, int64_t distance, int64_t co
 
 EST_AMX void AddPixels(const Bfloat16* const* pixels, int64_t count, int64_t begin, int64_t end,
                        int64_t channels, float* sums) {
-  for (int64_t c = begin; c < end; c += 32) {
-    const __mmask32 mask = ChannelMask(c, channels);
-    float* const to = sums + (c - begin);
-    __m512 low = _mm512_loadu_ps(to), high = _mm512_loadu_ps(to + 16);
-    for (int64_t i = 0; i < count; ++i) {
-      const __m512i row = _mm512_maskz_loadu_epi16(mask, pixels[i] + c);
-      const __m512i first = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(row));
-      const __m512i second = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(row, 1));
-      low = _mm512_add_ps(low, _mm512_castsi512_ps(_mm512_slli_epi32(first, 16)));
-      high = _mm512_add_ps(high, _mm512_castsi512_ps(_mm512_slli_epi32(second, 16)));
-    }
-    _mm512_storeu_ps(to, low);
-    _mm512_storeu_ps(to + 16, high);
-  }
+  AddPixelsAs(count, begin, end, channels, sums,
+              [pixels](int64_t i, int64_t c, __mmask32 mask)
+                  EST_AMX { return Load(pixels[i] + c, mask); });
 }
 
 EST_AMX void AddPixels(const float* const* pixels, int64_t count, int64_t begin, int64_t end,
                        int64_t channels, float* sums) {
-  for (int64_t c = begin; c < end; c += 16) {
-    const __mmask16 mask = static_cast<__mmask16>(ChannelMask(c, channels));
-    __m512 sum = _mm512_loadu_ps(sums + (c - begin));
-    for (int64_t i = 0; i < count; ++i)
-      sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(mask, pixels[i] + c));
-    _mm512_storeu_ps(sums + (c - begin), sum);
-  }
+  AddPixelsAs(count, begin, end, channels, sums,
+              [pixels](int64_t i, int64_t c, __mmask32 mask)
+                  EST_AMX { return Load(pixels[i] + c, mask); });
+}
+
+EST_AMX void AddPooled(const Bfloat16* dy, const uint8_t* argmax, int64_t count, int64_t begin,
+                       int64_t end, int64_t channels, float* sums) {
+  AddPooledAs(dy, argmax, count, begin, end, channels, sums);
+}
+
+EST_AMX void AddPooled(const float* dy, const uint8_t* argmax, int64_t count, int64_t begin,
+                       int64_t end, int64_t channels, float* sums) {
+  AddPooledAs(dy, argmax, count, begin, end, channels, sums);
 }
 
 }  // namespace estimator::amx

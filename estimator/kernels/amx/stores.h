@@ -43,6 +43,13 @@ void AddPixels(const Bfloat16* const* pixels, int64_t count, int64_t begin, int6
 void AddPixels(const float* const* pixels, int64_t count, int64_t begin, int64_t end,
                int64_t channels, float* sums);
 
+// The same for the gradient of a max pool: pixels whose tap in `argmax` is 4 have none.
+//   dy, argmax: [count, channels].  count: any.
+void AddPooled(const Bfloat16* dy, const uint8_t* argmax, int64_t count, int64_t begin, int64_t end,
+               int64_t channels, float* sums);
+void AddPooled(const float* dy, const uint8_t* argmax, int64_t count, int64_t begin, int64_t end,
+               int64_t channels, float* sums);
+
 }  // namespace estimator::amx
 
 #endif  // ESTIMATOR_KERNELS_AMX_STORES_H_
