@@ -3,15 +3,16 @@
 //   dfilter[u, v, c, k] = sum over pixels (n, p, q) of
 //       x[n, p * stride - pad_top + u, q * stride - pad_left + v, c] * dy[n, p, q, k]
 //
-// Sums are f32. Numbers of f32 are split into two of bf16 (Split, copies.h), and three of the four
-// products are added: the error is at most 2^-15 of the sum of the products' magnitudes. Products of
-// bf16 are exact, with one exception: AMX counts denormal
-// numbers (below 2^-126, in operands and in sums) as 0. For a block of rows, a thread copies x to
-// [channel][pixel] and dy to pairs of pixels, the operands of the instructions. All taps of a filter
-// read the same copy of x, at another offset, because rows of dy are extended by zeros to the length
-// of rows of x.
-// With a stride, taps whose distance is no multiple of it have copies of their own. An image of few
-// channels is copied by taps instead (Convolution::IsGathered).
+// Sums are f32. Products of bf16 are exact, with one exception: AMX counts denormal numbers (below
+// 2^-126, in operands and in sums) as 0. Numbers of f32 are split into two of bf16 (Split, copies.h),
+// and three of the four products are added: the error is at most 2^-15 of the sum of the products'
+// magnitudes.
+//
+// For a block of rows, a thread copies x to [channel][pixel] and dy to pairs of pixels, the operands
+// of the instructions. All taps of a filter read the same copy of x, at another offset, because rows
+// of dy are extended by zeros to the length of rows of x. With a stride, taps whose distance is no
+// multiple of it have copies of their own. An image of few channels is copied by taps instead
+// (Convolution::IsGathered): to [tap][channel][pixel].
 #ifndef ESTIMATOR_KERNELS_AMX_FILTER_GRADIENT_H_
 #define ESTIMATOR_KERNELS_AMX_FILTER_GRADIENT_H_
 

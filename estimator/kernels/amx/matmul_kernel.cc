@@ -87,11 +87,13 @@ bool MatMulIsChosen(const KernelSpec& spec) {
   const std::optional<Product> p = ProductOf(spec);
   if (!p.has_value()) return false;
   // The sums of few depths are written nearly as often as they are added to.
-  constexpr int64_t kFewDepths = 64;
-  if (p->splits) return p->k >= kFewDepths;
-  constexpr int64_t kManyDepths = 1536, kFewRows = 64;
-  if (p->transpose_a) return p->k >= kFewDepths;
-  return p->k >= kManyDepths && p->m >= kFewRows;
+  constexpr int64_t kFewDepths = 64, kFewRows = 32;
+  if (p->k < kFewDepths) return false;
+  if (p->transpose_a) return true;
+  if (p->splits) return p->m >= kFewRows;
+  constexpr int64_t kManyDepths = 1536, kManyColumns = 2048, kManyRows = 1024;
+  if (p->k >= kManyDepths) return p->m > kFewRows;
+  return p->m >= kManyRows && p->n >= kManyColumns && !p->transpose_b;
 }
 
 std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {

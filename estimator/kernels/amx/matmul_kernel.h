@@ -15,9 +15,9 @@ namespace estimator::amx {
 std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec);
 std::unique_ptr<Kernel> MakeAnyMatMul(const KernelSpec& spec);
 
-// The rule, which depends on types and shapes only (gemm/gemm_benchmark.cc measures it): in f32 all but
-// depths below 64, and in bf16 the gradients of weights and deep products. oneDNN's products of bf16
-// use AMX too.
+// The rule, which depends on types and shapes only. gemm/gemm_benchmark.cc measures it: in f32 all
+// products but those of few depths or rows, and in bf16 the gradients of weights and large products.
+// oneDNN's products of bf16 use AMX too.
 //   spec: that of a product which MakeAnyMatMul supports.
 bool MatMulIsChosen(const KernelSpec& spec);
 

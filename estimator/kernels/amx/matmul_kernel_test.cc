@@ -152,8 +152,11 @@ TEST_F(AmxMatMul, TheRuleLeavesSomeProductsToOneDnn) {
   };
   EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 64}, DType::kFloat32));
   EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 32}, DType::kFloat32));
+  EXPECT_FALSE(chosen({.m = 16, .n = 64, .k = 64}, DType::kFloat32));
   EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 64}, DType::kBfloat16));
   EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 2048}, DType::kBfloat16));
+  EXPECT_TRUE(chosen({.m = 1024, .n = 2048, .k = 64}, DType::kBfloat16));
+  EXPECT_FALSE(chosen({.m = 1024, .n = 2048, .k = 64, .transpose_b = true}, DType::kBfloat16));
   EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 64, .transpose_a = true}, DType::kBfloat16));
 }
 

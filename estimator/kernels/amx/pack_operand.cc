@@ -79,17 +79,21 @@ EST_AMX_INLINE void LoadPairs(const T* from, int64_t distance, int64_t lines, in
 }
 
 //   distance: of the 16 rows of the tile in memory.
-EST_AMX_INLINE void Store(__m512i (&rows)[16], bool transpose, int64_t distance, Bfloat16* to) {
-  if (transpose) Transpose(rows);
+template <bool kTransposes>
+EST_AMX_INLINE void Store(__m512i (&rows)[16], int64_t distance, Bfloat16* to) {
+  if constexpr (kTransposes) Transpose(rows);
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) _mm512_store_si512(to + i * distance, rows[i]);
 }
 
 // Packs 16 lines.
-//   kPairs: in pairs.  distance: of rows of the packed tiles.  step: of packed tiles of one part.
+//   kLines: whether memory has line after line.  kPairs: whether the lines are packed in pairs.
+//   distance: of packed lines, if not in pairs.
 template <typename T, bool kLines, bool kPairs, bool kSplits>
 EST_AMX_INLINE void PackLines(const T* from, int64_t from_distance, int64_t lines, int64_t depth,
-                              int64_t distance, int64_t tile_distance, Bfloat16* to) {
+                              int64_t distance, Bfloat16* to) {
+  constexpr bool kTransposes = kLines == kPairs;
+  const int64_t row_distance = kPairs ? 32 : distance, tile_distance = kPairs ? 512 : 32;
   for (int64_t r = 0; r < depth; r += 32) {
     Tile tile;
     if constexpr (kLines) {
@@ -97,26 +101,27 @@ EST_AMX_INLINE void PackLines(const T* from, int64_t from_distance, int64_t line
     } else {
       LoadPairs<T, kSplits>(from + r * from_distance, from_distance, lines, depth - r, tile);
     }
-    Store(tile.high, kLines == kPairs, distance, to);
+    Store<kTransposes>(tile.high, row_distance, to);
     to += tile_distance;
     if constexpr (kSplits) {
-      Store(tile.low, kLines == kPairs, distance, to);
+      Store<kTransposes>(tile.low, row_distance, to);
       to += tile_distance;
     }
   }
 }
 
+//   distance: of packed lines, or of panels of 16 lines in pairs.
 template <typename T, bool kLines, bool kPairs, bool kSplits>
 EST_AMX void PackBlock(const T* from, const Operand& operand, const OperandBlock& block,
                        int64_t distance, Bfloat16* to) {
   const int64_t from_distance = kLines ? operand.depth : operand.lines;
-  constexpr int64_t kStepRows = kPairs ? 32 : 0;
-  for (int64_t line = block.first_line; line < block.first_line + block.lines; line += 16) {
-    const T* const lines =
+  const int64_t group_distance = kPairs ? distance : 16 * distance;
+  for (int64_t i = 0; i < block.lines; i += 16, to += group_distance) {
+    const int64_t line = block.first_line + i;
+    const T* const first =
         from + (kLines ? line * from_distance + block.first : block.first * from_distance + line);
-    Bfloat16* const packed = to + (line - block.first_line) * (kPairs ? distance / 16 : distance);
-    PackLines<T, kLines, kPairs, kSplits>(lines, from_distance, operand.lines - line, block.depth,
-                                          kPairs ? kStepRows : distance, kPairs ? 512 : 32, packed);
+    PackLines<T, kLines, kPairs, kSplits>(first, from_distance, operand.lines - line, block.depth,
+                                          distance, to);
   }
 }
 

@@ -43,6 +43,7 @@ std::vector<Case> Cases() {
   std::vector<Case> cases;
   AddLayer("MNIST, batch 1024", 1024, 3136, 1024, &cases);
   AddLayer("MNIST, batch 128", 128, 3136, 1024, &cases);
+  AddLayer("MNIST, batch 16", 16, 3136, 1024, &cases);
   AddLayer("MNIST, logits", 1024, 1024, 10, &cases);
   AddLayer("encoder of 256, attention", 4096, 256, 256, &cases);
   AddLayer("encoder of 256, intermediate", 4096, 256, 1024, &cases);
