@@ -150,13 +150,11 @@ void MultiplyMatrices(const MatMulPlan& plan, const MatrixData& a, const MatrixD
   const Product& p = plan.product;
   const Operand left{.narrow = a.narrow,
                      .wide = a.wide,
-                     .splits = p.splits,
                      .lines = p.m,
                      .depth = p.k,
                      .line_after_line = !p.transpose_a};
   const Operand right{.narrow = b.narrow,
                       .wide = b.wide,
-                      .splits = p.splits,
                       .lines = p.n,
                       .depth = p.k,
                       .line_after_line = p.transpose_b};

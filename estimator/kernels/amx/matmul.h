@@ -3,8 +3,8 @@
 //   c [m, n] = act(a b + bias + side)
 //
 // Sums are f32, and results are rounded once. Numbers of f32 are split into two of bf16 (Split,
-// copies.h), and three of the four products are added, or they are rounded to bf16 (Rounding). For the
-// errors see convolve.h. A result does not depend on the number of threads.
+// copies.h), and three of the four products are added. For the errors see convolve.h. A result does
+// not depend on the number of threads.
 //
 // The depth is divided into blocks. For each block a thread packs its rows of a, and then its columns
 // of b, some at a time; 32 columns of b stay in the L1 cache for all rows. The sums of a block of c
@@ -25,7 +25,7 @@ namespace estimator::amx {
 struct Product {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
-  bool splits = false;  // a and b are f32 and are split
+  bool splits = false;  // a and b are f32
 };
 
 // How the work is divided: row_parts * column_parts rectangles of c, one for each thread.
@@ -59,7 +59,7 @@ struct MatMulTarget {
   bool relu = false;
 };
 
-//   a, b: f32 if the product splits. Otherwise numbers of f32 are rounded to bf16.
+//   a, b: f32 if the product splits, else bf16.
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.
 // REQUIRES: IsAvailable() (tiles.h).
 void MultiplyMatrices(const MatMulPlan& plan, const MatrixData& a, const MatrixData& b,

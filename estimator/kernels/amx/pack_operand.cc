@@ -18,7 +18,7 @@ EST_AMX_INLINE __mmask16 Mask16(int64_t count) {
 }
 
 // 16 lines of [lines, depth].
-template <typename T, bool kSplits>
+template <typename T>
 EST_AMX_INLINE void LoadLines(const T* from, int64_t distance, int64_t lines, int64_t depth,
                               Tile& tile) {
   const __mmask32 mask = ChannelMask(0, depth);
@@ -29,20 +29,16 @@ EST_AMX_INLINE void LoadLines(const T* from, int64_t distance, int64_t lines, in
     const T* const line = from + (i < lines ? i : 0) * distance;
     if constexpr (std::is_same_v<T, Bfloat16>) {
       tile.high[i] = _mm512_maskz_loadu_epi16(present, line);
-    } else if constexpr (kSplits) {
+    } else {
       const Parts parts = SplitOf(line, present);
       tile.high[i] = parts.high;
       tile.low[i] = parts.low;
-    } else {
-      tile.high[i] =
-          Rounded(_mm512_maskz_loadu_ps(static_cast<__mmask16>(present), line),
-                  _mm512_maskz_loadu_ps(static_cast<__mmask16>(present >> 16), line + 16));
     }
   }
 }
 
 // 16 pairs of [depth, lines], of 16 lines.
-template <typename T, bool kSplits>
+template <typename T>
 EST_AMX_INLINE void LoadPairs(const T* from, int64_t distance, int64_t lines, int64_t depth,
                               Tile& tile) {
   const __mmask16 mask = Mask16(lines);
@@ -66,14 +62,11 @@ EST_AMX_INLINE void LoadPairs(const T* from, int64_t distance, int64_t lines, in
       const __m512 second = _mm512_maskz_loadu_ps(second_mask, second_line);
       const __m512i high = _mm512_permutexvar_epi16(in_pairs, Rounded(first, second));
       tile.high[i] = high;
-      if constexpr (kSplits) {
-        const __m512 first_high = _mm512_castsi512_ps(_mm512_slli_epi32(high, 16));
-        const __m512 second_high = _mm512_castsi512_ps(
-            _mm512_and_si512(high, _mm512_set1_epi32(static_cast<int>(0xffff0000u))));
-        tile.low[i] = _mm512_permutexvar_epi16(
-            in_pairs,
-            Rounded(_mm512_sub_ps(first, first_high), _mm512_sub_ps(second, second_high)));
-      }
+      const __m512 first_high = _mm512_castsi512_ps(_mm512_slli_epi32(high, 16));
+      const __m512 second_high = _mm512_castsi512_ps(
+          _mm512_and_si512(high, _mm512_set1_epi32(static_cast<int>(0xffff0000u))));
+      tile.low[i] = _mm512_permutexvar_epi16(
+          in_pairs, Rounded(_mm512_sub_ps(first, first_high), _mm512_sub_ps(second, second_high)));
     }
   }
 }
@@ -89,7 +82,7 @@ EST_AMX_INLINE void Store(__m512i (&rows)[16], int64_t distance, Bfloat16* to) {
 // Packs 16 lines.
 //   kLines: whether memory has line after line.  kPairs: whether the lines are packed in pairs.
 //   distance: of packed lines, if not in pairs.
-template <typename T, bool kLines, bool kPairs, bool kSplits>
+template <typename T, bool kLines, bool kPairs>
 EST_AMX_INLINE void PackLines(const T* from, int64_t from_distance, int64_t lines, int64_t depth,
                               int64_t distance, Bfloat16* to) {
   constexpr bool kTransposes = kLines == kPairs;
@@ -97,13 +90,13 @@ EST_AMX_INLINE void PackLines(const T* from, int64_t from_distance, int64_t line
   for (int64_t r = 0; r < depth; r += 32) {
     Tile tile;
     if constexpr (kLines) {
-      LoadLines<T, kSplits>(from + r, from_distance, lines, depth - r, tile);
+      LoadLines<T>(from + r, from_distance, lines, depth - r, tile);
     } else {
-      LoadPairs<T, kSplits>(from + r * from_distance, from_distance, lines, depth - r, tile);
+      LoadPairs<T>(from + r * from_distance, from_distance, lines, depth - r, tile);
     }
     Store<kTransposes>(tile.high, row_distance, to);
     to += tile_distance;
-    if constexpr (kSplits) {
+    if constexpr (std::is_same_v<T, float>) {
       Store<kTransposes>(tile.low, row_distance, to);
       to += tile_distance;
     }
@@ -111,7 +104,7 @@ EST_AMX_INLINE void PackLines(const T* from, int64_t from_distance, int64_t line
 }
 
 //   distance: of packed lines, or of panels of 16 lines in pairs.
-template <typename T, bool kLines, bool kPairs, bool kSplits>
+template <typename T, bool kLines, bool kPairs>
 EST_AMX void PackBlock(const T* from, const Operand& operand, const OperandBlock& block,
                        int64_t distance, Bfloat16* to) {
   const int64_t from_distance = kLines ? operand.depth : operand.lines;
@@ -120,29 +113,27 @@ EST_AMX void PackBlock(const T* from, const Operand& operand, const OperandBlock
     const int64_t line = block.first_line + i;
     const T* const first =
         from + (kLines ? line * from_distance + block.first : block.first * from_distance + line);
-    PackLines<T, kLines, kPairs, kSplits>(first, from_distance, operand.lines - line, block.depth,
-                                          distance, to);
+    PackLines<T, kLines, kPairs>(first, from_distance, operand.lines - line, block.depth, distance,
+                                 to);
   }
 }
 
-template <typename T, bool kPairs, bool kSplits>
+template <typename T, bool kPairs>
 EST_AMX void PackAs(const T* from, const Operand& operand, const OperandBlock& block,
                     int64_t distance, Bfloat16* to) {
   if (operand.line_after_line) {
-    PackBlock<T, true, kPairs, kSplits>(from, operand, block, distance, to);
+    PackBlock<T, true, kPairs>(from, operand, block, distance, to);
   } else {
-    PackBlock<T, false, kPairs, kSplits>(from, operand, block, distance, to);
+    PackBlock<T, false, kPairs>(from, operand, block, distance, to);
   }
 }
 
 template <bool kPairs>
 void Pack(const Operand& operand, const OperandBlock& block, int64_t distance, Bfloat16* to) {
   if (operand.narrow != nullptr) {
-    PackAs<Bfloat16, kPairs, false>(operand.narrow, operand, block, distance, to);
-  } else if (operand.splits) {
-    PackAs<float, kPairs, true>(operand.wide, operand, block, distance, to);
+    PackAs<Bfloat16, kPairs>(operand.narrow, operand, block, distance, to);
   } else {
-    PackAs<float, kPairs, false>(operand.wide, operand, block, distance, to);
+    PackAs<float, kPairs>(operand.wide, operand, block, distance, to);
   }
 }
 

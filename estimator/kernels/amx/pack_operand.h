@@ -12,15 +12,12 @@ namespace estimator::amx {
 // An operand of a matrix product. Its lines are the rows of the left operand, or the columns of the
 // right one. All lines have `depth` numbers, over which the product sums.
 struct Operand {
-  // One of the two is not null. Numbers of f32 are split (Split, copies.h), or rounded to bf16.
+  // One of the two is not null. Numbers of f32 are split (Split, copies.h).
   const Bfloat16* narrow = nullptr;
   const float* wide = nullptr;
-  bool splits = false;
   int64_t lines = 0, depth = 0;
   // In memory: [lines, depth], or [depth, lines].
   bool line_after_line = true;
-
-  int64_t parts() const { return splits ? 2 : 1; }
 };
 
 // A block of an operand: `lines` and `depth` from there on.
@@ -29,7 +26,7 @@ struct OperandBlock {
   int64_t first = 0, depth = 0;  // depth of all blocks but the last of an operand: a multiple of 32
 };
 
-// As rows. For steps s of 32 numbers and for each part p of the numbers:
+// As rows. For steps s of 32 numbers and for each part p, of `parts` parts of the numbers (2 in f32):
 //   to[line * distance + (s * parts + p) * 32 + i] = line[first + 32 s + i]
 // It is 0 beyond the depth of the block.
 //   distance, to: multiples of 64 bytes.
