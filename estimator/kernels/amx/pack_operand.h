@@ -26,15 +26,15 @@ struct OperandBlock {
   int64_t first = 0, depth = 0;  // depth of all blocks but the last of an operand: a multiple of 32
 };
 
-// As rows. For steps s of 32 numbers and for each part p, of `parts` parts of the numbers (2 in f32):
-//   to[line * distance + (s * parts + p) * 32 + i] = line[first + 32 s + i]
+// As rows. For line l of the block, steps s of 32 numbers, and each part p of `parts` parts of a
+// number (2 in f32, else 1):
+//   to[l * distance + (s * parts + p) * 32 + i] = number first + 32 s + i of line first_line + l
 // It is 0 beyond the depth of the block.
 //   distance, to: multiples of 64 bytes.
 void PackRows(const Operand& operand, const OperandBlock& block, int64_t distance, Bfloat16* to);
 
-// As panels of 16 lines, in pairs of numbers:
-//   to[line / 16 * panel + ((s * parts + p) * 16 + i / 2) * 32 + line % 16 * 2 + i % 2]
-//       = line[first + 32 s + i]
+// The same numbers as panels of 16 lines, in pairs:
+//   to[l / 16 * panel + ((s * parts + p) * 16 + i / 2) * 32 + l % 16 * 2 + i % 2]
 // The lines of the last panel beyond the block are 0 if there are no more lines, or those that follow.
 //   panel, to: multiples of 64 bytes.
 void PackPairs(const Operand& operand, const OperandBlock& block, int64_t panel, Bfloat16* to);
