@@ -22,7 +22,6 @@ absl::Status BenchmarkHook::AfterCreateSession(Session& session) {
   steps_done_ = 0;
   begin_.reset();
   seconds_ = 0;
-  run_seconds_ = 0;
   measured_steps_ = 0;
   measured_examples_ = 0;
   return absl::OkStatus();
@@ -39,7 +38,6 @@ absl::Status BenchmarkHook::AfterRun(RunContext& context, const RunValues& value
   steps_done_ += values.num_steps;
   if (begin_) {
     seconds_ = now - *begin_;
-    run_seconds_ += values.seconds;
     measured_steps_ += values.num_steps;
     measured_examples_ += values.num_steps * context.session().examples_per_step();
     if (measured_steps_ >= options_.steps || (options_.seconds > 0 && seconds_ >= options_.seconds))
@@ -56,7 +54,6 @@ ReportFields BenchmarkHook::Fields(const std::string& unit) const {
   };
   return {{unit + "_per_second", per_second(static_cast<double>(measured_examples_))},
           {"measured_steps", measured_steps_},
-          {"loop_percent", run_seconds_ > 0 ? (seconds_ / run_seconds_ - 1) * 100 : kUnknown},
           {"first_step_seconds", first_step_seconds_.value_or(kUnknown)},
           {"planned_mib", planned_bytes_ / kMib},
           {"peak_rss_mib", PeakRssMib()},

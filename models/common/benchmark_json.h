@@ -36,8 +36,6 @@ class BenchmarkHook : public SessionRunHook {
   //   unit: "images" gives images_per_second.
   //   UNIT_per_second     of all replicas, without the steps of the warm-up
   //   measured_steps      the steps in that number
-  //   loop_percent        the time that the training loop spends between runs of steps, in percent
-  //                       of the time of the runs, which includes waiting for input
   //   first_step_seconds  from the start of the process to the end of the first run
   //   planned_mib         the planned memory of a step, over all replicas
   //   peak_rss_mib        the peak resident memory of the process
@@ -59,7 +57,6 @@ class BenchmarkHook : public SessionRunHook {
   int64_t steps_done_ = 0;       // in this call of Train
   std::optional<double> begin_;  // of the measured steps
   double seconds_ = 0;           // that they took
-  double run_seconds_ = 0;       // of those, in runs of steps
   int64_t measured_steps_ = 0;
   int64_t measured_examples_ = 0;
 };

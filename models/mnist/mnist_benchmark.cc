@@ -5,6 +5,7 @@
 //   mnist_benchmark --mode=predict --model_dir=/tmp/m                the speed of Predict
 //   mnist_benchmark --mode=predict_from_checkpoint --model_dir=/tmp/m
 //   mnist_benchmark --mode=save --use_tpu=false                      what a checkpoint costs
+//   mnist_benchmark --mode=loop --use_tpu=false                      what the training loop costs
 //
 // docs/performance.md describes the fields.
 #include <gflags/gflags.h>
@@ -22,30 +23,35 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
+#include "estimator/training/strategies.h"
 #include "models/common/benchmark_flags.h"
 #include "models/common/benchmark_json.h"
+#include "models/common/loop_cost.h"
 #include "models/mnist/mnist_data.h"
 #include "models/mnist/network.h"
 #include "tpu/tpu_estimator.h"
 
 DEFINE_string(data_dir, "", "folder of MNIST's four files; empty: the program draws digits");
 DEFINE_int64(batch_size, 1024, "examples in one step or one batch of predictions");
-DEFINE_string(mode, "train",
-              "train, first_step, predict, predict_from_checkpoint or save: what is measured");
+DEFINE_string(
+    mode, "train",
+    "train, first_step, predict, predict_from_checkpoint, save or loop: what is measured");
 DEFINE_int64(rows, 10000, "predictions of --mode=predict_from_checkpoint");
 
 namespace estimator::mnist {
 namespace {
 
 const std::vector<std::string>& Modes() {
-  static const auto* const modes = new std::vector<std::string>{"train", "first_step", "predict",
-                                                                "predict_from_checkpoint", "save"};
+  static const auto* const modes = new std::vector<std::string>{
+      "train", "first_step", "predict", "predict_from_checkpoint", "save", "loop"};
   return *modes;
 }
 
 struct BenchmarkParams : tpu::Params {
   OptimizerOptions optimizer;
   DType compute_dtype = DType::kFloat32;
+  // Model_fn sets the parts of the training step.
+  std::shared_ptr<StepParts> parts = std::make_shared<StepParts>();
 };
 
 tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode,
@@ -58,13 +64,13 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
   auto optimizer = MakeOptimizer(params.optimizer);
   if (params.use_tpu) optimizer = tpu::CrossShardOptimizer(optimizer);
-  return tpu::TPUEstimatorSpec::Train(loss, optimizer->Minimize(loss));
+  *params.parts = {.loss = loss, .train_op = optimizer->Minimize(loss)};
+  return tpu::TPUEstimatorSpec::Train(loss, params.parts->train_op);
 }
 
 using Classifier = tpu::TPUEstimator<BenchmarkParams>;
 
-Classifier MakeClassifier(const tpu::RunConfig& config) {
-  BenchmarkParams params;
+Classifier MakeClassifier(const tpu::RunConfig& config, BenchmarkParams params = {}) {
   params.compute_dtype = ActivationDTypeFromFlags();
   params.optimizer.decay_steps =
       std::max(1.0, std::floor(1e5 / static_cast<double>(FLAGS_batch_size)));
@@ -199,6 +205,17 @@ absl::Status MeasureSaves(const MnistData& data) {
   return absl::OkStatus();
 }
 
+absl::Status MeasureLoop(const MnistData& data) {
+  const tpu::RunConfig config = BenchmarkRunConfig();
+  const BenchmarkParams params;
+  Classifier classifier = MakeClassifier(config, params);
+  const auto hook = std::make_shared<LoopCostHook>(BenchmarkOptionsFromFlags(),
+                                                   WithRunConfig({}, config), params.parts);
+  EST_RETURN_IF_ERROR(classifier.Train(TrainInput(classifier, data), {}, {.hooks = {hook}}));
+  Print(hook->Fields());
+  return absl::OkStatus();
+}
+
 absl::Status Run() {
   EST_RETURN_IF_ERROR(RequireBenchmarkFlags(
       {StatusRequirement("data_dir", CheckDataDir(FLAGS_data_dir)),
@@ -206,6 +223,7 @@ absl::Status Run() {
        {"rows", FLAGS_rows > 0, "positive"},
        {"mode", std::find(Modes().begin(), Modes().end(), FLAGS_mode) != Modes().end(),
         absl::StrCat("one of ", absl::StrJoin(Modes(), ", "))},
+       {"mode", FLAGS_mode != "loop" || !FLAGS_use_tpu, "", "loop needs --use_tpu=false"},
        {"model_dir", FLAGS_mode != "predict_from_checkpoint" || !FLAGS_model_dir.empty(),
         "a folder with a checkpoint, such as --mode=predict leaves"}}));
   EST_ASSIGN_OR_RETURN(const MnistData data, LoadMnist(FLAGS_data_dir, FLAGS_batch_size));
@@ -213,6 +231,7 @@ absl::Status Run() {
   if (FLAGS_mode == "predict") return MeasurePrediction(data);
   if (FLAGS_mode == "predict_from_checkpoint") return MeasurePredictionFromCheckpoint(data);
   if (FLAGS_mode == "save") return MeasureSaves(data);
+  if (FLAGS_mode == "loop") return MeasureLoop(data);
   return MeasureTraining(data);
 }
 

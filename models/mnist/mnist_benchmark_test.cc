@@ -81,12 +81,22 @@ TEST_F(MnistBenchmarkTest, MeasuresSaves) {
   ExpectParts(Json("--mode=save --steps=60"), {"\"save_ms\":", "\"saves\":3"});
 }
 
+TEST_F(MnistBenchmarkTest, ComparesTheLoopWithTheBareProgram) {
+  for (const char* dtype : {"float32", "bfloat16"}) {
+    ExpectParts(Json(absl::StrCat("--mode=loop --steps=20 --compute_dtype=", dtype)),
+                {"\"loop_percent\":", "\"loop_ms\":", "\"program_ms\":", "\"measured_steps\":20"});
+  }
+  const ProgramRun run = Program("--mode=loop --use_tpu");
+  EXPECT_EQ(run.exit_code, 2) << run.output;
+  EXPECT_TRUE(absl::StrContains(run.output, "--mode: loop needs --use_tpu=false")) << run.output;
+}
+
 TEST_F(MnistBenchmarkTest, RefusesAnUnknownMode) {
   const ProgramRun run = Program("--mode=fly --compute_dtype=float16");
   EXPECT_EQ(run.exit_code, 2) << run.output;
   EXPECT_TRUE(absl::StrContains(run.output,
                                 "--mode must be one of train, first_step, predict, "
-                                "predict_from_checkpoint, save, given fly"))
+                                "predict_from_checkpoint, save, loop, given fly"))
       << run.output;
   EXPECT_TRUE(absl::StrContains(run.output, "--compute_dtype must be float32 or bfloat16"))
       << run.output;
