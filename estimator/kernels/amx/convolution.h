@@ -1,4 +1,4 @@
-// The geometry of a convolution of bf16 images, for the gradients of this folder.
+// The geometry of a convolution, and sizes that the kernels of this folder share.
 #ifndef ESTIMATOR_KERNELS_AMX_CONVOLUTION_H_
 #define ESTIMATOR_KERNELS_AMX_CONVOLUTION_H_
 
@@ -25,8 +25,8 @@ struct Convolution {
   int64_t pad_top = 0, pad_left = 0;
 
   int64_t taps() const { return filter_rows * filter_columns; }
-  // With few channels, the products of one tap would fill few of the 32 channels of a tile. So all
-  // taps of a pixel are copied next to each other, as channels of a filter of one tap.
+  // With few channels, the products of one tap would fill few of the 32 channels of a tile. So an
+  // image is copied by taps: all taps of a pixel become channels of a filter of one tap.
   bool IsGathered() const {
     return taps() > 1 && taps() <= kMostGatheredTaps && in_channels < kFewestChannels;
   }

@@ -130,7 +130,7 @@ class Worker {
               .column = -s.pad_left,
               .num_rows = segment.rows,
               .count = s.grid_columns,
-              .end_tap = plan_.from_padded},
+              .end_number = plan_.from_padded},
              distance, reinterpret_cast<Bfloat16*>(row_), taps_);
     const Bfloat16* taps[RoundUp(kMostGatheredTaps * kFewestChannels, kGroup)];
     for (int64_t t = 0; t < plan_.from_padded; ++t) taps[t] = taps_ + t * distance;
@@ -207,7 +207,8 @@ class Worker {
   void Multiply(int64_t first_segment, int64_t segments, int64_t d) {
     const int64_t panel = plan_.steps * kGroup * 16;  // 16 channels of the filter
     const Bfloat16* const filter = filter_ + d / 16 * panel;
-    const Epilogue epilogue = EpilogueOf(d);
+    const Epilogue epilogue =
+        EpilogueOf(to_.bias, to_.side, to_.relu, d, plan_.sums.to_channels, bias_);
     for (int64_t s = 0; s < segments; ++s) {
       for (int64_t tile = 0; tile < plan_.tiles; ++tile) {
         const Bfloat16* const rows =
@@ -224,18 +225,6 @@ class Worker {
       }
       if (plan_.pools) Pool(SegmentOf(first_segment + s), epilogue, d);
     }
-  }
-
-  Epilogue EpilogueOf(int64_t d) {
-    const int64_t channels = std::min(kGroup, plan_.sums.to_channels - d);
-    if (to_.bias != nullptr) {
-      std::fill_n(bias_, kGroup, 0.0F);
-      std::copy_n(to_.bias + d, channels, bias_);
-    }
-    return {.bias = to_.bias != nullptr ? bias_ : nullptr,
-            .side = to_.side != nullptr ? to_.side + d : nullptr,
-            .relu = to_.relu,
-            .channels = channels};
   }
 
   void Pool(const Segment& segment, const Epilogue& epilogue, int64_t d) {

@@ -14,8 +14,8 @@
 // the number of threads.
 //
 // In f32, every number is split into two of bf16 (Split, copies.h), and three of the four products
-// are added. The error is at most 2^-15 of the sum of the products' magnitudes. Infinite numbers give
-// NaN, where a plain sum may be infinite.
+// are added. The error is at most 2^-15 of the sum of the products' magnitudes. So a result that is
+// that close to the largest number of f32 may be infinite.
 //
 // A thread copies some rows of `from` with the zeros around them, and multiplies them by 32 channels
 // of the filter at a time. All taps read the same copy, at another offset. An image of few channels

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "estimator/kernels/amx/convolution.h"
 #include "estimator/kernels/amx/vectors.h"
 
 namespace estimator::amx {
@@ -128,8 +127,8 @@ EST_AMX_INLINE void CopyTapsAs(const TapWindows& w, const T* image, const Window
       std::fill_n(planes + r * row_numbers, row_numbers, T(0));
     }
   }
-  const int64_t taps = w.filter_rows * w.filter_columns * w.channels;
-  for (int64_t t = rows.first_tap; t < std::min(taps, rows.end_tap); ++t, to += distance) {
+  const int64_t numbers = w.filter_rows * w.filter_columns * w.channels;
+  for (int64_t t = rows.first_number; t < std::min(numbers, rows.end_number); ++t, to += distance) {
     const int64_t c = t % w.channels, v = t / w.channels % w.filter_columns;
     const int64_t u = t / w.channels / w.filter_columns;
     const T* const plane = planes + u * row_numbers +

@@ -1,4 +1,4 @@
-// Copies of images and filters to the operands of MultiplyTiles (tiles.h). The functions are compiled
+// Copies of images and filters to the operands of products of tiles (tiles.h). The functions are compiled
 // for AVX-512 whatever the flags are. REQUIRES: IsAvailable() (tiles.h).
 #ifndef ESTIMATOR_KERNELS_AMX_COPIES_H_
 #define ESTIMATOR_KERNELS_AMX_COPIES_H_
@@ -37,14 +37,14 @@ struct TapWindows {
 
 // Some rows of windows.
 struct WindowRows {
-  int64_t row = 0, column = 0;         // of the first window in the image; may be negative
-  int64_t num_rows = 0, count = 0;     // of windows, and of windows in a row
-  int64_t first_tap = 0, end_tap = 0;  // numbers of a window: taps times channels
+  int64_t row = 0, column = 0;               // of the first window in the image; may be negative
+  int64_t num_rows = 0, count = 0;           // of windows, and of windows in a row
+  int64_t first_number = 0, end_number = 0;  // of a window
 };
 
-// Copies the numbers of windows, tap by tap. For t = (u * filter_columns + v) * channels + c in
-// [first_tap, end_tap), if there is such a number:
-//   to[(t - first_tap) * distance + i * count + j] =
+// Copies the numbers of windows, number by number. For t = (u * filter_columns + v) * channels + c in
+// [first_number, end_number), if there is such a number:
+//   to[(t - first_number) * distance + i * count + j] =
 //       image[row + i * row_stride + u, column + j * column_stride + v, c]
 // It is 0 outside of the image.
 //   planes: memory for PlaneNumbers(windows, num_rows, count) numbers.
@@ -71,7 +71,8 @@ void UnpoolPairs(const float* dy, Half half, const uint8_t* argmax, bool lower, 
                  int64_t begin, int64_t end, int64_t channels, int64_t distance, Bfloat16* to);
 
 // Splits f32 numbers: `high` is x rounded to bf16, and `low` the rest x - high, rounded to bf16.
-// high + low differs from x by at most 2^-17 of x, if x has a magnitude above 2^-100.
+// high + low differs from x by at most 2^-17 of x, if x has a magnitude above 2^-100. `high` is finite
+// unless x is NaN, so that `low` has what is infinite.
 void Split(const float* x, int64_t count, Bfloat16* high, Bfloat16* low);
 
 // Tiles of a filter: to[(j * 16 + n) * 2 + e] is the weight of channel r + 2 j + e of the sum and of

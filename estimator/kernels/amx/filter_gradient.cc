@@ -64,8 +64,13 @@ class Worker {
     offsets_ = reinterpret_cast<int64_t*>(scratch + layout.offsets);
     bias_ = reinterpret_cast<float*>(scratch + layout.bias);
     planes_ = reinterpret_cast<T*>(scratch + layout.planes);
-    // Of the copies, what is between rows and beyond the last one is never written.
-    std::memset(scratch, 0, static_cast<size_t>(layout.pixels));
+    // CopyTaps and UnpoolPairs leave gaps in the copies, which must be 0.
+    const auto clear = [scratch](int64_t begin, int64_t end) {
+      std::memset(scratch + begin, 0, static_cast<size_t>(end - begin));
+    };
+    if (plan.given.IsGathered()) clear(layout.x, layout.dy);
+    if (argmax != nullptr) clear(layout.dy, layout.zeros);
+    clear(layout.zeros, layout.pixels);
   }
 
   void Run() {
@@ -152,8 +157,8 @@ class Worker {
                              .column = -g.pad_left,
                              .num_rows = rows,
                              .count = g.out_columns,
-                             .first_tap = part_.in_begin,
-                             .end_tap = part_.in_end};
+                             .first_number = part_.in_begin,
+                             .end_number = part_.in_end};
     const auto copy = [&](auto... low) {
       CopyTaps(WindowsOf(g), from, windows, plan_.row_pixels, planes_, to, low...);
     };

@@ -6,7 +6,8 @@
 // Sums are f32. Products of bf16 are exact, with one exception: AMX counts denormal numbers (below
 // 2^-126, in operands and in sums) as 0. Numbers of f32 are split into two of bf16 (Split, copies.h),
 // and three of the four products are added: the error is at most 2^-15 of the sum of the products'
-// magnitudes.
+// magnitudes. Numbers of x are also multiplied by the zeros between rows of dy, so an infinite one
+// gives NaN for taps that do not read it, too.
 //
 // For a block of rows, a thread copies x to [channel][pixel] and dy to pairs of pixels, the operands
 // of the instructions. All taps of a filter read the same copy of x, at another offset, because rows

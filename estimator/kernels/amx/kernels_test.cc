@@ -83,7 +83,7 @@ std::string DifferenceFromF32(const Case& c, DType dtype) {
 }
 
 TEST(AmxKernels, FilterGradientsMatchTheReference) {
-  if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  if (!amx::EmulateIfAbsent()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   for (const Case& c : Cases()) {
     SCOPED_TRACE(c.image.ToString() + " " + c.filter.ToString());
     for (const DType dtype : {DType::kFloat32, DType::kBfloat16}) {
@@ -99,7 +99,7 @@ TEST(AmxKernels, FilterGradientsMatchTheReference) {
 }
 
 TEST(AmxKernels, ConvolutionsAndInputGradientsMatchTheReference) {
-  if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  if (!amx::EmulateIfAbsent()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   int computed = 0;
   for (const Case& c : Cases()) {
     SCOPED_TRACE(c.image.ToString() + " " + c.filter.ToString());
@@ -168,7 +168,7 @@ void ExpectMatchesF32(const KernelSpec& spec, std::vector<Array> operands, size_
 
 // Blocks of convolution, bias, relu and max pool, and their gradients.
 TEST(AmxKernels, BlocksMatchTheReference) {
-  if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  if (!amx::EmulateIfAbsent()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   for (const Case& c : {Case{{2, 14, 14, 32}, {5, 5, 32, 64}}, Case{{3, 10, 6, 17}, {3, 3, 17, 40}},
                         Case{{2, 40, 44, 16}, {3, 3, 16, 32}},  // an image in segments
                         Case{{3, 12, 8, 1}, {5, 5, 1, 32}},     // copied by taps
@@ -205,7 +205,7 @@ TEST(AmxKernels, BlocksMatchTheReference) {
 }
 
 TEST(AmxKernels, BiasAndReluAreFused) {
-  if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  if (!amx::EmulateIfAbsent()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   const Case c{{2, 9, 8, 32}, {3, 3, 32, 40}};
   const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2, -0.1f, 0.1f),
               bias = RandomArray({40}, 3), dy = RandomArray(c.output(), 4);
@@ -230,7 +230,7 @@ TEST(AmxKernels, BiasAndReluAreFused) {
 // The bound of convolve.h is that of the worst case. Signs of rounding errors differ, so the error is
 // far below the 1e-4 that ConvAlgorithm::kAuto allows.
 TEST(AmxKernels, ProductsOfF32HaveASmallError) {
-  if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  if (!amx::EmulateIfAbsent()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   constexpr double kBound = 5e-5;
   for (Case c : Cases()) {
     c.image.set_dim(0, 32);  // enough pixels for products of f32
@@ -258,7 +258,7 @@ TEST(AmxKernels, ProductsOfF32HaveASmallError) {
 
 // Blocks, and epilogues with a side input, in f32.
 TEST(AmxKernels, EpiloguesOfF32MatchTheOtherTiers) {
-  if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+  if (!amx::EmulateIfAbsent()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   const Case c{{4, 8, 12, 32}, {3, 3, 32, 40}};
   const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2, -0.1f, 0.1f),
               bias = RandomArray({40}, 3), side = RandomArray(c.output(), 4);
@@ -298,8 +298,24 @@ TEST(AmxKernels, EpiloguesOfF32MatchTheOtherTiers) {
   expect_equal(spec, {x, dy, (*y)[1]}, amx::MakeFilterGradient);
 }
 
+TEST(AmxKernels, ProgramsTakeThemForProducts) {
+  if (!amx::EmulateIfAbsent()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
+  const auto tier = [](DType dtype, int64_t m, int64_t n, int64_t k) {
+    return AcceptingTier({.op = "MatMul",
+                          .name = "c",
+                          .attrs = {{"transpose_a", false}, {"transpose_b", false}},
+                          .inputs = {{dtype, {m, k}}, {dtype, {k, n}}},
+                          .outputs = {{dtype, {m, n}}}},
+                         KernelTier::kNative);
+  };
+  // Of the native tier, only the kernels of this folder take products of bf16 or so few columns.
+  EXPECT_EQ(tier(DType::kBfloat16, 128, 64, 2048), KernelTier::kNative);
+  EXPECT_EQ(tier(DType::kFloat32, 128, 64, 64), KernelTier::kNative);
+  EXPECT_NE(tier(DType::kFloat32, 128, 64, 32), KernelTier::kNative);
+}
+
 TEST(AmxKernels, OtherSpecsAreRefused) {
-  if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX, so all specs are refused";
+  if (!amx::EmulateIfAbsent()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   const auto refused = [](const KernelSpec& spec, const std::vector<Array>& inputs) {
     return amx::MakeFilterGradient(CompleteSpec(spec, inputs)) == nullptr;
   };

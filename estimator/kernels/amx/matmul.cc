@@ -65,29 +65,18 @@ class Worker {
         PackPairs(b_, {column + j, count, first, depth}, layout_.panel, columns_);
         for (int64_t p = 0; p < count; p += kGroup) {
           float* const sums = sums_ + (k <= plan_.block_depth ? 0 : (j + p) * plan_.block_rows);
-          const Epilogue epilogue = EpilogueOf(column + j + p);
+          const Epilogue epilogue =
+              EpilogueOf(c_.bias, c_.side, c_.relu, column + j + p, plan_.product.n, bias_);
           for (int64_t i = 0; i < rows; i += kGroup) {
             float* const tile = sums + (k <= plan_.block_depth ? 0 : i * kGroup);
             MultiplyRows(rows_ + i * layout_.distance, layout_.distance,
-                         columns_ + p / 16 * layout_.panel, layout_.panel, DivideUp(depth, kGroup),
+                         columns_ + p / 16 * layout_.panel, layout_.panel, DivideUp(depth, kStep),
                          plan_.product.splits, first == 0, tile);
             if (first + depth == k) Store(tile, row + i, column + j + p, epilogue);
           }
         }
       }
     }
-  }
-
-  Epilogue EpilogueOf(int64_t column) {
-    const int64_t columns = std::min(kGroup, plan_.product.n - column);
-    if (c_.bias != nullptr) {
-      std::fill_n(bias_, kGroup, 0.0F);
-      std::copy_n(c_.bias + column, columns, bias_);
-    }
-    return {.bias = c_.bias != nullptr ? bias_ : nullptr,
-            .side = c_.side != nullptr ? c_.side + column : nullptr,
-            .relu = c_.relu,
-            .channels = columns};
   }
 
   void Store(const float* tile, int64_t row, int64_t column, const Epilogue& epilogue) {
@@ -126,7 +115,7 @@ MatMulPlan MakeMatMulPlan(const Product& product, int threads) {
   for (int rows = 1; rows <= threads; ++rows) {
     const int columns = threads / rows;
     const int64_t r = DivideUp(row_groups, rows), c = DivideUp(column_groups, columns);
-    constexpr int64_t kPackingCost = 2;  // of a line, in products of groups
+    constexpr int64_t kPackingCost = 2;  // of a group of 32 lines, in products of groups
     const int64_t cost = r * c + kPackingCost * (r + c);
     if (best >= 0 && cost >= best) continue;
     best = cost;

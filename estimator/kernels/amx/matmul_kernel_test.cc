@@ -55,31 +55,14 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-Array RunAny(const KernelSpec& incomplete, const std::vector<Array>& operands) {
-  const KernelSpec spec = CompleteSpec(incomplete, operands);
-  Array result(spec.outputs[0].dtype, spec.outputs[0].shape);
-  const auto kernel = amx::MakeAnyMatMul(spec);
-  if (kernel == nullptr) {
-    ADD_FAILURE() << "refused: " << spec.name;
-    return result;
-  }
-  std::vector<const void*> inputs;
-  for (const Array& operand : operands) inputs.push_back(operand.raw());
-  std::vector<void*> outputs = {result.raw()};
-  Array scratch(DType::kUint8, Shape{static_cast<int64_t>(kernel->scratch_bytes())});
-  // What is left in scratch memory must not matter.
-  std::fill_n(scratch.data<uint8_t>(), scratch.num_elements(), uint8_t{0xff});
-  EST_EXPECT_OK(kernel->Run({.inputs = inputs,
-                             .outputs = absl::MakeSpan(outputs),
-                             .scratch = scratch.raw(),
-                             .step = {}}));
-  return result;
+Array RunAny(const KernelSpec& spec, const std::vector<Array>& operands) {
+  return amx::RunWithDirtyScratch(amx::MakeAnyMatMul, spec, operands);
 }
 
 class AmxMatMul : public testing::Test {
  protected:
   void SetUp() override {
-    if (!amx::IsAvailable()) GTEST_SKIP() << "this CPU has no AMX";
+    if (!amx::EmulateIfAbsent()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   }
 };
 
@@ -136,14 +119,56 @@ TEST_F(AmxMatMul, TheNumberOfThreadsDoesNotChangeTheBits) {
   }
 }
 
-// Numbers that fill no group of 32 are not read: a NaN or infinite number stays in its row.
-TEST_F(AmxMatMul, NaNStaysInItsRow) {
-  const Case c{.m = 40, .n = 40, .k = 300};
-  Array a = c.a();
-  a.data<float>()[3 * c.k + 299] = std::numeric_limits<float>::quiet_NaN();
-  const Array result = RunAny(c.spec(), {a, c.b()});
-  for (int64_t i = 0; i < result.num_elements(); ++i)
-    EXPECT_EQ(std::isnan(result.data<float>()[i]), i / c.n == 3) << i;
+// What follows the numbers of a group of 32 that is not full counts as 0: a NaN stays in its row of a or
+// column of b.
+TEST_F(AmxMatMul, NaNStaysInItsRowOrColumn) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (const Case& shape : Cases()) {
+    const Case c{.m = 40,
+                 .n = 50,
+                 .k = 300,
+                 .transpose_a = shape.transpose_a,
+                 .transpose_b = shape.transpose_b};
+    for (const DType dtype : {DType::kFloat32, DType::kBfloat16}) {
+      for (const int64_t depth : {int64_t{0}, c.k - 1}) {
+        SCOPED_TRACE(absl::StrCat(c.ToString(), " ", DTypeName(dtype), " ", depth));
+        Array a = c.a(), b = c.b();
+        a.data<float>()[c.transpose_a ? depth * c.m + 3 : 3 * c.k + depth] = kNan;
+        b.data<float>()[c.transpose_b ? 7 * c.k + depth : depth * c.n + 7] = kNan;
+        const Array of_a = RunAny(c.spec(), {a.Cast(dtype), c.b(dtype)});
+        const Array of_b = RunAny(c.spec(), {c.a(dtype), b.Cast(dtype)});
+        for (int64_t i = 0; i < of_a.num_elements(); ++i) {
+          ASSERT_EQ(std::isnan(of_a.data<float>()[i]), i / c.n == 3) << i;
+          ASSERT_EQ(std::isnan(of_b.data<float>()[i]), i % c.n == 7) << i;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(AmxMatMul, LargeAndInfiniteNumbersOfF32GiveWhatAPlainSumGives) {
+  constexpr float kLarge = 0x1.ff8p127F;  // larger than the numbers of bf16
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const bool transpose : {false, true}) {
+    const Case c{.m = 32, .n = 32, .k = 64, .transpose_a = transpose, .transpose_b = transpose};
+    const auto product = [&](float left, float right) {
+      const Shape shape_a = transpose ? Shape{c.k, c.m} : Shape{c.m, c.k};
+      const Shape shape_b = transpose ? Shape{c.n, c.k} : Shape{c.k, c.n};
+      Array a(DType::kFloat32, shape_a), b(DType::kFloat32, shape_b);
+      std::fill_n(b.data<float>(), b.num_elements(), right);
+      a.data<float>()[0] = left;  // of row 0
+      const Array result = RunAny(c.spec(), {a, b});
+      EXPECT_EQ(result.data<float>()[c.n], 0);  // of row 1
+      return result.data<float>()[0];
+    };
+    EXPECT_EQ(product(kLarge, 1), kLarge);
+    EXPECT_EQ(product(-kLarge, 0.5F), -kLarge / 2);
+    EXPECT_EQ(product(kLarge, 0), 0);
+    EXPECT_EQ(product(kLarge, 2), kInfinity);
+    EXPECT_EQ(product(kInfinity, 0.3F), kInfinity);
+    EXPECT_EQ(product(-kInfinity, 0.3F), -kInfinity);
+    EXPECT_TRUE(std::isnan(product(kInfinity, 0)));
+  }
 }
 
 TEST_F(AmxMatMul, TheRuleLeavesSomeProductsToOneDnn) {
@@ -152,10 +177,17 @@ TEST_F(AmxMatMul, TheRuleLeavesSomeProductsToOneDnn) {
   };
   EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 64}, DType::kFloat32));
   EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 32}, DType::kFloat32));
-  EXPECT_FALSE(chosen({.m = 16, .n = 64, .k = 64}, DType::kFloat32));
+  EXPECT_TRUE(chosen({.m = 32, .n = 64, .k = 64}, DType::kFloat32));
+  EXPECT_FALSE(chosen({.m = 31, .n = 64, .k = 1024}, DType::kFloat32));
+  EXPECT_TRUE(chosen({.m = 16, .n = 64, .k = 64, .transpose_a = true}, DType::kFloat32));
   EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 64}, DType::kBfloat16));
   EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 2048}, DType::kBfloat16));
+  EXPECT_TRUE(chosen({.m = 33, .n = 64, .k = 1536}, DType::kBfloat16));
+  EXPECT_FALSE(chosen({.m = 32, .n = 64, .k = 1536}, DType::kBfloat16));
+  EXPECT_FALSE(chosen({.m = 33, .n = 64, .k = 1535}, DType::kBfloat16));
   EXPECT_TRUE(chosen({.m = 1024, .n = 2048, .k = 64}, DType::kBfloat16));
+  EXPECT_FALSE(chosen({.m = 1023, .n = 2048, .k = 64}, DType::kBfloat16));
+  EXPECT_FALSE(chosen({.m = 1024, .n = 2047, .k = 64}, DType::kBfloat16));
   EXPECT_FALSE(chosen({.m = 1024, .n = 2048, .k = 64, .transpose_b = true}, DType::kBfloat16));
   EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 64, .transpose_a = true}, DType::kBfloat16));
 }

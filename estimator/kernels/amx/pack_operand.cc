@@ -60,7 +60,7 @@ EST_AMX_INLINE void LoadPairs(const T* from, int64_t distance, int64_t lines, in
     } else {
       const __m512 first = _mm512_maskz_loadu_ps(first_mask, first_line);
       const __m512 second = _mm512_maskz_loadu_ps(second_mask, second_line);
-      const __m512i high = _mm512_permutexvar_epi16(in_pairs, Rounded(first, second));
+      const __m512i high = _mm512_permutexvar_epi16(in_pairs, HighParts(first, second));
       tile.high[i] = high;
       const __m512 first_high = _mm512_castsi512_ps(_mm512_slli_epi32(high, 16));
       const __m512 second_high = _mm512_castsi512_ps(
@@ -111,8 +111,8 @@ EST_AMX void PackBlock(const T* from, const Operand& operand, const OperandBlock
   const int64_t group_distance = kPairs ? distance : 16 * distance;
   for (int64_t i = 0; i < block.lines; i += 16, to += group_distance) {
     const int64_t line = block.first_line + i;
-    const T* const first =
-        from + (kLines ? line * from_distance + block.first : block.first * from_distance + line);
+    const T* const first = from + (kLines ? line * from_distance + block.first_number
+                                          : block.first_number * from_distance + line);
     PackLines<T, kLines, kPairs>(first, from_distance, operand.lines - line, block.depth, distance,
                                  to);
   }

@@ -1,5 +1,7 @@
 #include "estimator/kernels/amx/stores.h"
 
+#include <algorithm>
+
 #include "estimator/kernels/amx/target.h"
 
 namespace estimator::amx {
@@ -136,6 +138,19 @@ EST_AMX_INLINE void AddPooledAs(const T* dy, const uint8_t* argmax, int64_t coun
 }
 
 }  // namespace
+
+Epilogue EpilogueOf(const float* bias, const float* side, bool relu, int64_t channel,
+                    int64_t channels, float* padded_bias) {
+  const int64_t count = std::min<int64_t>(32, channels - channel);
+  if (bias != nullptr) {
+    std::fill_n(padded_bias, 32, 0.0F);
+    std::copy_n(bias + channel, count, padded_bias);
+  }
+  return {.bias = bias != nullptr ? padded_bias : nullptr,
+          .side = side != nullptr ? side + channel : nullptr,
+          .relu = relu,
+          .channels = count};
+}
 
 EST_AMX void StoreRows(const float* sums, const int64_t* pixels, const Epilogue& epilogue,
                        float* to) {

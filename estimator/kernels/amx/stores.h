@@ -1,4 +1,4 @@
-// What becomes of the sums of MultiplyTiles (tiles.h). The functions are compiled for AVX-512 whatever
+// What becomes of sums of products of tiles (tiles.h). The functions are compiled for AVX-512 whatever
 // the flags are. REQUIRES: IsAvailable() (tiles.h).
 #ifndef ESTIMATOR_KERNELS_AMX_STORES_H_
 #define ESTIMATOR_KERNELS_AMX_STORES_H_
@@ -16,6 +16,12 @@ struct Epilogue {
   bool relu = false;
   int64_t channels = 32;  // how many of the 32 channels are stored
 };
+
+// The epilogue of at most 32 channels from `channel` on.
+//   bias, side: of all channels, or null.  channels: all of them.
+//   padded_bias: memory for 32 numbers, which the epilogue uses.
+Epilogue EpilogueOf(const float* bias, const float* side, bool relu, int64_t channel,
+                    int64_t channels, float* padded_bias);
 
 // Stores 32 rows of 32 sums, rounded to the type of `to`. Row i goes to to + pixels[i], unless
 // pixels[i] is negative.

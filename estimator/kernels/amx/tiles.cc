@@ -3,25 +3,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "estimator/kernels/amx/emulated_tiles.h"
 #include "estimator/kernels/amx/target.h"
 #include "hwy/highway.h"
 
 namespace estimator::amx {
 namespace {
 
-bool AskForTiles() {
+bool emulated = false;
+
+// AVX-512 with bf16, which the copies need.
+bool HasVectors() {
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-      !__builtin_cpu_supports("avx512vl")) {
-    return false;
-  }
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bf16");
+}
+
+bool AskForTiles() {
+  if (!HasVectors()) return false;
   unsigned a = 0, b = 0, c = 0, d = 0;
   __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(7), "2"(0));
   constexpr unsigned kBfloat16 = 1u << 22, kTiles = 1u << 24;
   if ((d & kBfloat16) == 0 || (d & kTiles) == 0) return false;
-  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(7), "2"(1));
-  constexpr unsigned kVectorBfloat16 = 1u << 5;
-  if ((a & kVectorBfloat16) == 0) return false;
   // Linux saves the registers of tiles only for processes that asked for it.
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
@@ -63,35 +68,60 @@ EST_AMX_INLINE void StoreSums(float* sums) {
   __asm__ volatile("" ::: "memory");
 }
 
+void AddEmulatedStep(const Bfloat16* rows, int64_t distance, const Bfloat16* panels, int64_t panel,
+                     int64_t step, bool splits, float* sums) {
+  const int64_t parts = splits ? 2 : 1;
+  const Bfloat16 *const row = rows + step * parts * 32, *const pairs = panels + step * parts * 512;
+  AddEmulatedProducts(row, distance, pairs, panel, sums);
+  if (!splits) return;
+  AddEmulatedProducts(row, distance, pairs + 512, panel, sums);
+  AddEmulatedProducts(row + 32, distance, pairs, panel, sums);
+}
+
 }  // namespace
 
 bool IsAvailable() {
   static const bool available = AskForTiles();
-  return available && (hwy::SupportedTargets() & HWY_AVX3) != 0;
+  return (available || emulated) && (hwy::SupportedTargets() & HWY_AVX3) != 0;
+}
+
+bool EmulateIfAbsent() {
+  if (!IsAvailable()) emulated = HasVectors();
+  return IsAvailable();
 }
 
 EST_AMX void Configure() {
+  if (emulated) return;
   // Static: the compiler does not know that the instruction reads all of it.
   static constexpr TileShapes kShapes;
   _tile_loadconfig(&kShapes);
 }
 
-EST_AMX void Release() { _tile_release(); }
+EST_AMX void Release() {
+  if (emulated) return;
+  _tile_release();
+}
 
-EST_AMX void MultiplyTiles(const Bfloat16* x, int64_t x_distance, const int64_t* offsets,
-                           const Bfloat16* dy, int64_t panel, int64_t steps, bool first,
+EST_AMX void MultiplyTiles(const Bfloat16* rows, int64_t distance, const int64_t* offsets,
+                           const Bfloat16* panels, int64_t panel, int64_t steps, bool first,
                            float* sums) {
-  const int64_t x_bytes = x_distance * 2;
+  if (emulated) {
+    if (first) std::fill_n(sums, 32 * 32, 0.0F);
+    for (int64_t step = 0; step < steps; ++step)
+      AddEmulatedProducts(rows + offsets[step], distance, panels + step * 512, panel, sums);
+    return;
+  }
+  const int64_t row_bytes = distance * 2;
   LoadSums(first, sums);
-  const Bfloat16* const lower = x + 16 * x_distance;
-  for (int64_t step = 0; step < steps; ++step, dy += 512) {
+  const Bfloat16* const lower = rows + 16 * distance;
+  for (int64_t step = 0; step < steps; ++step, panels += 512) {
     const int64_t offset = offsets[step];
-    _tile_loadd(6, dy, kPairBytes);
-    _tile_loadd(4, x + offset, x_bytes);
+    _tile_loadd(6, panels, kPairBytes);
+    _tile_loadd(4, rows + offset, row_bytes);
     _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(7, dy + panel, kPairBytes);
+    _tile_loadd(7, panels + panel, kPairBytes);
     _tile_dpbf16ps(1, 4, 7);
-    _tile_loadd(5, lower + offset, x_bytes);
+    _tile_loadd(5, lower + offset, row_bytes);
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   }
@@ -100,6 +130,12 @@ EST_AMX void MultiplyTiles(const Bfloat16* x, int64_t x_distance, const int64_t*
 
 EST_AMX void MultiplyRows(const Bfloat16* rows, int64_t distance, const Bfloat16* panels,
                           int64_t panel, int64_t steps, bool splits, bool first, float* sums) {
+  if (emulated) {
+    if (first) std::fill_n(sums, 32 * 32, 0.0F);
+    for (int64_t step = 0; step < steps; ++step)
+      AddEmulatedStep(rows, distance, panels, panel, step, splits, sums);
+    return;
+  }
   const int64_t row_bytes = distance * 2;
   LoadSums(first, sums);
   const Bfloat16* const lower = rows + 16 * distance;

@@ -13,22 +13,24 @@ namespace estimator::amx {
 // in the first call. False if Highway may not use AVX-512.
 bool IsAvailable();
 
+// For tests. If the CPU lacks AMX only, plain loops compute the products from now on. Returns
+// IsAvailable().
+bool EmulateIfAbsent();
+
 // Sets the shapes of the calling thread's tiles. Release forgets them, which makes switches between
 // threads cheaper.
 void Configure();
 void Release();
 
-// sums[32][32] (=, or += if not `first`) the products of 32 channels of x, as CopyTransposed wrote
-// them, and two panels of dy.
-//   x_distance: of channels of x.  offsets[steps]: the pixels of x that belong to 32 pixels of dy.
-//   panel: the distance of the panels of dy.
-void MultiplyTiles(const Bfloat16* x, int64_t x_distance, const int64_t* offsets,
-                   const Bfloat16* dy, int64_t panel, int64_t steps, bool first, float* sums);
+// sums[32][32] (=, or += if not `first`) the products of 32 rows and two panels of 16 columns in
+// pairs. A step adds up 32 products: of the numbers of the rows from offsets[step] on, and the next 32
+// of the panels.
+//   distance: of the rows.  panel: of the panels.
+void MultiplyTiles(const Bfloat16* rows, int64_t distance, const int64_t* offsets,
+                   const Bfloat16* panels, int64_t panel, int64_t steps, bool first, float* sums);
 
-// sums[32][32] (=, or += if not `first`) the products of 32 packed rows and two packed panels
-// (pack_operand.h) of the same number of steps.
-//   distance: of rows.  panel: of the panels.  splits: whether both have two parts. Then three of the
-//   four products are added.
+// The same for packed rows and panels (pack_operand.h), whose steps follow each other.
+//   splits: whether both have two parts. Then three of the four products are added.
 void MultiplyRows(const Bfloat16* rows, int64_t distance, const Bfloat16* panels, int64_t panel,
                   int64_t steps, bool splits, bool first, float* sums);
 

@@ -46,10 +46,21 @@ EST_AMX_INLINE __m512i Rounded(__m512 first, __m512 second) {
   return (__m512i)_mm512_cvtne2ps_pbh(second, first);
 }
 
+// The high parts: rounded to bf16, but those of finite numbers are finite.
+EST_AMX_INLINE __m512 Clamped(__m512 x) {
+  const __m512 largest = _mm512_castsi512_ps(_mm512_set1_epi32(0x7f7f0000));  // of bf16
+  const __m512 least = _mm512_sub_ps(_mm512_setzero_ps(), largest);
+  // The second operand is the result if one of the two is NaN.
+  return _mm512_max_ps(least, _mm512_min_ps(largest, x));
+}
+EST_AMX_INLINE __m512i HighParts(__m512 first, __m512 second) {
+  return Rounded(Clamped(first), Clamped(second));
+}
+
 EST_AMX_INLINE Parts SplitOf(const float* x, __mmask32 mask) {
   const __m512 first = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), x);
   const __m512 second = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), x + 16);
-  const __m512i high = Rounded(first, second);
+  const __m512i high = HighParts(first, second);
   const __m512i first_bits = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(high));
   const __m512i second_bits = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(high, 1));
   const __m512 first_rest =

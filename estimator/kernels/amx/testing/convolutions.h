@@ -63,7 +63,8 @@ inline std::vector<Convolution> TestConvolutions() {
           // Images that are copied by taps: 25 taps; 147 numbers, of which rows of a filter cross
           // multiples of 32; rows of a filter that have more than 32 numbers.
           SquareFilter(2, 12, 10, 1, 32, 5, 1, 2), SquareFilter(2, 17, 14, 3, 40, 7, 2, 3),
-          SquareFilter(1, 9, 9, 15, 16, 3, 1, 1)};
+          SquareFilter(1, 9, 9, 15, 16, 3, 1, 1),
+          SquareFilter(1, 41, 31, 1, 32, 5, 1, 2)};  // in segments, the last one shorter
 }
 
 inline std::string Name(const Convolution& g) {

@@ -1,13 +1,15 @@
-// For tests: the error of a kernel whose factors are rounded or split.
+// For tests: the results of a kernel of this folder, and their error.
 #ifndef ESTIMATOR_KERNELS_AMX_TESTING_SPLIT_ERROR_H_
 #define ESTIMATOR_KERNELS_AMX_TESTING_SPLIT_ERROR_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "estimator/array/array.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/kernel.h"
@@ -17,29 +19,44 @@ namespace estimator::amx {
 
 using Factory = std::unique_ptr<Kernel> (*)(const KernelSpec& spec);
 
-// The largest error of the kernel's output 0, relative to the root mean square of the exact one, which
-// is computed in double precision.
-inline double SplitError(Factory factory, const KernelSpec& spec,
-                         const std::vector<Array>& operands) {
-  const std::unique_ptr<Kernel> kernel = factory(CompleteSpec(spec, operands));
-  if (kernel == nullptr) return std::numeric_limits<double>::infinity();
+// Output 0 of the factory's kernel. Scratch memory begins with NaN, because what is left in it must not
+// matter. If the factory refuses the spec, the test fails.
+inline Array RunWithDirtyScratch(Factory factory, const KernelSpec& incomplete,
+                                 const std::vector<Array>& operands) {
+  const KernelSpec spec = CompleteSpec(incomplete, operands);
+  std::vector<Array> results;
+  std::vector<void*> outputs;
+  for (const TensorSpec& output : spec.outputs) results.emplace_back(output.dtype, output.shape);
+  for (Array& result : results) outputs.push_back(result.raw());
+  const std::unique_ptr<Kernel> kernel = factory(spec);
+  if (kernel == nullptr) {
+    ADD_FAILURE() << "refused: " << spec.name;
+    return results[0];
+  }
   std::vector<const void*> inputs;
   for (const Array& operand : operands) inputs.push_back(operand.raw());
-  Array result(DType::kFloat32, spec.outputs[0].shape);
-  std::vector<void*> outputs = {result.raw()};
   Array scratch(DType::kUint8, Shape{static_cast<int64_t>(kernel->scratch_bytes())});
+  std::fill_n(scratch.data<uint8_t>(), scratch.num_elements(), uint8_t{0xff});
   EST_EXPECT_OK(kernel->Run({.inputs = inputs,
                              .outputs = absl::MakeSpan(outputs),
                              .scratch = scratch.raw(),
                              .step = {}}));
+  return results[0];
+}
+
+// The largest error of the kernel's output 0 in f32, relative to the root mean square of the exact one,
+// which is computed in double precision.
+inline double SplitError(Factory factory, const KernelSpec& spec,
+                         const std::vector<Array>& operands) {
+  const Array result = RunWithDirtyScratch(factory, spec, operands);
   KernelSpec exact = spec;
   std::vector<Array> wide = operands;
   for (Array& operand : wide) {
     if (operand.dtype() == DType::kFloat32 || operand.dtype() == DType::kBfloat16)
       operand = operand.Cast(DType::kFloat64);
   }
-  for (TensorSpec& result : exact.outputs) {
-    if (result.dtype == DType::kFloat32) result.dtype = DType::kFloat64;
+  for (TensorSpec& output : exact.outputs) {
+    if (output.dtype == DType::kFloat32) output.dtype = DType::kFloat64;
   }
   const auto expected = RunReferenceKernel(exact, wide);
   EST_EXPECT_OK(expected);
