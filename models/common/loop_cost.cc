@@ -89,7 +89,9 @@ absl::Status LoopCostHook::AfterRun(RunContext& context, const RunValues& values
   program_seconds_.push_back(seconds);
   block_steps_ = 0;
   block_begin_ = clock_();
-  if (static_cast<int64_t>(loop_seconds_.size()) * kBlockSteps >= options_.steps)
+  measured_seconds_ += kBlockSteps * (loop_seconds_.back() + seconds);
+  if (static_cast<int64_t>(loop_seconds_.size()) * kBlockSteps >= options_.steps ||
+      (options_.seconds > 0 && measured_seconds_ >= options_.seconds))
     context.RequestStop();
   return absl::OkStatus();
 }

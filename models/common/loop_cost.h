@@ -27,18 +27,14 @@ struct StepParts {
 // Two kinds of steps run in turn, ten steps of each: those of the loop, which read input and call
 // hooks, and those of a program of the same step alone, which runs on the first batch with a copy of
 // the variables. Pass it to Train on one replica. It stops the training when it has measured
-// `options.steps` steps of the loop.
+// `options.steps` steps of the loop, or has measured for `options.seconds`; at least one block.
 class LoopCostHook : public SessionRunHook {
  public:
   //   compile: the options of the loop's program.
   //   parts: of the session's graph. The model_fn sets them.
-  //   clock: in seconds; a parameter for tests.
   LoopCostHook(const BenchmarkOptions& options, CompileOptions compile,
-               std::shared_ptr<const StepParts> parts, Clock clock = SteadyClock())
-      : options_(options),
-        compile_(std::move(compile)),
-        parts_(std::move(parts)),
-        clock_(std::move(clock)) {}
+               std::shared_ptr<const StepParts> parts)
+      : options_(options), compile_(std::move(compile)), parts_(std::move(parts)) {}
 
   // Returns the fields of the JSON:
   //   loop_percent   by how much a step of the loop takes longer than one of the program, the median
@@ -63,7 +59,7 @@ class LoopCostHook : public SessionRunHook {
   const BenchmarkOptions options_;
   const CompileOptions compile_;
   const std::shared_ptr<const StepParts> parts_;
-  const Clock clock_;
+  const Clock clock_ = SteadyClock();
   std::vector<Tensor> placeholders_;
   VariableStore variables_;  // of the bare program
   std::shared_ptr<const Program> program_;
@@ -73,6 +69,7 @@ class LoopCostHook : public SessionRunHook {
   int64_t block_steps_ = 0;
   double block_begin_ = 0;
   std::vector<double> loop_seconds_, program_seconds_;  // of a step, for each block
+  double measured_seconds_ = 0;                         // of the blocks of both kinds
 };
 
 }  // namespace estimator
