@@ -51,8 +51,9 @@ namespace estimator::winograd {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// With AVX-512 the sums of two windows fit into the registers, else those of one.
-constexpr int kWindows = kLanes >= 16 ? 2 : 1;
+// With AVX-512 the sums of three windows for two vectors of channels fit into the registers, else those
+// of one window.
+constexpr int kMostWindows = kLanes >= 16 ? 3 : 1;
 
 // The pixels of an image under adjacent windows, and where the result goes.
 struct WindowArgs {
@@ -112,16 +113,28 @@ HWY_INLINE void PooledWindows(const FirstLayer& layer, const Padded& padded,
   }
 }
 
+// Computes up to kMostWindows windows. Returns how many.
+template <int kVectors>
+int64_t SomeWindows(const FirstLayer& layer, const Padded& padded, const WindowArgs& args,
+                    int64_t windows) {
+  if constexpr (kMostWindows == 3) {
+    if (windows >= 3) return PooledWindows<3, kVectors>(layer, padded, args), 3;
+    if (windows == 2) return PooledWindows<2, kVectors>(layer, padded, args), 2;
+  }
+  return PooledWindows<1, kVectors>(layer, padded, args), 1;
+}
+
 void Forward(const FirstLayer& layer, int64_t image, const float* padded_image, const float* filter,
              const float* bias, float* y, uint8_t* argmax) {
   const Padded padded(layer);
   constexpr int64_t kStep = 16;  // channels: no vectors of two blocks of channels
   constexpr int kVectors = static_cast<int>(kStep / kLanes);
+  const int64_t windows = layer.out_columns / 2;
   for (int64_t r = 0; r < layer.out_rows; r += 2) {
     for (int64_t k = 0; k < layer.out_channels;) {
       // In NHWC two blocks of channels are adjacent, too.
-      const bool wide = layer.pooled.block == kStep && k + 2 * kStep <= layer.out_channels;
-      const int64_t windows = layer.out_columns / 2;
+      const bool wide =
+          kVectors == 1 && layer.pooled.block == kStep && k + 2 * kStep <= layer.out_channels;
       for (int64_t q = 0; q < windows;) {
         const int64_t at = layer.pooled.Offset(image, r / 2, q, k);
         const WindowArgs args{.x = padded_image + r * padded.row_floats + 2 * q * layer.in_channels,
@@ -129,92 +142,106 @@ void Forward(const FirstLayer& layer, int64_t image, const float* padded_image, 
                               .bias = bias + k,
                               .y = y + at,
                               .argmax = argmax + at};
-        if (q + kWindows <= windows) {
-          if (wide && kVectors == 1) {
-            PooledWindows<kWindows, 2>(layer, padded, args);
-          } else {
-            PooledWindows<kWindows, kVectors>(layer, padded, args);
-          }
-          q += kWindows;
-        } else {
-          if (wide && kVectors == 1) {
-            PooledWindows<1, 2>(layer, padded, args);
-          } else {
-            PooledWindows<1, kVectors>(layer, padded, args);
-          }
-          ++q;
-        }
+        q += wide ? SomeWindows<2>(layer, padded, args, windows - q)
+                  : SomeWindows<kVectors>(layer, padded, args, windows - q);
       }
-      k += wide && kVectors == 1 ? 2 * kStep : kStep;
+      k += wide ? 2 * kStep : kStep;
     }
   }
 }
 
-// Adds to kTaps sums of a row of the filter, for one vector of channels and all windows of an image.
+// Adds to kTaps sums of a row of the filter, for kVectors vectors of channels and all windows of an
+// image. The sums of one vector would wait for each other.
 //   x: the first tap of the row, of the image's first pixel.
-template <int kTaps>
+//   next: the distance of the vectors in dy and argmax.
+template <int kTaps, int kVectors>
 HWY_INLINE void RowGradient(const FirstLayer& layer, const Padded& padded, const float* x,
-                            const float* dy, const uint8_t* argmax, float* filter) {
+                            const float* dy, const uint8_t* argmax, int64_t next, float* filter) {
   const D d;
   const hn::RebindToSigned<D> di;
-  V sum[kTaps];
+  V sum[kTaps][kVectors];
   EST_UNROLL for (int v = 0; v < kTaps; ++v) {
-    sum[v] = hn::LoadU(d, filter + v * layer.out_channels);
+    EST_UNROLL for (int n = 0; n < kVectors; ++n) {
+      sum[v][n] = hn::LoadU(d, filter + v * layer.out_channels + n * kLanes);
+    }
   }
   for (int64_t r = 0; r < layer.out_rows / 2; ++r) {
     for (int64_t q = 0; q < layer.out_columns / 2; ++q) {
       const int64_t at = r * layer.pooled.row + q * layer.pooled.pixel;
-      const V gradient = hn::LoadU(d, dy + at);
-      const auto tap = hn::PromoteTo(di, hn::LoadU(hn::Rebind<uint8_t, D>(), argmax + at));
+      V gradient[kVectors];
+      hn::Vec<hn::RebindToSigned<D>> tap[kVectors];
+      EST_UNROLL for (int n = 0; n < kVectors; ++n) {
+        gradient[n] = hn::LoadU(d, dy + at + n * next);
+        tap[n] = hn::PromoteTo(di, hn::LoadU(hn::Rebind<uint8_t, D>(), argmax + at + n * next));
+      }
       const float* const window = x + 2 * r * padded.row_floats + 2 * q * layer.in_channels;
       EST_UNROLL for (int p = 0; p < 4; ++p) {
-        const V here = hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(tap, hn::Set(di, p))), gradient);
+        V here[kVectors];
+        EST_UNROLL for (int n = 0; n < kVectors; ++n) {
+          here[n] =
+              hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(tap[n], hn::Set(di, p))), gradient[n]);
+        }
         const float* const pixel = window + p / 2 * padded.row_floats + p % 2 * layer.in_channels;
         EST_UNROLL for (int v = 0; v < kTaps; ++v) {
-          sum[v] = hn::MulAdd(hn::Set(d, pixel[v]), here, sum[v]);
+          const V value = hn::Set(d, pixel[v]);
+          EST_UNROLL for (int n = 0; n < kVectors; ++n) {
+            sum[v][n] = hn::MulAdd(value, here[n], sum[v][n]);
+          }
         }
       }
     }
   }
   EST_UNROLL for (int v = 0; v < kTaps; ++v) {
-    hn::StoreU(sum[v], d, filter + v * layer.out_channels);
+    EST_UNROLL for (int n = 0; n < kVectors; ++n) {
+      hn::StoreU(sum[v][n], d, filter + v * layer.out_channels + n * kLanes);
+    }
   }
 }
 
 // As RowGradient, for `taps` taps.
-void RowGradient(const FirstLayer& layer, const Padded& padded, const float* x, const float* dy,
-                 const uint8_t* argmax, int64_t taps, float* filter) {
+template <int kVectors>
+void RowGradients(const FirstLayer& layer, const Padded& padded, const float* x, const float* dy,
+                  const uint8_t* argmax, int64_t next, int64_t taps, float* filter) {
   for (; taps >= 5; taps -= 5, x += 5, filter += 5 * layer.out_channels)
-    RowGradient<5>(layer, padded, x, dy, argmax, filter);
+    RowGradient<5, kVectors>(layer, padded, x, dy, argmax, next, filter);
   for (; taps >= 3; taps -= 3, x += 3, filter += 3 * layer.out_channels)
-    RowGradient<3>(layer, padded, x, dy, argmax, filter);
+    RowGradient<3, kVectors>(layer, padded, x, dy, argmax, next, filter);
   for (; taps >= 1; --taps, ++x, filter += layer.out_channels)
-    RowGradient<1>(layer, padded, x, dy, argmax, filter);
+    RowGradient<1, kVectors>(layer, padded, x, dy, argmax, next, filter);
 }
 
 // Adds the gradients of one image to filter and bias.
 void Gradient(const FirstLayer& layer, int64_t image, const float* padded_image, const float* dy,
               const uint8_t* argmax, float* filter, float* bias) {
   const D d;
+  const hn::RebindToSigned<D> di;
   const Padded padded(layer);
   const int64_t taps = layer.filter_columns * layer.in_channels;
-  for (int64_t k = 0; k < layer.out_channels; k += kLanes) {
+  for (int64_t k = 0; k < layer.out_channels;) {
+    const int vectors = k + 2 * kLanes <= layer.out_channels ? 2 : 1;
     const int64_t first = layer.pooled.Offset(image, 0, 0, k);
+    const int64_t next = vectors == 2 ? layer.pooled.Offset(image, 0, 0, k + kLanes) - first : 0;
     for (int64_t u = 0; u < layer.filter_rows; ++u) {
-      RowGradient(layer, padded, padded_image + u * padded.row_floats, dy + first, argmax + first,
-                  taps, filter + u * taps * layer.out_channels + k);
-    }
-    V sum = hn::LoadU(d, bias + k);
-    const hn::RebindToSigned<D> di;
-    for (int64_t r = 0; r < layer.out_rows / 2; ++r) {
-      for (int64_t q = 0; q < layer.out_columns / 2; ++q) {
-        const int64_t at = first + r * layer.pooled.row + q * layer.pooled.pixel;
-        const auto tap = hn::PromoteTo(di, hn::LoadU(hn::Rebind<uint8_t, D>(), argmax + at));
-        const auto on = hn::RebindMask(d, hn::Lt(tap, hn::Set(di, 4)));
-        sum = Plus(sum, hn::IfThenElseZero(on, hn::LoadU(d, dy + at)));
+      const float* const x = padded_image + u * padded.row_floats;
+      float* const to = filter + u * taps * layer.out_channels + k;
+      if (vectors == 2) {
+        RowGradients<2>(layer, padded, x, dy + first, argmax + first, next, taps, to);
+      } else {
+        RowGradients<1>(layer, padded, x, dy + first, argmax + first, next, taps, to);
       }
     }
-    hn::StoreU(sum, d, bias + k);
+    for (int n = 0; n < vectors; ++n, k += kLanes) {
+      V sum = hn::LoadU(d, bias + k);
+      for (int64_t r = 0; r < layer.out_rows / 2; ++r) {
+        for (int64_t q = 0; q < layer.out_columns / 2; ++q) {
+          const int64_t at = first + n * next + r * layer.pooled.row + q * layer.pooled.pixel;
+          const auto tap = hn::PromoteTo(di, hn::LoadU(hn::Rebind<uint8_t, D>(), argmax + at));
+          const auto on = hn::RebindMask(d, hn::Lt(tap, hn::Set(di, 4)));
+          sum = Plus(sum, hn::IfThenElseZero(on, hn::LoadU(d, dy + at)));
+        }
+      }
+      hn::StoreU(sum, d, bias + k);
+    }
   }
 }
 
