@@ -28,7 +28,7 @@ namespace estimator {
 // How convolutions and matrix products of f32 are computed (RunConfig.conv_algorithm).
 enum class ConvAlgorithm {
   // By the rules of the kernels: where it is faster, convolutions by Winograd's algorithm, and both by
-  // three products of bf16 (kernels/amx). Errors are at most 1e-4 of the result's root mean square.
+  // three products of bf16 (kernels/bfloat16). Errors are at most 1e-4 of the result's root mean square.
   kAuto,
   kDirect,    // neither of the two: the rounding error of a plain sum
   kWinograd,  // Winograd wherever a kernel supports the shape, even where it is slower; no bf16

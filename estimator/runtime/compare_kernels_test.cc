@@ -38,6 +38,20 @@ EST_REGISTER_KERNEL("FastScalars", KernelTier::kReference, [](const KernelSpec& 
   return spec.inputs[0].shape.rank() == 0 ? nullptr : Doubles(spec);
 });
 
+// A convolution of one tap and one channel.
+template <typename T>
+std::unique_ptr<Kernel> Products(const KernelSpec& spec) {
+  return MakeKernel([count = spec.inputs[0].shape.num_elements()](const KernelArgs& args) {
+    const float filter = static_cast<float>(args.in<T>(1)[0]);
+    for (int64_t i = 0; i < count; ++i)
+      args.out<T>(0)[i] = T(static_cast<float>(args.in<T>(0)[i]) * filter);
+    return absl::OkStatus();
+  });
+}
+EST_REGISTER_KERNEL("Conv2D", KernelTier::kReference, [](const KernelSpec& spec) {
+  return spec.inputs[0].dtype == DType::kFloat32 ? Products<float>(spec) : Products<Bfloat16>(spec);
+});
+
 class CheckTest : public GraphTest {
  protected:
   // Of a checked step that gives `fetch` for x = 3.
@@ -66,6 +80,27 @@ TEST_F(CheckTest, OpsWithoutAReferenceKernelAreCounted) {
 
 TEST_F(CheckTest, AStepOfReferenceKernelsIsCheckedWhole) {
   EXPECT_THAT(Unchecked(testing::Add(x_, x_), 6), IsEmpty());
+}
+
+// Convolutions of bf16 may round sums of their inputs. Those of f32 may not.
+TEST_F(CheckTest, ConvolutionsOfBfloat16HaveALargerTolerance) {
+  const auto check = [](DType dtype, float error) {
+    const Array x = Array::Of<float>({1, 1, 2, 1}, {1, -1}).Cast(dtype);
+    const Array filter = Array::Of<float>({1, 1, 1, 1}, {2}).Cast(dtype);
+    const KernelSpec spec = {.op = "Conv2D",
+                             .name = "y",
+                             .inputs = {{dtype, x.shape()}, {dtype, filter.shape()}},
+                             .outputs = {{dtype, x.shape()}},
+                             .constants = {std::nullopt, std::nullopt}};
+    ir::Node node;
+    node.op = spec.op;
+    const Array y = Array::Of<float>({1, 1, 2, 1}, {2 + error, -2}).Cast(dtype);
+    return ir::CheckAgainstReference(node, spec, {x, filter}, {y}, {});
+  };
+  EST_EXPECT_OK(check(DType::kBfloat16, 0.2F));
+  EXPECT_TRUE(absl::IsInternal(check(DType::kBfloat16, 0.5F)));
+  EST_EXPECT_OK(check(DType::kFloat32, 0.001F));
+  EXPECT_TRUE(absl::IsInternal(check(DType::kFloat32, 0.2F)));
 }
 
 TEST_F(CheckTest, AFusedNodeNeedsAReferenceOfEveryOpInIt) {

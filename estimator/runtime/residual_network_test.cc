@@ -86,7 +86,7 @@ TEST(ResidualNetwork, CheckedKernelsAgree) {
 
 TEST(ResidualNetwork, BlocksAreFusedAndReorderedAtTheEdgesOnly) {
   const Network network;
-  // With kDirect, since the convolutions of kernels/amx know only NHWC.
+  // With kDirect, since the convolutions of kernels/bfloat16 know only NHWC.
   const auto program =
       Program::Compile(network.graph, network.spec(),
                        {.conv_algorithm = ConvAlgorithm::kDirect, .single_replica = true});

@@ -1,4 +1,4 @@
-// Measures the rules of rule.h and amx/matmul_kernel.h: our own matrix products of f32 and bf16 against
+// Measures the rules of rule.h and bfloat16/matmul_kernel.h: our own matrix products of f32 and bf16 against
 // oneDNN's, for the shapes of common networks, each as the best of several alternating runs. Exits
 // with 1 if the rules choose a slower one by more than 5 %.
 //
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "estimator/array/array.h"
-#include "estimator/kernels/amx/matmul_kernel.h"
+#include "estimator/kernels/bfloat16/matmul_kernel.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/gemm/rule.h"
@@ -113,7 +113,7 @@ bool Measure(const Case& c, DType dtype) {
   CHECK(onednn.ok()) << onednn.status();
   Candidate candidates[] = {{.name = "oneDNN", .kernel = *std::move(onednn)},
                             {.name = "gemm", .kernel = wide ? MakeGemm(p) : nullptr},
-                            {.name = "amx", .kernel = amx::MakeAnyMatMul(spec)}};
+                            {.name = "bfloat16", .kernel = bfloat16::MakeAnyMatMul(spec)}};
   size_t scratch_bytes = 0;
   for (const Candidate& candidate : candidates) {
     if (candidate.kernel != nullptr)
@@ -140,8 +140,8 @@ bool Measure(const Case& c, DType dtype) {
       candidate.ms = std::min(candidate.ms, ms);
     }
   }
-  const bool amx = candidates[2].kernel != nullptr && amx::MatMulIsChosen(spec);
-  const Candidate& chosen = candidates[amx ? 2 : wide && gemm::Chosen(p) ? 1 : 0];
+  const bool tiles = candidates[2].kernel != nullptr && bfloat16::MatMulIsChosen(spec);
+  const Candidate& chosen = candidates[tiles ? 2 : wide && gemm::Chosen(p) ? 1 : 0];
   double best = 1e9;
   for (const Candidate& candidate : candidates) best = std::min(best, candidate.ms);
   const bool right = chosen.ms < best * 1.05;
@@ -165,7 +165,7 @@ bool Measure(const Case& c, DType dtype) {
 
 int Main() {
   std::printf(
-      "| layer | factors | product | m, n, k | oneDNN ms | gemm ms | amx ms | GFLOP/s | rule |\n"
+      "| layer | factors | product | m, n, k | oneDNN ms | gemm ms | bfloat16 ms | GFLOP/s | rule |\n"
       "|---|---|---|---|---|---|---|---|---|\n");
   int wrong = 0;
   for (const DType dtype : {DType::kFloat32, DType::kBfloat16}) {

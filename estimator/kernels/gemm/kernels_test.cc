@@ -17,7 +17,7 @@ namespace {
 // The same products summed in f32 in another order; at most 300 terms below 1.
 constexpr Tolerance kSummationOrder{.relative = 1e-5, .absolute = 5e-5};
 
-// The spec of a [m, k] times [k, n] product. kDirect: without the products of kernels/amx.
+// The spec of a [m, k] times [k, n] product. kDirect: without the products of kernels/bfloat16.
 KernelSpec Spec(int64_t m, int64_t n, int64_t k, bool transpose_a = false,
                 bool transpose_b = false) {
   return {.op = "MatMul",

@@ -36,7 +36,7 @@ std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec, bool depthwise
 }
 
 // On CPUs with AMX, oneDNN 2.6 computes the gradients of filters of bf16 images in NHWC slowly: those
-// of ResNet-50 took several times as long as in f32. Those that kernels/amx refuses have no kernel
+// of ResNet-50 took several times as long as in f32. Those that kernels/bfloat16 refuses have no kernel
 // here either, so CreateKernel runs the f32 kernel on widened operands.
 bool IsSlow(const KernelSpec& spec) {
   return spec.inputs[0].dtype == DType::kBfloat16 &&

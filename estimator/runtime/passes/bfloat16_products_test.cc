@@ -5,7 +5,7 @@
 
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/kernels/amx/tiles.h"
+#include "estimator/kernels/bfloat16/tiles.h"
 #include "estimator/kernels/widened.h"
 #include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
@@ -139,7 +139,7 @@ TEST(NarrowProducts, AConvolutionIsCastIfANativeKernelComputesIt) {
   FuseConvBlock(b.module, KernelTier::kNative);
   NarrowProducts(b.module, KernelTier::kNative);
   const Node& block = Only(b.module, "_FusedConv2DMaxPool");
-  const bool narrow = amx::IsAvailable();
+  const bool narrow = bfloat16::HasAmx();
   EXPECT_EQ(b.module.spec(block.inputs[0]).dtype, narrow ? kBf16 : DType::kFloat32);
   EXPECT_EQ(Count(b.module, "Cast"), narrow ? 2 : 0);
   EXPECT_EQ(block.outputs[0].dtype, DType::kFloat32);

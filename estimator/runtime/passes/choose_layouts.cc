@@ -206,14 +206,20 @@ class LayoutChooser {
     set_blocks(spec.inputs, traits.image_inputs);
     set_blocks(spec.outputs, traits.image_outputs);
     spec.attrs.Set("data_format", std::string(kBlockedFormat));
-    return Accepts(spec, KernelTier::kNative, KernelTier::kNative);
+    return HasNative(spec);
   }
 
   // Whether a kernel of our own takes the node in NHWC.
   bool IsNative(const Node& node) const {
     if (fastest_ < KernelTier::kNative) return false;
     if (node.kernel != nullptr) return node.kernel->tier() == KernelTier::kNative;
-    return Accepts(SpecOf(module_, node), KernelTier::kNative, KernelTier::kNative);
+    return HasNative(SpecOf(module_, node));
+  }
+
+  // A native kernel for f32 on widened operands does not count: oneDNN has kernels for bf16.
+  static bool HasNative(const KernelSpec& spec) {
+    const auto kernel = CreateKernel(spec, KernelTier::kNative, KernelTier::kNative);
+    return kernel.ok() && !IsWidened(**kernel);
   }
 
   // Adds node n in blocks, if a kernel of a tier from `slowest` accepts that.

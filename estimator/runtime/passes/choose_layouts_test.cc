@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "estimator/kernels/amx/tiles.h"
+#include "estimator/kernels/bfloat16/tiles.h"
 #include "estimator/kernels/layout.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 
@@ -125,7 +125,7 @@ TEST_F(ChooseLayoutsTest, KernelsForNhwcOnlyKeepTheOthersInNhwc) {
   const Value x = Conv(Feed({16, 6, 6, 16}), {1, 1, 16, 32});
   b_.Fetch(Conv(Conv(x, {1, 1, 32, 16}), {1, 1, 16, 5}));
   Apply();
-  EXPECT_EQ(Count(b_.module, kReorderOp), amx::IsAvailable() ? 0 : 2) << ToString(b_.module);
+  EXPECT_EQ(Count(b_.module, kReorderOp), bfloat16::HasAmx() ? 0 : 2) << ToString(b_.module);
 }
 
 TEST_F(ChooseLayoutsTest, ForwardPassesAloneStayPlain) {

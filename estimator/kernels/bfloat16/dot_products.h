@@ -1,0 +1,34 @@
+// The products of tiles.h by the instruction VDPBF16PS of AVX-512, for CPUs that lack AMX.
+#ifndef ESTIMATOR_KERNELS_BFLOAT16_DOT_PRODUCTS_H_
+#define ESTIMATOR_KERNELS_BFLOAT16_DOT_PRODUCTS_H_
+
+#include <cstdint>
+
+#include "estimator/array/half.h"
+
+namespace estimator::bfloat16 {
+
+// Whether this CPU has the instruction.
+bool HasDotProducts();
+
+// MultiplyTiles and MultiplyRows of tiles.h. REQUIRES: HasDotProducts().
+void MultiplyTilesByDotProducts(const Bfloat16* rows, int64_t distance, const int64_t* offsets,
+                                const Bfloat16* panels, int64_t panel, int64_t steps, bool first,
+                                float* sums);
+void MultiplyRowsByDotProducts(const Bfloat16* rows, int64_t distance, const Bfloat16* panels,
+                               int64_t panel, int64_t steps, bool splits, bool first, float* sums);
+
+// How the 32 channels of two panels of 16 are ordered: the 16 first ones are in the first panel, or as
+// CopyPairs (copies.h) writes them.
+enum class PairOrder { kPlain, kCopied };
+
+// sums[32][32] (=, or += if not `first`) the products of two panels of pairs and two panels of pairs. The
+// sums of channel c of the left panels are in row c.
+//   left_panel: the distance of the left panels.
+// REQUIRES: HasDotProducts().
+void MultiplyPairs(const Bfloat16* left, int64_t left_panel, PairOrder left_order,
+                   const Bfloat16* panels, int64_t panel, int64_t steps, bool first, float* sums);
+
+}  // namespace estimator::bfloat16
+
+#endif  // ESTIMATOR_KERNELS_BFLOAT16_DOT_PRODUCTS_H_

@@ -1,0 +1,157 @@
+#include "estimator/kernels/bfloat16/tiles.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "estimator/kernels/bfloat16/dot_products.h"
+#include "estimator/kernels/bfloat16/target.h"
+#include "hwy/highway.h"
+
+namespace estimator::bfloat16 {
+namespace {
+
+bool AskForTiles() {
+  if (!HasDotProducts()) return false;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(7), "2"(0));
+  constexpr unsigned kBfloat16 = 1u << 22, kTiles = 1u << 24;
+  if ((d & kBfloat16) == 0 || (d & kTiles) == 0) return false;
+  // Linux saves the registers of tiles only for processes that asked for it.
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+struct alignas(64) TileShapes {
+  uint8_t palette = 1;
+  uint8_t start_row = 0;
+  uint8_t reserved[14] = {};
+  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+static_assert(sizeof(TileShapes) == 64);
+
+constexpr int64_t kSumBytes = 32 * sizeof(float), kPairBytes = 64;
+
+// The sums of MultiplyTiles and MultiplyRows are in tiles 0 to 3.
+EST_INLINE_512 void LoadSums(bool first, const float* sums) {
+  // The compiler does not know that tiles are loaded from memory.
+  __asm__ volatile("" ::: "memory");
+  if (first) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  } else {
+    _tile_loadd(0, sums, kSumBytes);
+    _tile_loadd(1, sums + 16, kSumBytes);
+    _tile_loadd(2, sums + 16 * 32, kSumBytes);
+    _tile_loadd(3, sums + 16 * 32 + 16, kSumBytes);
+  }
+}
+
+EST_INLINE_512 void StoreSums(float* sums) {
+  _tile_stored(0, sums, kSumBytes);
+  _tile_stored(1, sums + 16, kSumBytes);
+  _tile_stored(2, sums + 16 * 32, kSumBytes);
+  _tile_stored(3, sums + 16 * 32 + 16, kSumBytes);
+  __asm__ volatile("" ::: "memory");
+}
+
+}  // namespace
+
+bool IsAvailable() {
+  static const bool available = HasDotProducts();
+  return available && (hwy::SupportedTargets() & HWY_AVX3) != 0;
+}
+
+bool HasAmx() {
+  static const bool has = AskForTiles();
+  return has && IsAvailable();
+}
+
+EST_512 void Configure() {
+  if (!HasAmx()) return;
+  // Static: the compiler does not know that the instruction reads all of it.
+  static constexpr TileShapes kShapes;
+  _tile_loadconfig(&kShapes);
+}
+
+EST_512 void Release() {
+  if (!HasAmx()) return;
+  _tile_release();
+}
+
+EST_512 void MultiplyTiles(const Bfloat16* rows, int64_t distance, const int64_t* offsets,
+                           const Bfloat16* panels, int64_t panel, int64_t steps, bool first,
+                           float* sums) {
+  if (!HasAmx()) {
+    return MultiplyTilesByDotProducts(rows, distance, offsets, panels, panel, steps, first, sums);
+  }
+  const int64_t row_bytes = distance * 2;
+  LoadSums(first, sums);
+  const Bfloat16* const lower = rows + 16 * distance;
+  for (int64_t step = 0; step < steps; ++step, panels += 512) {
+    const int64_t offset = offsets[step];
+    _tile_loadd(6, panels, kPairBytes);
+    _tile_loadd(4, rows + offset, row_bytes);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(7, panels + panel, kPairBytes);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_loadd(5, lower + offset, row_bytes);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  StoreSums(sums);
+}
+
+EST_512 void MultiplyRows(const Bfloat16* rows, int64_t distance, const Bfloat16* panels,
+                          int64_t panel, int64_t steps, bool splits, bool first, float* sums) {
+  if (!HasAmx()) {
+    return MultiplyRowsByDotProducts(rows, distance, panels, panel, steps, splits, first, sums);
+  }
+  const int64_t row_bytes = distance * 2;
+  LoadSums(first, sums);
+  const Bfloat16* const lower = rows + 16 * distance;
+  const Bfloat16* const second = panels + panel;
+  if (!splits) {
+    for (int64_t step = 0; step < steps; ++step) {
+      _tile_loadd(6, panels + step * 512, kPairBytes);
+      _tile_loadd(4, rows + step * 32, row_bytes);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_loadd(7, second + step * 512, kPairBytes);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_loadd(5, lower + step * 32, row_bytes);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+  } else {
+    for (int64_t step = 0; step < steps; ++step) {
+      // high * low
+      _tile_loadd(6, panels + step * 1024 + 512, kPairBytes);
+      _tile_loadd(4, rows + step * 64, row_bytes);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_loadd(7, second + step * 1024 + 512, kPairBytes);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_loadd(5, lower + step * 64, row_bytes);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+      // high * high
+      _tile_loadd(6, panels + step * 1024, kPairBytes);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_loadd(7, second + step * 1024, kPairBytes);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+      // low * high
+      _tile_loadd(4, rows + step * 64 + 32, row_bytes);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_loadd(5, lower + step * 64 + 32, row_bytes);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+  StoreSums(sums);
+}
+
+}  // namespace estimator::bfloat16

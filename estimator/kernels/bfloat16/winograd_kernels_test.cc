@@ -1,0 +1,140 @@
+#include "estimator/kernels/bfloat16/winograd_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "estimator/array/array.h"
+#include "estimator/kernels/bfloat16/testing/results.h"
+#include "estimator/kernels/bfloat16/tiles.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
+#include "estimator/kernels/testing/tiers.h"
+#include "estimator/kernels/window.h"
+
+namespace estimator::bfloat16 {
+namespace {
+
+// The numbers at the points are rounded to bf16 (relative error 2^-9), and 16 of them make an output. The
+// largest error of some thousand outputs is 2 % of their root mean square.
+constexpr double kLargestError = 3e-2;
+
+struct Case {
+  Shape image, filter;
+  std::string padding = "SAME";
+
+  Attrs attrs() const {
+    return {
+        {"strides", std::vector<int64_t>{1, 1, 1, 1}},
+        {"padding", padding},
+        {"explicit_paddings", padding == "EXPLICIT" ? std::vector<int64_t>{0, 0, 2, 0, 0, 2, 0, 0}
+                                                    : std::vector<int64_t>{}},
+        {"data_format", std::string(kPlainFormat)}};
+  }
+  Shape y() const { return MakeConvGeometry(attrs(), image, filter)->output(); }
+  Array x() const { return RandomArray(image, 1).Cast(DType::kBfloat16); }
+  Array w() const { return RandomArray(filter, 2, -0.1f, 0.1f).Cast(DType::kBfloat16); }
+  Array dy() const { return RandomArray(y(), 3).Cast(DType::kBfloat16); }
+
+  KernelSpec forward() const {
+    return {.op = "Conv2D", .name = "y", .attrs = attrs(), .outputs = {{DType::kBfloat16, y()}}};
+  }
+  KernelSpec input_gradient() const {
+    return {.op = "Conv2DBackpropInput",
+            .name = "dx",
+            .attrs = attrs(),
+            .outputs = {{DType::kBfloat16, image}}};
+  }
+  KernelSpec filter_gradient(DType dtype = DType::kFloat32) const {
+    return {
+        .op = "Conv2DBackpropFilter", .name = "dw", .attrs = attrs(), .outputs = {{dtype, filter}}};
+  }
+};
+
+std::vector<Case> Cases() {
+  return {{{2, 8, 8, 32}, {3, 3, 32, 64}},
+          {{3, 7, 7, 64}, {3, 3, 64, 32}},
+          {{1, 9, 4, 32}, {3, 3, 32, 32}},
+          {{2, 6, 11, 96}, {3, 3, 96, 32}, "VALID"},
+          {{2, 5, 6, 32}, {3, 3, 32, 32}, "EXPLICIT"},
+          {{1, 1, 1, 32}, {3, 3, 32, 32}},
+          {{9, 16, 16, 32}, {3, 3, 32, 32}}};
+}
+
+Array SizesOf(const Shape& shape) {
+  Array sizes(DType::kInt32, Shape{4});
+  for (int i = 0; i < 4; ++i) sizes.data<int32_t>()[i] = static_cast<int32_t>(shape[i]);
+  return sizes;
+}
+
+class Bfloat16Winograd : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!IsAvailable()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
+  }
+};
+
+TEST_F(Bfloat16Winograd, ErrorsAreSmall) {
+  for (const Case& c : Cases()) {
+    SCOPED_TRACE(c.image.ToString() + " " + c.filter.ToString() + " " + c.padding);
+    // The error is measured in f32: results in bf16 are those rounded.
+    EXPECT_LE(SplitError(MakeWinogradConvolution, c.forward(), {c.x(), c.w()}), kLargestError);
+    EXPECT_LE(SplitError(MakeWinogradInputGradient, c.input_gradient(),
+                         {SizesOf(c.image), c.w(), c.dy()}),
+              kLargestError);
+    EXPECT_LE(SplitError(MakeWinogradFilterGradient, c.filter_gradient(),
+                         {c.x(), SizesOf(c.filter), c.dy()}),
+              kLargestError);
+  }
+}
+
+// Small integers have exact points, except those of the filter: its halves and quarters are exact too.
+TEST_F(Bfloat16Winograd, SmallIntegersHaveExactResults) {
+  const Case c{{2, 7, 8, 32}, {3, 3, 32, 64}};
+  const auto integers = [](const Shape& shape) {
+    Array array(DType::kFloat32, shape);
+    for (int64_t i = 0; i < array.num_elements(); ++i)
+      array.data<float>()[i] = static_cast<float>(i * 7919 % 13 % 3 - 1);
+    return array.Cast(DType::kBfloat16);
+  };
+  const Array x = integers(c.image), w = integers(c.filter), dy = integers(c.y());
+  const auto expect_exact = [](Factory factory, const KernelSpec& spec,
+                               const std::vector<Array>& operands) {
+    EXPECT_EQ(SplitError(factory, spec, operands), 0) << spec.op;
+  };
+  expect_exact(MakeWinogradConvolution, c.forward(), {x, w});
+  expect_exact(MakeWinogradInputGradient, c.input_gradient(), {SizesOf(c.image), w, dy});
+  expect_exact(MakeWinogradFilterGradient, c.filter_gradient(), {x, SizesOf(c.filter), dy});
+}
+
+TEST_F(Bfloat16Winograd, AGradientInBfloat16IsTheRoundedOneInF32) {
+  const Case c{{2, 8, 8, 32}, {3, 3, 32, 64}};
+  const std::vector<Array> operands = {c.x(), SizesOf(c.filter), c.dy()};
+  const Array wide = RunWithDirtyScratch(MakeWinogradFilterGradient, c.filter_gradient(), operands);
+  const Array narrow = RunWithDirtyScratch(MakeWinogradFilterGradient,
+                                           c.filter_gradient(DType::kBfloat16), operands);
+  EXPECT_TRUE(SameBits(wide.Cast(DType::kBfloat16), narrow));
+}
+
+TEST_F(Bfloat16Winograd, OtherSpecsAreRefused) {
+  const auto accepted = [](const Case& c, ConvAlgorithm algorithm, DType dtype = DType::kBfloat16) {
+    KernelSpec spec = c.forward();
+    spec.conv_algorithm = algorithm;
+    spec.outputs[0].dtype = dtype;
+    return MakeWinogradConvolution(CompleteSpec(spec, {c.x(), c.w()})) != nullptr;
+  };
+  const Case c = Cases()[0];
+  EXPECT_TRUE(accepted(c, ConvAlgorithm::kAuto));
+  EXPECT_TRUE(accepted(c, ConvAlgorithm::kWinograd));
+  EXPECT_FALSE(accepted(c, ConvAlgorithm::kDirect));
+  EXPECT_FALSE(accepted(c, ConvAlgorithm::kAuto, DType::kFloat32));
+  EXPECT_FALSE(accepted({{2, 8, 8, 32}, {1, 1, 32, 64}}, ConvAlgorithm::kAuto));
+  EXPECT_FALSE(accepted({{2, 8, 8, 48}, {3, 3, 48, 64}}, ConvAlgorithm::kAuto));
+  EXPECT_FALSE(accepted({{2, 8, 8, 32}, {3, 3, 32, 48}}, ConvAlgorithm::kAuto));
+}
+
+}  // namespace
+}  // namespace estimator::bfloat16
