@@ -3,14 +3,14 @@
 // By default, threads of libgomp spin for milliseconds at the end of every parallel loop before
 // they sleep. If another program uses the same cores, each of the many short loops of a step then
 // waits for a thread that is not scheduled. A small model became a hundred times slower. If threads
-// sleep at once, waking them takes much of a short step. MNIST on 2 idle cores of an AMD EPYC, and
-// beside one other busy program, images/s:
-//                                     sleep at once   1,000 spins   10,000 spins   OMP_WAIT_POLICY=active
-//   batch 16                              3,920           6,420          6,750             6,560
-//   batch 128, 8 replicas                 3,450           4,930          4,870             5,100
-//   batch 128                            10,200          10,800         11,000            11,000
-//   batch 16, beside another program      3,420           3,110          1,560             1,680
-//   batch 128, beside another program     5,520           5,320          4,110             3,490
+// sleep at once, waking them takes much of a short step. MNIST on 2 cores of an AMD EPYC, which were idle
+// or ran one other busy program, images/s:
+//                              no spins   1,000 spins   10,000 spins   unlimited
+//   batch 16                       3,920         6,420          6,750       6,560
+//   batch 128, 8 replicas          3,450         4,930          4,870       5,100
+//   batch 128                     10,200        10,800         11,000      11,000
+//   batch 16, other program        3,420         3,110          1,560       1,680
+//   batch 128, other program       5,520         5,320          4,110       3,490
 // 1,000 spins take about 10 microseconds on that CPU.
 //
 // GOMP_SPINCOUNT sets their number. libgomp reads the variable once, when it is loaded, before
