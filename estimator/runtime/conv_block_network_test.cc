@@ -82,6 +82,20 @@ TEST(ConvBlockNetwork, TrainsAsTheReferenceDoes) {
   }
 }
 
+TEST(ConvBlockNetwork, TrainsTheSameWithoutAnyPass) {
+  const Network network;
+  VariableStore all_store;
+  const auto all = Train(network, all_store, {}, 5);
+  EST_ASSERT_OK(all);
+  for (const std::string& pass : OptionalPasses()) {
+    VariableStore store;
+    const auto others = Train(network, store, {.disable_passes = {pass}}, 5);
+    EST_ASSERT_OK(others);
+    for (size_t i = 0; i < all->size(); ++i)
+      EXPECT_NEAR((*others)[i], (*all)[i], 1e-4) << "without " << pass << ", step " << i;
+  }
+}
+
 TEST(ConvBlockNetwork, WritesNoFullSizeActivation) {
   const Network network;
   const auto program = Program::Compile(network.graph, network.spec(), {.single_replica = true});

@@ -60,7 +60,8 @@ TEST(Network, FusedProgramsTrainAsTheReferenceDoes) {
   VariableStore fast_store, plain_store;
   const auto fast = Train(network, fast_store, {}, 20);
   const auto plain =
-      Train(network, plain_store, {.fastest = KernelTier::kReference, .disable_passes = OptionalPasses()}, 20);
+      Train(network, plain_store,
+            {.fastest = KernelTier::kReference, .disable_passes = OptionalPasses()}, 20);
   EST_ASSERT_OK(fast);
   EST_ASSERT_OK(plain);
   EXPECT_LT(fast->back(), 0.5f * fast->front());

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/strings/str_join.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/ops/activations.h"
@@ -55,7 +56,7 @@ struct Network : testing::Network {
   }
 };
 
-TEST(ResidualNetwork, FusedAndBlockedProgramsTrainAsTheReferenceDoes) {
+TEST(ResidualNetwork, TrainsAsTheReferenceDoesAlsoWithoutAnyPass) {
   const Network network;
   EST_ASSERT_OK(network.graph.status());
   VariableStore plain_store;
@@ -64,10 +65,12 @@ TEST(ResidualNetwork, FusedAndBlockedProgramsTrainAsTheReferenceDoes) {
             {.fastest = KernelTier::kReference, .disable_passes = OptionalPasses()}, 8);
   EST_ASSERT_OK(plain);
   EXPECT_LT(plain->back(), plain->front());
-  for (const std::vector<std::string>& disabled :
-       {std::vector<std::string>{}, std::vector<std::string>{"choose_layouts"}}) {
+  std::vector<std::vector<std::string>> disabled = {{}};
+  for (const std::string& pass : OptionalPasses()) disabled.push_back({pass});
+  for (const std::vector<std::string>& passes : disabled) {
+    SCOPED_TRACE("without: " + absl::StrJoin(passes, ", "));
     VariableStore store;
-    const auto fast = Train(network, store, {.disable_passes = disabled}, 8);
+    const auto fast = Train(network, store, {.disable_passes = passes}, 8);
     EST_ASSERT_OK(fast);
     for (size_t i = 0; i < fast->size(); ++i)
       EXPECT_NEAR((*fast)[i], (*plain)[i], 1e-4) << "step " << i;

@@ -105,6 +105,28 @@ TEST_F(ResnetModelTest, LearnsOnTheCpuAndOnReplicas) {
   }
 }
 
+// With 32 channels in the first group, filters of 3x3 have fast kernels in bf16 (kernels/bfloat16).
+TEST_F(ResnetModelTest, TrainingInBfloat16FollowsFloat32) {
+  ResnetParams params = Params();
+  params.network.width = 32;
+  const auto loss_after = [&](DType dtype, int64_t steps) {
+    params.compute_dtype = dtype;
+    Classifier classifier =
+        MakeClassifier(params, absl::StrCat(DTypeSize(dtype), "_bytes_", steps, "_steps"));
+    EST_EXPECT_OK(classifier.Train(Train, MaxSteps(steps)));
+    const absl::StatusOr<EvalResult> result = classifier.Evaluate(Test);
+    EST_EXPECT_OK(result);
+    return result.ok() ? result->values.at("loss").AsDouble() : std::nan("");
+  };
+  const double first = loss_after(DType::kFloat32, 1);
+  // One step moves each weight by less than its rounding changes a loss.
+  EXPECT_NEAR(loss_after(DType::kBfloat16, 1), first, 0.02 * first);
+  const double f32 = loss_after(DType::kFloat32, 30), bf16 = loss_after(DType::kBfloat16, 30);
+  EXPECT_LT(f32, 0.5 * first) << "the network learns";
+  EXPECT_LT(bf16, 0.5 * first);
+  EXPECT_NEAR(bf16, f32, 0.2 * first);
+}
+
 TEST_F(ResnetModelTest, AResumedRunEqualsAnUndisturbedOne) {
   Classifier whole = MakeClassifier(Params(), "whole");
   EST_ASSERT_OK(whole.Train(Train, MaxSteps(6)));

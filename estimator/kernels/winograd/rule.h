@@ -1,7 +1,6 @@
 // The rule that chooses between Winograd's algorithm and oneDNN's direct one. It depends on the shape
-// only, so that a run computes the same bits whenever it is repeated. rule_benchmark measures it: of
-// 132 choices 8 are more than 5 % slower than the other one, namely 3x3 filters of 16 channels (up
-// to 35 %) and filter gradients of 2x2 images with 512 channels (up to 56 %).
+// only, so that a run computes the same bits whenever it is repeated. native_tier_benchmark
+// measures it.
 #ifndef ESTIMATOR_KERNELS_WINOGRAD_RULE_H_
 #define ESTIMATOR_KERNELS_WINOGRAD_RULE_H_
 

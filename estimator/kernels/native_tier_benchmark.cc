@@ -1,0 +1,199 @@
+// Measures the rules of the native tier for convolutions (native_tier.cc, winograd/rule.h): the kernel
+// that a program takes against every other one, in f32 and bf16, for the shapes of common networks, each
+// as the best of several alternating runs. Exits with 1 if a program takes a kernel that is slower than
+// the best one by more than 5 %. gemm/gemm_benchmark.cc does the same for matrix products.
+//
+//   bazel run //estimator/kernels:native_tier_benchmark
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "estimator/kernels/bfloat16/kernels.h"
+#include "estimator/kernels/bfloat16/winograd_kernels.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
+#include "estimator/kernels/widened.h"
+#include "estimator/kernels/winograd/kernels.h"
+#include "glog/logging.h"
+
+namespace estimator {
+namespace {
+
+struct Case {
+  int64_t images, size, in_channels, out_channels, taps;
+};
+
+const Case kCases[] = {
+    {128, 14, 32, 64, 5},  {1024, 14, 32, 64, 5},  {16, 14, 32, 64, 5},   {128, 8, 64, 64, 5},
+    {64, 28, 16, 32, 5},   {32, 56, 64, 64, 3},    {32, 28, 128, 128, 3}, {32, 14, 256, 256, 3},
+    {32, 7, 512, 512, 3},  {8, 56, 64, 64, 3},     {8, 28, 128, 128, 3},  {8, 14, 256, 256, 3},
+    {8, 7, 512, 512, 3},   {128, 16, 64, 64, 3},   {128, 8, 128, 128, 3}, {128, 4, 256, 256, 3},
+    {128, 32, 16, 16, 3},  {128, 16, 32, 32, 3},   {1, 56, 64, 64, 3},    {1, 14, 256, 256, 3},
+    {64, 16, 64, 64, 3},   {64, 2, 512, 512, 3},   {32, 56, 64, 256, 1},  {32, 56, 256, 64, 1},
+    {32, 28, 512, 128, 1}, {32, 14, 1024, 256, 1}, {32, 7, 512, 2048, 1}, {8, 14, 256, 1024, 1},
+};
+constexpr int kRuns = 7;
+
+using Factory = std::unique_ptr<Kernel> (*)(const KernelSpec& spec);
+// The factories of the forward pass and of both gradients.
+using Factories = std::array<Factory, 3>;
+
+std::unique_ptr<Kernel> MakeOneDnn(const KernelSpec& spec) {
+  auto kernel = CreateKernel(spec, KernelTier::kOneDnn, KernelTier::kOneDnn);
+  return kernel.ok() && !IsWidened(**kernel) ? *std::move(kernel) : nullptr;
+}
+
+// Winograd's algorithm in f32, also where its rule prefers the direct one.
+template <Factory kFactory>
+std::unique_ptr<Kernel> MakeWinograd(const KernelSpec& spec) {
+  KernelSpec asked = spec;
+  asked.conv_algorithm = ConvAlgorithm::kWinograd;
+  return kFactory(asked);
+}
+
+// What a program takes.
+std::unique_ptr<Kernel> MakeChosen(const KernelSpec& spec) {
+  auto kernel = CreateKernel(spec, KernelTier::kNative, KernelTier::kFused);
+  return kernel.ok() ? *std::move(kernel) : nullptr;
+}
+
+struct Candidate {
+  const char* name;
+  Factories factories;
+};
+const Candidate kCandidates[] = {
+    {"oneDNN", {MakeOneDnn, MakeOneDnn, MakeOneDnn}},
+    {"Winograd",
+     {MakeWinograd<winograd::MakeConvolution>, MakeWinograd<winograd::MakeInputGradient>,
+      MakeWinograd<winograd::MakeFilterGradient>}},
+    {"bf16 tiles",
+     {bfloat16::MakeConvolution, bfloat16::MakeInputGradient, bfloat16::MakeFilterGradient}},
+    {"bf16 Winograd",
+     {bfloat16::MakeWinogradConvolution, bfloat16::MakeWinogradInputGradient,
+      bfloat16::MakeWinogradFilterGradient}},
+    {"chosen", {MakeChosen, MakeChosen, MakeChosen}},
+};
+
+// A kernel with its operands.
+struct Bench {
+  std::unique_ptr<Kernel> kernel;
+  std::vector<Array> operands;
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  Array scratch;
+  double best = 1e9;
+
+  void Run() {
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(kernel
+              ->Run({.inputs = inputs,
+                     .outputs = absl::MakeSpan(outputs),
+                     .scratch = scratch.raw(),
+                     .step = {}})
+              .ok());
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+};
+
+// Null without a kernel.
+std::unique_ptr<Bench> MakeBench(const KernelSpec& spec, std::unique_ptr<Kernel> kernel) {
+  if (kernel == nullptr) return nullptr;
+  auto bench = std::make_unique<Bench>();
+  bench->kernel = std::move(kernel);
+  const auto add = [&](const TensorSpec& tensor) {
+    Array array(DType::kFloat32, tensor.shape);
+    for (int64_t i = 0; i < array.num_elements(); ++i)
+      array.data<float>()[i] = static_cast<float>(i % 17 - 8) / 8.0f;
+    bench->operands.push_back(array.Cast(tensor.dtype));
+    return bench->operands.back().raw();
+  };
+  for (const TensorSpec& input : spec.inputs) bench->inputs.push_back(add(input));
+  for (const TensorSpec& output : spec.outputs) bench->outputs.push_back(add(output));
+  bench->scratch =
+      Array(DType::kUint8, Shape{static_cast<int64_t>(bench->kernel->scratch_bytes())});
+  return bench;
+}
+
+// The forward pass and both gradients. The gradient of a filter is f32, as in training.
+std::vector<KernelSpec> SpecsOf(const Case& c, bool blocked, DType dtype) {
+  const Shape plain_x{c.images, c.size, c.size, c.in_channels};
+  const Shape plain_y{c.images, c.size, c.size, c.out_channels};
+  const TensorSpec x{dtype, blocked ? BlockedShape(plain_x, 16) : plain_x};
+  const TensorSpec y{dtype, blocked ? BlockedShape(plain_y, 16) : plain_y};
+  const TensorSpec filter{dtype, {c.taps, c.taps, c.in_channels, c.out_channels}};
+  const TensorSpec gradient{DType::kFloat32, filter.shape};
+  const TensorSpec sizes{DType::kInt32, {4}};
+  const Attrs attrs = {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
+                       {"padding", std::string("SAME")},
+                       {"data_format", std::string(blocked ? kBlockedFormat : kPlainFormat)}};
+  std::vector<KernelSpec> specs(3);
+  specs[0] = {.op = "Conv2D", .inputs = {x, filter}, .outputs = {y}};
+  specs[1] = {.op = "Conv2DBackpropInput", .inputs = {sizes, filter, y}, .outputs = {x}};
+  specs[2] = {.op = "Conv2DBackpropFilter", .inputs = {x, sizes, y}, .outputs = {gradient}};
+  for (KernelSpec& spec : specs) {
+    spec.name = spec.op;
+    spec.attrs = attrs;
+    spec.constants.resize(spec.inputs.size());
+  }
+  return specs;
+}
+
+// Prints the row of spec number `pass`. Returns whether programs take one of the fastest kernels.
+bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, DType dtype) {
+  std::vector<std::unique_ptr<Bench>> benches;
+  for (const Candidate& candidate : kCandidates)
+    benches.push_back(MakeBench(spec, candidate.factories[pass](spec)));
+  if (benches.back() == nullptr) return true;
+  for (int run = 0; run < kRuns; ++run) {
+    for (const auto& bench : benches) {
+      if (bench != nullptr) bench->Run();
+    }
+  }
+  double best = 1e9;
+  for (const auto& bench : benches) best = std::min(best, bench == nullptr ? 1e9 : bench->best);
+  const bool right = benches.back()->best < 1.05 * best;
+  std::printf("| %d | %d | %d, %d | %d | %s | %s | %s |", static_cast<int>(c.images),
+              static_cast<int>(c.size), static_cast<int>(c.in_channels),
+              static_cast<int>(c.out_channels), static_cast<int>(c.taps),
+              blocked ? "blocks" : "NHWC", dtype == DType::kFloat32 ? "f32" : "bf16",
+              spec.op.c_str());
+  for (const auto& bench : benches) {
+    if (bench == nullptr) {
+      std::printf(" – |");
+    } else {
+      std::printf(" %.3f |", bench->best * 1e3);
+    }
+  }
+  std::printf(" %s |\n", right ? "" : "wrong");
+  std::fflush(stdout);
+  return right;
+}
+
+int Main() {
+  std::printf("| images | size | channels | taps | layout | type | op |");
+  for (const Candidate& candidate : kCandidates) std::printf(" %s, ms |", candidate.name);
+  std::printf(" rule |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  int wrong = 0, all = 0;
+  for (const Case& c : kCases) {
+    for (const auto& [blocked, dtype] :
+         {std::pair{false, DType::kFloat32}, {true, DType::kFloat32}, {false, DType::kBfloat16}}) {
+      const std::vector<KernelSpec> specs = SpecsOf(c, blocked, dtype);
+      for (size_t pass = 0; pass < specs.size(); ++pass, ++all)
+        wrong += Measure(c, specs[pass], pass, blocked, dtype) ? 0 : 1;
+    }
+  }
+  std::printf("\n%d of %d choices are more than 5 %% slower than the best kernel\n", wrong, all);
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace estimator
+
+int main() { return estimator::Main(); }
