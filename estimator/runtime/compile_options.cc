@@ -19,10 +19,11 @@ bool Has(const std::vector<std::string>& names, absl::string_view name) {
 
 const std::vector<std::string>& OptionalPasses() {
   static const auto& passes = *new std::vector<std::string>{
-      "merge_equal",      "fold_pads",       "row_updates",     "split_sums",
-      "fuse_bias",        "fuse_pool",       "fuse_conv_block", "fuse_batch_norm",
-      "fuse_random_mask", "fuse_layer_norm", "fuse_attention",  "widen_results",
-      "fuse_elementwise", "choose_layouts",  "sweep_updates",   "derive_values"};
+      "merge_equal",     "fold_pads",        "row_updates",     "split_sums",
+      "fold_batch_norm", "fuse_bias",        "fuse_pool",       "fuse_conv_block",
+      "fuse_batch_norm", "fuse_random_mask", "fuse_layer_norm", "fuse_attention",
+      "widen_results",   "fuse_elementwise", "choose_layouts",  "sweep_updates",
+      "derive_values"};
   return passes;
 }
 

@@ -15,6 +15,15 @@ namespace estimator::ir {
 // disable, and those of bfloat16_products.h before the last.
 void Fuse(Module& module, const CompileOptions& options);
 
+// In a program that normalizes with fixed moments, as for evaluation and prediction:
+//   FusedBatchNormV3(Conv2D(x, filter), scale, offset, mean, variance)
+//                -> BiasAdd(Conv2D(x, filter * factor), offset - mean * factor)
+//     factor = scale / sqrt(variance + epsilon)
+// Only in f32, if filter and moments are variables or constants, so that the new filter and bias are
+// computed once (derive_values.h), and if nothing else reads the convolution. FuseBias makes one node
+// of the result, with a shortcut and relu.
+void FoldBatchNorm(Module& module);
+
 // Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D
 // MatMul + BiasAdd (+ Relu)           -> _FusedMatMul
 //   inputs: those of the first op, the bias, and the other operand of AddV2 (a shortcut), which
