@@ -19,11 +19,12 @@ class CpuExecutable : public Executable {
                                   const Outfeed& outfeed) override {
     EST_RETURN_IF_ERROR(run_->CheckInitialized());
     for (int64_t step = 0; step < num_steps; ++step) {
-      std::optional<StepFeeds> feeds = StepFeeds(1);
+      std::optional<StepFeeds> given;
       if (infeed) {
-        EST_ASSIGN_OR_RETURN(feeds, infeed());
+        EST_ASSIGN_OR_RETURN(given, infeed());
+        if (!given.has_value()) return step;
       }
-      if (!feeds.has_value()) return step;
+      const StepFeeds* const feeds = infeed ? &*given : &no_feeds_;
       if (feeds->size() != 1) {
         return absl::InvalidArgumentError(absl::StrCat("the input is split for ", feeds->size(),
                                                        " replicas, but the CPU backend runs 1"));
@@ -54,6 +55,7 @@ class CpuExecutable : public Executable {
 
   const std::shared_ptr<const Program> program_;
   const std::unique_ptr<ProgramRun> run_;
+  const StepFeeds no_feeds_ = StepFeeds(1);
   StepFetches fetches_;
   int64_t num_runs_ = 0;
 };
