@@ -25,13 +25,14 @@
 
 namespace estimator {
 
-// How convolutions and matrix products of f32 are computed (RunConfig.conv_algorithm).
+// How convolutions, and matrix products of f32, are computed (RunConfig.conv_algorithm).
 enum class ConvAlgorithm {
   // By the rules of the kernels: where it is faster, convolutions by Winograd's algorithm, and both by
-  // three products of bf16 (kernels/bfloat16). Errors are at most 1e-4 of the result's root mean square.
+  // three products of bf16. In f32, errors are at most 1e-4 of the result's root mean square. For
+  // convolutions of bf16 see bfloat16/winograd.h.
   kAuto,
   kDirect,    // neither of the two: the rounding error of a plain sum
-  kWinograd,  // Winograd wherever a kernel supports the shape, even where it is slower; no bf16
+  kWinograd,  // Winograd wherever a kernel supports the shape, even where it is slower; no three products
 };
 
 // What is known about an op when its kernel is built.

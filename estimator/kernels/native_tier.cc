@@ -33,17 +33,16 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
 //                        64 channels, 56x56   128, 28x28   256, 14x14   512, 7x7
 //   forward, ms           7.5 and 10.0        5.3 and 9.3  5.8 and 11.2  7.6 and 19.3
 //   filter gradient, ms  10.8 and  9.3        8.2 and 12.8 8.4 and 11.3 13.8 and 12.4
-//
-// On CPUs with AVX-512 for bf16 but without AMX, images of f32 are left to Winograd's algorithm in f32, and
-// those of bf16 to Winograd's algorithm in bf16 for filters of 3x3, otherwise to oneDNN. The gradient of a
-// filter of one tap is an exception. The same filters in bf16, on 2 cores of an AMD EPYC:
-//                        64 channels, 56x56   128, 28x28   256, 14x14   512, 7x7
-//   Winograd, ms          4.8                 3.9          3.7           4.8
-//     filter gradient     6.1                 4.5          4.1           5.7
-//   oneDNN, ms            7.3                 7.0          7.0           7.1
-//     filter gradient     9.6                 8.0          7.6           9.7
-//   one tap, ms           5.2                 4.3          3.8           4.0    (256 to 64 channels and so on)
-//     oneDNN              5.9                 5.0          4.9           6.3
+// Without AMX, but with AVX-512 for bf16: Convolutions of f32 are left to Winograd's algorithm in f32. Those
+// of bf16 use Winograd's algorithm in bf16 where it supports them (winograd_kernels.h). Gradients of 1x1
+// filters from bf16 use products of tiles. The rest is left to oneDNN. In bf16, on 2 cores of an AMD EPYC:
+//                            64 channels, 56x56   128, 28x28   256, 14x14   512, 7x7
+//   3x3: Winograd, ms                4.8               3.9          3.7          4.8
+//        oneDNN                      7.3               7.0          7.0          7.1
+//     gradient of the filter         6.1               4.5          4.1          5.7
+//        oneDNN                      9.6               8.0          7.6          9.7
+//   1x1: gradient of the filter      5.2               4.3          3.8          4.0
+//        oneDNN                      5.9               5.0          4.9          6.3
 
 //   filter: its shape.
 bool IsSmall(const Shape& filter) { return filter.rank() == 4 && filter[0] <= 3 && filter[1] <= 3; }
@@ -65,7 +64,7 @@ std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec) {
                : FirstOf(spec, winograd::MakeInputGradient, bfloat16::MakeInputGradient);
 }
 
-// The gradient of a filter of one tap from images of bf16.
+// The gradient of a filter of 1x1 from images of bf16.
 std::unique_ptr<Kernel> MakeFilterGradientOfOneTap(const KernelSpec& spec) {
   const Shape& filter = spec.outputs[0].shape;
   if (filter.rank() != 4 || filter[0] != 1 || filter[1] != 1) return nullptr;

@@ -23,7 +23,8 @@ std::string CountedOps(const std::map<std::string, int>& counts);
 // `outputs`.
 //   f32 and f64: 1e-3 of the element plus 1e-3 of the tensor's rms, because a sum of n products in
 //                another order has an error of the size of the rms of its terms
-//   16-bit types: 2e-2 of both; convolutions of bf16, and their gradients: 1e-1
+//   16-bit types: 2e-2 of both
+//   what Winograd's algorithm may compute in bf16 (convolutions of 3x3 and their gradients): 1e-1
 //   integers: equal, except the argmax of a convolution block (compare_argmax.h)
 // Errors: INTERNAL naming the op and the worst element; UNIMPLEMENTED if OpsWithoutReference finds
 // any.

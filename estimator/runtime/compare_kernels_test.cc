@@ -38,7 +38,7 @@ EST_REGISTER_KERNEL("FastScalars", KernelTier::kReference, [](const KernelSpec& 
   return spec.inputs[0].shape.rank() == 0 ? nullptr : Doubles(spec);
 });
 
-// A convolution of one tap and one channel.
+// Products by the first number of the filter.
 template <typename T>
 std::unique_ptr<Kernel> Products(const KernelSpec& spec) {
   return MakeKernel([count = spec.inputs[0].shape.num_elements()](const KernelArgs& args) {
@@ -82,16 +82,20 @@ TEST_F(CheckTest, AStepOfReferenceKernelsIsCheckedWhole) {
   EXPECT_THAT(Unchecked(testing::Add(x_, x_), 6), IsEmpty());
 }
 
-// Convolutions of bf16 may round sums of their inputs. Those of f32 may not.
-TEST_F(CheckTest, ConvolutionsOfBfloat16HaveALargerTolerance) {
-  const auto check = [](DType dtype, float error) {
+// Winograd's algorithm rounds sums of inputs, but only in bf16, for filters of 3x3.
+TEST_F(CheckTest, ConvolutionsThatMayRoundSumsHaveALargerTolerance) {
+  const auto check = [](DType dtype, float error, int64_t taps = 3,
+                        ConvAlgorithm algorithm = ConvAlgorithm::kAuto) {
     const Array x = Array::Of<float>({1, 1, 2, 1}, {1, -1}).Cast(dtype);
-    const Array filter = Array::Of<float>({1, 1, 1, 1}, {2}).Cast(dtype);
+    Array filter(DType::kFloat32, {taps, taps, 1, 1});
+    filter.data<float>()[0] = 2;
+    filter = filter.Cast(dtype);
     const KernelSpec spec = {.op = "Conv2D",
                              .name = "y",
                              .inputs = {{dtype, x.shape()}, {dtype, filter.shape()}},
                              .outputs = {{dtype, x.shape()}},
-                             .constants = {std::nullopt, std::nullopt}};
+                             .constants = {std::nullopt, std::nullopt},
+                             .conv_algorithm = algorithm};
     ir::Node node;
     node.op = spec.op;
     const Array y = Array::Of<float>({1, 1, 2, 1}, {2 + error, -2}).Cast(dtype);
@@ -99,6 +103,8 @@ TEST_F(CheckTest, ConvolutionsOfBfloat16HaveALargerTolerance) {
   };
   EST_EXPECT_OK(check(DType::kBfloat16, 0.2F));
   EXPECT_TRUE(absl::IsInternal(check(DType::kBfloat16, 0.5F)));
+  EXPECT_TRUE(absl::IsInternal(check(DType::kBfloat16, 0.2F, 1)));
+  EXPECT_TRUE(absl::IsInternal(check(DType::kBfloat16, 0.2F, 3, ConvAlgorithm::kDirect)));
   EST_EXPECT_OK(check(DType::kFloat32, 0.001F));
   EXPECT_TRUE(absl::IsInternal(check(DType::kFloat32, 0.2F)));
 }

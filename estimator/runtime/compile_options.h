@@ -15,7 +15,7 @@ namespace estimator {
 
 struct CompileOptions {
   KernelTier fastest = KernelTier::kNative;  // kReference: the kernels that define the results
-  // kDirect: convolutions and matrix products of f32 have the rounding error of a plain sum. kAuto:
+  // kDirect: convolutions, and matrix products of f32, have the rounding error of a plain sum. kAuto:
   // Winograd, or three products of bf16 with AMX, where they are faster.
   ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;
   // kBfloat16: matrix products of f32 operands are computed in bf16 where the CPU has instructions

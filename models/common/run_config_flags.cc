@@ -39,7 +39,7 @@ DEFINE_bool(check_kernels, false,
             "differs; slow");
 DEFINE_string(
     conv_algorithm, "auto",
-    "auto, direct (f32 convolutions and matrix products with the smallest rounding error) "
+    "auto, direct (convolutions and f32 matrix products with the smallest rounding error) "
     "or winograd (convolutions, wherever a kernel supports the shape)");
 DEFINE_string(compute_dtype, "float32",
               "float32 or bfloat16: the type in which matrix products are computed; variables, "

@@ -133,7 +133,7 @@ TEST(Bfloat16Convolve, CountsDenormalNumbersAsZero) {
   if (!IsAvailable()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   const auto sums = ForwardSums(SquareFilter(1, 4, 5, 32, 32, 1, 1, 0));
   ASSERT_TRUE(sums.has_value());
-  // Each product is 2^-110, which f32 has, and each sum 2^-105. Of normal numbers, AMX keeps them.
+  // Each product is 2^-110, which f32 has, and each sum 2^-105. Of normal numbers, the products keep them.
   const std::vector<Bfloat16> filter(32 * 32, Bfloat16(0x1p20F));
   const std::vector<Bfloat16> denormal(20 * 32, Bfloat16(0x1p-130F));
   for (const float y : Result(*sums, 1, denormal, filter, 20 * 32)) ASSERT_EQ(y, 0);

@@ -52,7 +52,7 @@ EST_INLINE_512 void CopyTransposedAs(const T* const* pixels, int64_t count, int6
 template <Half kHalf, typename T>
 EST_INLINE_512 void CopyPairsAs(const T* const* pixels, int64_t count, int64_t begin, int64_t end,
                                 int64_t channels, int64_t distance, Bfloat16* to) {
-  // Pixels are fetched that much earlier: stores to many panels keep the CPU from doing it.
+  // Prefetches 12 pixels ahead: the hardware does not while many panels are written.
   constexpr int64_t kAhead = 12;
   for (int64_t i = 0; i < count; i += 2) {
     const int64_t ahead = std::min(i + kAhead, count - 2);

@@ -27,7 +27,7 @@ TapWindows WindowsOf(const Convolution& c) {
 struct ThreadLayout {
   explicit ThreadLayout(const FilterPlan& p)
       : x(0),
-        dy(x + p.in_part * (p.pairs ? p.panel() / 16 : p.row_pixels) * 2 * p.parts()),
+        dy(x + p.in_part * p.channel_distance() * 2 * p.parts()),
         zeros(dy + p.out_part / 16 * p.panel() * 2 * p.parts()),
         pixels(zeros + std::max(p.in_padded, p.out_padded) * 2 * p.parts()),
         offsets(pixels + RoundUp(std::max(p.plane_pixels, p.steps * kStep) * 8, 64)),
@@ -134,9 +134,7 @@ class Worker {
     }
   }
   // Where the low parts begin in x_ and dy_.
-  int64_t low_x() const {
-    return plan_.in_part * (plan_.pairs ? plan_.panel() / 16 : plan_.row_pixels);
-  }
+  int64_t low_x() const { return plan_.in_part * plan_.channel_distance(); }
   int64_t low_dy() const { return plan_.out_part / 16 * plan_.panel(); }
 
   // pixels_[i]: the channels of x at place i of a plane.
@@ -255,8 +253,7 @@ class Worker {
   void MultiplyGroups(int64_t c, int64_t k, int64_t steps, bool first) {
     const Convolution& g = plan_.conv;
     const Bfloat16* const dy = dy_ + (k - part_.out_begin) / 16 * plan_.panel();
-    const Bfloat16* const x =
-        x_ + (c - part_.in_begin) * (plan_.pairs ? plan_.panel() / 16 : plan_.row_pixels);
+    const Bfloat16* const x = x_ + (c - part_.in_begin) * plan_.channel_distance();
     for (int64_t u = 0; u < g.filter_rows; ++u) {
       for (int64_t v = 0; v < g.filter_columns; ++v) {
         const int64_t phase = u % g.row_stride * plan_.phase_columns + v % g.column_stride;

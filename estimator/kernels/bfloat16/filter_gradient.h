@@ -47,6 +47,8 @@ struct FilterPlan {
   int pixel_parts = 1, channel_parts = 1;
 
   int parts() const { return splits ? 2 : 1; }  // of a number
+  // The distance of channels in the copy of x.
+  int64_t channel_distance() const { return pairs ? panel() / 16 : row_pixels; }
   // The distance of panels of dy, and of x if it is copied to pairs: an odd number of cache lines, so that
   // panels begin in different sets of the cache.
   int64_t panel() const { return (block_segments * steps * kStep + 2) * 16; }

@@ -2,13 +2,9 @@
 
 #include <omp.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "estimator/kernels/bfloat16/convolution.h"
 #include "estimator/kernels/bfloat16/convolve.h"

@@ -253,20 +253,20 @@ TEST(Bfloat16Kernels, ProductsOfF32HaveASmallError) {
                 dy = RandomArray(c.output(), 4);
     Array sizes(DType::kInt32, Shape{4});
     for (int i = 0; i < 4; ++i) sizes.data<int32_t>()[i] = static_cast<int32_t>(c.image[i]);
-    EXPECT_LE(bfloat16::SplitError(bfloat16::MakeFilterGradient, c.spec(DType::kFloat32),
-                                   {x, c.inputs()[1], dy}),
+    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeFilterGradient, c.spec(DType::kFloat32),
+                                     {x, c.inputs()[1], dy}),
               kBound);
     if (c.stride != 1 && c.filter[0] > 1) continue;
     const KernelSpec forward{.op = "Conv2D",
                              .name = "y",
                              .attrs = c.attrs(),
                              .outputs = {{DType::kFloat32, c.output()}}};
-    EXPECT_LE(bfloat16::SplitError(bfloat16::MakeConvolution, forward, {x, filter}), kBound);
+    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeConvolution, forward, {x, filter}), kBound);
     const KernelSpec gradient{.op = "Conv2DBackpropInput",
                               .name = "dx",
                               .attrs = c.attrs(),
                               .outputs = {{DType::kFloat32, c.image}}};
-    EXPECT_LE(bfloat16::SplitError(bfloat16::MakeInputGradient, gradient, {sizes, filter, dy}),
+    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeInputGradient, gradient, {sizes, filter, dy}),
               kBound);
   }
 }

@@ -15,9 +15,9 @@ namespace estimator::bfloat16 {
 std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec);
 std::unique_ptr<Kernel> MakeAnyMatMul(const KernelSpec& spec);
 
-// The rule, which depends on types and shapes only. gemm/gemm_benchmark.cc measures it. Of products
+// The rule, which depends on types, shapes and HasAmx() only. gemm/gemm_benchmark.cc measures it. Of products
 // with a depth of at least 64, these are chosen:
-//   f32    at least 32 rows, or the gradient of weights (transpose_a)
+//   f32    with AMX: at least 32 rows, or the gradient of weights (transpose_a)
 //   bf16   the gradient of weights; a depth of at least 1536 and more than 32 rows; at least 1024
 //          rows and 2048 columns, unless transpose_b. oneDNN's other products, by AMX too, are faster
 //   spec: that of a product which MakeAnyMatMul supports.

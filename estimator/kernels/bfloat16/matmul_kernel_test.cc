@@ -69,9 +69,9 @@ class Bfloat16MatMul : public testing::Test {
 TEST_F(Bfloat16MatMul, ProductsHaveASmallError) {
   for (const Case& c : Cases()) {
     SCOPED_TRACE(c.ToString());
-    EXPECT_LE(bfloat16::SplitError(bfloat16::MakeAnyMatMul, c.spec(), {c.a(), c.b()}), 5e-5);
+    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeAnyMatMul, c.spec(), {c.a(), c.b()}), 5e-5);
     const std::vector<Array> narrow = {c.a(DType::kBfloat16), c.b(DType::kBfloat16)};
-    EXPECT_LE(bfloat16::SplitError(bfloat16::MakeAnyMatMul, c.spec(), narrow), 5e-6);
+    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeAnyMatMul, c.spec(), narrow), 5e-6);
     EXPECT_TRUE(SameBits(RunAny(c.spec(), narrow).Cast(DType::kBfloat16),
                          RunAny(c.spec(DType::kBfloat16), narrow)));
   }

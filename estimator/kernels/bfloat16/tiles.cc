@@ -21,6 +21,11 @@ bool AskForTiles() {
   return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
+bool UsesTiles() {
+  static const bool uses = AskForTiles();
+  return uses;
+}
+
 struct alignas(64) TileShapes {
   uint8_t palette = 1;
   uint8_t start_row = 0;
@@ -64,27 +69,24 @@ bool IsAvailable() {
   return available && (hwy::SupportedTargets() & HWY_AVX3) != 0;
 }
 
-bool HasAmx() {
-  static const bool has = AskForTiles();
-  return has && IsAvailable();
-}
+bool HasAmx() { return UsesTiles() && IsAvailable(); }
 
 EST_512 void Configure() {
-  if (!HasAmx()) return;
+  if (!UsesTiles()) return;
   // Static: the compiler does not know that the instruction reads all of it.
   static constexpr TileShapes kShapes;
   _tile_loadconfig(&kShapes);
 }
 
 EST_512 void Release() {
-  if (!HasAmx()) return;
+  if (!UsesTiles()) return;
   _tile_release();
 }
 
 EST_512 void MultiplyTiles(const Bfloat16* rows, int64_t distance, const int64_t* offsets,
                            const Bfloat16* panels, int64_t panel, int64_t steps, bool first,
                            float* sums) {
-  if (!HasAmx()) {
+  if (!UsesTiles()) {
     return MultiplyTilesByDotProducts(rows, distance, offsets, panels, panel, steps, first, sums);
   }
   const int64_t row_bytes = distance * 2;
@@ -106,7 +108,7 @@ EST_512 void MultiplyTiles(const Bfloat16* rows, int64_t distance, const int64_t
 
 EST_512 void MultiplyRows(const Bfloat16* rows, int64_t distance, const Bfloat16* panels,
                           int64_t panel, int64_t steps, bool splits, bool first, float* sums) {
-  if (!HasAmx()) {
+  if (!UsesTiles()) {
     return MultiplyRowsByDotProducts(rows, distance, panels, panel, steps, splits, first, sums);
   }
   const int64_t row_bytes = distance * 2;

@@ -14,7 +14,7 @@ constexpr int64_t kLanes = 16;
 // The distances of points, of tiles, and of panels of pairs are odd numbers of cache lines, so that they
 // are in different sets of the cache.
 constexpr int64_t kSumDistance = kTiles * kGroup + kLanes;
-int64_t TileDistance(int64_t channels) { return channels + kGroup; }
+int64_t TileDistance(int64_t channels) { return (channels / kGroup | 1) * kGroup; }
 
 // The transformed filter: [out_channels / 32][point][2 panels of 16 channels][in_channels / 2][16][2].
 int64_t FilterPointNumbers(const Convolution& c) { return c.in_channels * kGroup + kGroup; }
@@ -119,14 +119,16 @@ EST_512 void WriteTiles(const WinogradPlan& plan, const float* sums, int64_t fir
   }
 }
 
+// Computes the tiles from number `first` on, for output channels [begin, end), multiples of 32.
 void ConvolveBlock(const WinogradPlan& plan, const Bfloat16* x, const Bfloat16* filter, Bfloat16* y,
-                   int64_t first, void* scratch) {
+                   int64_t first, int64_t begin, int64_t end, void* scratch) {
   const Convolution& conv = plan.conv;
   const int64_t count = std::min(kTiles, plan.tiles() - first);
   Bfloat16* const points = static_cast<Bfloat16*>(scratch);
   float* const sums = reinterpret_cast<float*>(points + kPoints * PointNumbers(conv));
   TransformTiles(plan, x, first, count, points);
-  for (int64_t k = 0; k < conv.out_channels; k += kGroup) {
+  filter += begin / kGroup * FilterPanelNumbers(conv);
+  for (int64_t k = begin; k < end; k += kGroup) {
     for (int64_t p = 0; p < kPoints; ++p, filter += FilterPointNumbers(conv)) {
       // The rows of tiles beyond `count` have numbers of no meaning, and so have their sums.
       MultiplyRowsByDotProducts(points + p * PointNumbers(conv), TileDistance(conv.in_channels),
@@ -280,11 +282,17 @@ void TransformFilter(const WinogradPlan& plan, const Bfloat16* filter, bool tran
 void WinogradConvolve(const WinogradPlan& plan, const Bfloat16* x, const Bfloat16* filter,
                       Bfloat16* y, void* scratch) {
   const int64_t blocks = DivideUp(plan.tiles(), kTiles), bytes = ConvolveThreadBytes(plan.conv);
-  const int chunks = static_cast<int>(std::min<int64_t>(plan.threads, blocks));
-  fused::ParallelFor({blocks, chunks}, [&](int chunk, int64_t begin, int64_t end) {
-    for (int64_t block = begin; block < end; ++block)
-      ConvolveBlock(plan, x, filter, y, block * kTiles,
+  // If there are more threads than blocks, they divide the output channels too.
+  const int64_t groups = plan.conv.out_channels / kGroup;
+  const int64_t parts = std::min(groups, DivideUp(plan.threads, blocks));
+  const int chunks = static_cast<int>(std::min<int64_t>(plan.threads, blocks * parts));
+  fused::ParallelFor({blocks * parts, chunks}, [&](int chunk, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t part = i % parts;
+      ConvolveBlock(plan, x, filter, y, i / parts * kTiles, groups * part / parts * kGroup,
+                    groups * (part + 1) / parts * kGroup,
                     static_cast<char*>(scratch) + chunk * bytes);
+    }
   });
 }
 
@@ -298,20 +306,22 @@ void WinogradFilterGradient(const WinogradPlan& plan, const Bfloat16* x, const B
   const int64_t in_groups = conv.in_channels / kGroup, out_groups = conv.out_channels / kGroup;
   for (int64_t group = 0; group < groups.count; ++group) {
     const int64_t first = group * groups.tiles;
-    fused::ParallelFor({groups.tiles / 2, plan.threads}, [&](int, int64_t begin, int64_t end) {
+    const auto divided = [&plan](int64_t items) {
+      return fused::Chunks{items, static_cast<int>(std::min<int64_t>(items, plan.threads))};
+    };
+    fused::ParallelFor(divided(groups.tiles / 2), [&](int, int64_t begin, int64_t end) {
       for (int64_t pair = begin; pair < end; ++pair)
         TransformPair(plan, groups, x, dy, first, pair, x_points, dy_points);
     });
-    fused::ParallelFor({kPoints * in_groups, plan.threads}, [&](int, int64_t begin, int64_t end) {
+    fused::ParallelFor(divided(kPoints * in_groups * out_groups), [&](int, int64_t begin,
+                                                                      int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t point = i / in_groups, c = i % in_groups;
-        for (int64_t k = 0; k < out_groups; ++k) {
-          MultiplyPairs(x_points + point * groups.x_point + c * 2 * groups.panel, groups.panel,
-                        PairOrder::kPlain,
-                        dy_points + point * groups.dy_point + k * 2 * groups.panel, groups.panel,
-                        groups.tiles / kStep, group == 0,
-                        sums + point * groups.sum_point + (c * out_groups + k) * kGroup * kGroup);
-        }
+        const int64_t point = i / (in_groups * out_groups), pair = i % (in_groups * out_groups);
+        const int64_t c = pair / out_groups, k = pair % out_groups;
+        MultiplyPairs(x_points + point * groups.x_point + c * 2 * groups.panel, groups.panel,
+                      PairOrder::kPlain, dy_points + point * groups.dy_point + k * 2 * groups.panel,
+                      groups.panel, groups.tiles / kStep, group == 0,
+                      sums + point * groups.sum_point + pair * kGroup * kGroup);
       }
     });
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/kernels/bfloat16/tiles.h"
 #include "estimator/kernels/op_traits.h"
 #include "estimator/kernels/widened.h"
 
@@ -107,7 +108,8 @@ class Narrower {
     for (const TensorSpec* spec : {&a, &b, &c}) {
       if (spec->dtype != DType::kFloat32 || spec->shape.rank() < 2) return false;
     }
-    if (!IsMatMul(node.op)) return true;
+    // Without AMX, Winograd's algorithm in f32 is faster than what a cast to bf16 would save.
+    if (!IsMatMul(node.op)) return bfloat16::HasAmx();
     const auto sides = {a.shape.dim(-1), a.shape.dim(-2), c.shape.dim(-1), c.shape.dim(-2)};
     return std::min(sides) >= kSmallestSide;
   }

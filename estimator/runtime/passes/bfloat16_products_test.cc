@@ -147,6 +147,21 @@ TEST(NarrowProducts, AConvolutionIsCastIfANativeKernelComputesIt) {
   ExpectNear(Values(b.module, feeds)[0], before[0], {.absolute = 0.1});
 }
 
+TEST(NarrowProducts, AGradientOfAFilterIsCastOnlyWithAmx) {
+  for (const int64_t taps : {1, 3}) {
+    ModuleBuilder b;
+    const Shape image{2, 20, 20, 32}, filter{taps, taps, 32, 32};
+    const Value sizes = b.Constant(
+        Array::Of<int32_t>({4}, {static_cast<int32_t>(taps), static_cast<int32_t>(taps), 32, 32}));
+    b.Fetch(b.Op("Conv2DBackpropFilter", {b.Feed(image), sizes, b.Feed(image)}, filter,
+                 {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
+                  {"padding", std::string("SAME")},
+                  {"data_format", std::string("NHWC")}}));
+    NarrowProducts(b.module, KernelTier::kNative);
+    EXPECT_EQ(Count(b.module, "Cast"), bfloat16::HasAmx() ? 2 : 0) << ToString(b.module);
+  }
+}
+
 TEST(WidenResults, AProductThatIsOnlyCastIsNotRounded) {
   ModuleBuilder b;
   const Value x = b.Feed({64, 96}, kBf16), w = b.Feed({96, 48}, kBf16);

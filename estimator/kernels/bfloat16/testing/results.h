@@ -52,8 +52,8 @@ inline Array RunWithDirtyScratch(Factory factory, const KernelSpec& spec,
 
 // The largest error of the kernel's output 0, relative to the root mean square of the exact one, which is
 // computed in double precision.
-inline double SplitError(Factory factory, const KernelSpec& spec,
-                         const std::vector<Array>& operands) {
+inline double LargestError(Factory factory, const KernelSpec& spec,
+                           const std::vector<Array>& operands) {
   const Array result = RunWithDirtyScratch(factory, spec, operands).Cast(DType::kFloat32);
   KernelSpec exact = spec;
   std::vector<Array> wide = operands;
