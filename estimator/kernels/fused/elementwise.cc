@@ -36,8 +36,10 @@ void NarrowMask(const float* from, uint8_t* to, int64_t n) {
 
 std::unique_ptr<Kernel> ElementwiseKernel::Create(const KernelSpec& spec) {
   std::unique_ptr<ElementwiseKernel> kernel(new ElementwiseKernel());
+  std::vector<float> alphas;
+  if (spec.attrs.has("alphas")) alphas = spec.attrs.get<std::vector<float>>("alphas");
   if (!kernel->Build(spec, spec.attrs.get<std::vector<std::string>>("ops"), spec.attrs.ints("args"),
-                     spec.attrs.ints("outputs"))) {
+                     spec.attrs.ints("outputs"), alphas)) {
     return nullptr;
   }
   return kernel;
@@ -48,16 +50,18 @@ std::unique_ptr<Kernel> ElementwiseKernel::CreateSingle(const KernelSpec& spec) 
   const int64_t num_inputs = static_cast<int64_t>(spec.inputs.size());
   if (num_inputs > 3 || spec.outputs.size() != 1) return nullptr;
   for (int64_t i = 0; i < num_inputs; ++i) args[static_cast<size_t>(i)] = i;
+  std::vector<float> alphas;
+  if (spec.attrs.has("alpha")) alphas = {spec.attrs.f("alpha")};
   std::unique_ptr<ElementwiseKernel> kernel(new ElementwiseKernel());
-  if (!kernel->Build(spec, {spec.op}, args, {num_inputs})) return nullptr;
+  if (!kernel->Build(spec, {spec.op}, args, {num_inputs}, alphas)) return nullptr;
   return kernel;
 }
 
 bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::string>& ops,
-                              const std::vector<int64_t>& args,
-                              const std::vector<int64_t>& outputs) {
+                              const std::vector<int64_t>& args, const std::vector<int64_t>& outputs,
+                              const std::vector<float>& alphas) {
   if (ops.empty() || args.size() != 3 * ops.size() || outputs.empty() ||
-      outputs.size() != spec.outputs.size()) {
+      outputs.size() != spec.outputs.size() || (!alphas.empty() && alphas.size() != ops.size())) {
     return false;
   }
   const int64_t n = spec.outputs[0].shape.num_elements();
@@ -66,7 +70,8 @@ bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::str
   }
   if (!AddInputs(spec, n)) return false;
   for (size_t j = 0; j < ops.size(); ++j) {
-    if (!AddOp(ops[j], args.data() + 3 * j)) return false;
+    const std::optional<float> alpha = alphas.empty() ? std::nullopt : std::optional(alphas[j]);
+    if (!AddOp(ops[j], args.data() + 3 * j, alpha)) return false;
   }
   for (size_t o = 0; o < outputs.size(); ++o) {
     if (outputs[o] < 0 || outputs[o] >= static_cast<int64_t>(values_.size())) return false;
@@ -119,12 +124,16 @@ bool ElementwiseKernel::AddInputs(const KernelSpec& spec, int64_t n) {
   return true;
 }
 
-// Adds the next op.  args: its operands, padded with -1 to three.
-bool ElementwiseKernel::AddOp(const std::string& name, const int64_t* args) {
+// Adds the next op.  args: its operands, padded with -1 to three.  alpha: ignored by most ops.
+bool ElementwiseKernel::AddOp(const std::string& name, const int64_t* args,
+                              std::optional<float> alpha) {
   const bool is_cast = name == "Cast";
   const std::optional<TileOpInfo> info = is_cast ? TileOpInfo{.num_operands = 1} : FindTileOp(name);
-  if (!info.has_value()) return false;
-  Op op{.is_cast = is_cast, .op = info->op, .result = static_cast<int>(values_.size())};
+  if (!info.has_value() || (info->has_alpha && !alpha.has_value())) return false;
+  Op op{.is_cast = is_cast,
+        .op = info->op,
+        .alpha = alpha.value_or(0.0f),
+        .result = static_cast<int>(values_.size())};
   std::optional<bool> is_bf16;  // of the operands that are numbers
   for (int k = 0; k < 3; ++k) {
     const int64_t operand = args[k];
@@ -244,7 +253,7 @@ void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begi
       return op.operands[k] < 0 ? nullptr : args.in<Bfloat16>(op.operands[k]) + begin;
     };
     RunBfloat16Tile(op.op, operand(0), operand(1), args.out<Bfloat16>(0) + begin,
-                    static_cast<size_t>(end - begin));
+                    static_cast<size_t>(end - begin), op.alpha);
     return;
   }
   char* const scratch =
@@ -280,7 +289,7 @@ void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begi
       };
       float* const result = tiles[op.result];
       if (!op.is_cast) {
-        RunTile(op.op, operand(0), operand(1), operand(2), result, size);
+        RunTile(op.op, operand(0), operand(1), operand(2), result, size, op.alpha);
         if (op.is_rounded) RoundToBfloat16(result, result, size);
       } else if (op.is_rounded) {
         RoundToBfloat16(operand(0), result, size);
@@ -342,6 +351,16 @@ EST_REGISTER_SINGLE("ReluGrad");
 EST_REGISTER_SINGLE("Relu6Grad");
 EST_REGISTER_SINGLE("TanhGrad");
 EST_REGISTER_SINGLE("SigmoidGrad");
+EST_REGISTER_SINGLE("Elu");
+EST_REGISTER_SINGLE("EluGrad");
+EST_REGISTER_SINGLE("Selu");
+EST_REGISTER_SINGLE("SeluGrad");
+EST_REGISTER_SINGLE("LeakyRelu");
+EST_REGISTER_SINGLE("LeakyReluGrad");
+EST_REGISTER_SINGLE("Softplus");
+EST_REGISTER_SINGLE("SoftplusGrad");
+EST_REGISTER_SINGLE("Softsign");
+EST_REGISTER_SINGLE("SoftsignGrad");
 EST_REGISTER_SINGLE("SelectV2");
 #undef EST_REGISTER_BINARY
 #undef EST_REGISTER_SINGLE

@@ -5,6 +5,7 @@
 //            f32 to bf16 or back
 //   args     three value indices for each op, padded with -1
 //   outputs  the value indices that are the op's outputs, in order
+//   alphas   the attribute "alpha" of each op, 0 if it has none; may be left out if no op has one
 // Value k < num_inputs is input k; value num_inputs + j is the result of op j. An input has the
 // outputs' shape, or one element. Values are f32 or bf16; the operands of an op have one dtype,
 // which is that of its result. Results of comparisons and the first operand of SelectV2 are bool.
@@ -19,6 +20,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "estimator/kernels/fused/parallel.h"
@@ -57,6 +60,7 @@ class ElementwiseKernel final : public Kernel {
     bool is_cast = false;     // copies its operand, instead of `op`
     bool is_rounded = false;  // to bf16
     TileOp op = TileOp::kAddV2;
+    float alpha = 0;
     int operands[3] = {-1, -1, -1};
     int result = -1;
   };
@@ -73,9 +77,10 @@ class ElementwiseKernel final : public Kernel {
 
   ElementwiseKernel() = default;
   bool Build(const KernelSpec& spec, const std::vector<std::string>& ops,
-             const std::vector<int64_t>& args, const std::vector<int64_t>& outputs);
+             const std::vector<int64_t>& args, const std::vector<int64_t>& outputs,
+             const std::vector<float>& alphas);
   bool AddInputs(const KernelSpec& spec, int64_t n);
-  bool AddOp(const std::string& name, const int64_t* args);
+  bool AddOp(const std::string& name, const int64_t* args, std::optional<float> alpha);
   void PlaceOutputs(const KernelSpec& spec, const std::vector<int64_t>& outputs);
   void AssignSlots();
   void ChooseAliases(const KernelSpec& spec, const std::vector<int64_t>& outputs);

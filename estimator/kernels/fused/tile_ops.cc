@@ -96,6 +96,47 @@ HWY_INLINE V Sigmoid(V x) {
   return hn::Div(numerator, hn::Add(one, e));
 }
 
+// selu(x) = kSeluScale * x for x >= 0, kSeluScaleAlpha * (exp(x) - 1) for x < 0.
+constexpr float kSeluScale = 1.0507009873554804934193349852946f;
+constexpr float kSeluScaleAlpha = 1.7580993408473768599402175208123f;
+
+HWY_INLINE V Elu(V x) {
+  const D d;
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Expm1(d, x), x);
+}
+
+HWY_INLINE V Selu(V x) {
+  const D d;
+  const V scale =
+      hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Set(d, kSeluScaleAlpha), hn::Set(d, kSeluScale));
+  return hn::Mul(scale, Elu(x));
+}
+
+// max(x, 0) + log(1 + e) with e = exp(-|x|) <= 1, which cannot overflow.
+HWY_INLINE V Softplus(V x) {
+  const D d;
+  // Beyond it, 1 + e rounds to 1, and softplus to x or to e. It is TensorFlow's limit.
+  const V limit = hn::Set(d, 13.9423847f);  // -(log(2^-23) + 2)
+  const V size = hn::Abs(x), zero = hn::Zero(d);
+  const V e = Exp(hn::Neg(size));
+  const auto is_large = hn::Gt(size, limit);
+  const V rest = hn::IfThenElse(is_large, e, hn::Log1p(d, e));
+  const V positive = hn::IfThenElse(is_large, x, hn::Add(x, rest));
+  const V y = hn::IfThenElse(hn::Lt(x, zero), rest, positive);
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
+}
+
+HWY_INLINE V SoftplusGrad(V gradient, V x) {
+  return hn::Div(gradient, hn::Add(Exp(hn::Neg(x)), hn::Set(D(), 1.0f)));
+}
+
+HWY_INLINE V Softsign(V x) { return hn::Div(x, hn::Add(hn::Abs(x), hn::Set(D(), 1.0f))); }
+
+HWY_INLINE V SoftsignGrad(V gradient, V x) {
+  const V sum = hn::Add(hn::Abs(x), hn::Set(D(), 1.0f));
+  return hn::Div(gradient, hn::Mul(sum, sum));
+}
+
 // x P(x^2) / Q(x^2) with the coefficients of Eigen 3.4. Beyond 4, erf rounds to 1.
 HWY_INLINE V Erf(V x) {
   const D d;
@@ -160,37 +201,46 @@ HWY_INLINE V ToVector(M mask) {
 }
 
 // The ops that cost less than reading their operands. As in TensorFlow, Maximum and Minimum are NaN
-// if an operand is NaN.
-#define EST_CHEAP_TILE_CASES(CASE)                                                              \
-  CASE(kAddV2, 2, hn::Add(x, y))                                                                \
-  CASE(kSub, 2, hn::Sub(x, y))                                                                  \
-  CASE(kMul, 2, hn::Mul(x, y))                                                                  \
-  CASE(kMaximum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Gt(x, y), x, y)))        \
-  CASE(kMinimum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Lt(x, y), x, y)))        \
-  CASE(kSquaredDifference, 2, hn::Mul(hn::Sub(x, y), hn::Sub(x, y)))                            \
-  CASE(kNeg, 1, hn::Neg(x))                                                                     \
-  CASE(kAbs, 1, hn::Abs(x))                                                                     \
-  CASE(kSquare, 1, hn::Mul(x, x))                                                               \
-  CASE(kRelu, 1, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()), x))                    \
-  CASE(kRelu6, 1,                                                                               \
-       hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()),                                  \
-                      hn::IfThenElse(hn::Gt(x, hn::Set(D(), 6.0f)), hn::Set(D(), 6.0f), x)))    \
-  CASE(kReluGrad, 2, hn::IfThenElseZero(hn::Gt(y, hn::Zero(D())), x))                           \
-  CASE(kRelu6Grad, 2,                                                                           \
-       hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(D())), hn::Lt(y, hn::Set(D(), 6.0f))), x)) \
-  CASE(kTanhGrad, 2, hn::Mul(y, hn::NegMulAdd(x, x, hn::Set(D(), 1.0f))))                       \
-  CASE(kSigmoidGrad, 2, hn::Mul(hn::Mul(y, x), hn::Sub(hn::Set(D(), 1.0f), x)))
+// if an operand is NaN. `alphas` is a vector of the attribute alpha.
+#define EST_CHEAP_TILE_CASES(CASE)                                                                 \
+  CASE(kAddV2, 2, hn::Add(x, y))                                                                   \
+  CASE(kSub, 2, hn::Sub(x, y))                                                                     \
+  CASE(kMul, 2, hn::Mul(x, y))                                                                     \
+  CASE(kMaximum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Gt(x, y), x, y)))           \
+  CASE(kMinimum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Lt(x, y), x, y)))           \
+  CASE(kSquaredDifference, 2, hn::Mul(hn::Sub(x, y), hn::Sub(x, y)))                               \
+  CASE(kNeg, 1, hn::Neg(x))                                                                        \
+  CASE(kAbs, 1, hn::Abs(x))                                                                        \
+  CASE(kSquare, 1, hn::Mul(x, x))                                                                  \
+  CASE(kRelu, 1, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()), x))                       \
+  CASE(kRelu6, 1,                                                                                  \
+       hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()),                                     \
+                      hn::IfThenElse(hn::Gt(x, hn::Set(D(), 6.0f)), hn::Set(D(), 6.0f), x)))       \
+  CASE(kReluGrad, 2, hn::IfThenElseZero(hn::Gt(y, hn::Zero(D())), x))                              \
+  CASE(kRelu6Grad, 2,                                                                              \
+       hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(D())), hn::Lt(y, hn::Set(D(), 6.0f))), x))    \
+  CASE(kTanhGrad, 2, hn::Mul(y, hn::NegMulAdd(x, x, hn::Set(D(), 1.0f))))                          \
+  CASE(kSigmoidGrad, 2, hn::Mul(hn::Mul(y, x), hn::Sub(hn::Set(D(), 1.0f), x)))                    \
+  CASE(kEluGrad, 2,                                                                                \
+       hn::IfThenElse(hn::Lt(y, hn::Zero(D())), hn::Mul(x, hn::Add(y, hn::Set(D(), 1.0f))), x))    \
+  CASE(kSeluGrad, 2,                                                                               \
+       hn::Mul(x,                                                                                  \
+               hn::IfThenElse(hn::Lt(y, hn::Zero(D())), hn::Add(y, hn::Set(D(), kSeluScaleAlpha)), \
+                              hn::Set(D(), kSeluScale))))                                          \
+  CASE(kLeakyRelu, 1, hn::IfThenElse(hn::Gt(x, hn::Zero(D())), x, hn::Mul(x, alphas)))             \
+  CASE(kLeakyReluGrad, 2, hn::IfThenElse(hn::Gt(y, hn::Zero(D())), x, hn::Mul(x, alphas)))
 
-#define EST_TILE_CASE(name, operands, expression)               \
-  case TileOp::name:                                            \
-    Map<operands>(a, b, c, out, n, [](V x, V y, V z) HWY_ATTR { \
-      (void)x, (void)y, (void)z;                                \
-      return expression;                                        \
-    });                                                         \
+#define EST_TILE_CASE(name, operands, expression)                     \
+  case TileOp::name:                                                  \
+    Map<operands>(a, b, c, out, n, [alphas](V x, V y, V z) HWY_ATTR { \
+      (void)alphas, (void)x, (void)y, (void)z;                        \
+      return expression;                                              \
+    });                                                               \
     break;
 
-void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n) {
-  const D d;
+void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n,
+             float alpha) {
+  const V alphas = hn::Set(D(), alpha);
   switch (op) {
     EST_CHEAP_TILE_CASES(EST_TILE_CASE)
     EST_TILE_CASE(kRealDiv, 2, hn::Div(x, y))
@@ -203,17 +253,24 @@ void RunTile(TileOp op, const float* a, const float* b, const float* c, float* o
     EST_TILE_CASE(kTanh, 1, Tanh(x))
     EST_TILE_CASE(kSigmoid, 1, Sigmoid(x))
     EST_TILE_CASE(kErf, 1, Erf(x))
+    EST_TILE_CASE(kElu, 1, Elu(x))
+    EST_TILE_CASE(kSelu, 1, Selu(x))
+    EST_TILE_CASE(kSoftplus, 1, Softplus(x))
+    EST_TILE_CASE(kSoftplusGrad, 2, SoftplusGrad(x, y))
+    EST_TILE_CASE(kSoftsign, 1, Softsign(x))
+    EST_TILE_CASE(kSoftsignGrad, 2, SoftsignGrad(x, y))
     EST_TILE_CASE(kGreater, 2, ToVector(hn::Gt(x, y)))
     EST_TILE_CASE(kGreaterEqual, 2, ToVector(hn::Ge(x, y)))
     EST_TILE_CASE(kLess, 2, ToVector(hn::Lt(x, y)))
     EST_TILE_CASE(kLessEqual, 2, ToVector(hn::Le(x, y)))
     EST_TILE_CASE(kSelectV2, 3, hn::IfThenElse(hn::MaskFromVec(x), y, z))
   }
-  (void)d;
 }
 
-void RunBfloat16(TileOp op, const Bfloat16* a, const Bfloat16* b, Bfloat16* out, size_t n) {
+void RunBfloat16(TileOp op, const Bfloat16* a, const Bfloat16* b, Bfloat16* out, size_t n,
+                 float alpha) {
   const Bfloat16* const c = a;  // none of these ops has three operands
+  const V alphas = hn::Set(D(), alpha);
   switch (op) {
     EST_CHEAP_TILE_CASES(EST_TILE_CASE)
     default:
@@ -266,6 +323,16 @@ constexpr Entry kEntries[] = {
     {"Relu6Grad", {TileOp::kRelu6Grad, 2, false, false, true}},
     {"TanhGrad", {TileOp::kTanhGrad, 2, false, false}},
     {"SigmoidGrad", {TileOp::kSigmoidGrad, 2, false, false}},
+    {"Elu", {TileOp::kElu, 1, false, false}},
+    {"EluGrad", {TileOp::kEluGrad, 2, false, false}},
+    {"Selu", {TileOp::kSelu, 1, false, false}},
+    {"SeluGrad", {TileOp::kSeluGrad, 2, false, false}},
+    {"LeakyRelu", {.op = TileOp::kLeakyRelu, .num_operands = 1, .has_alpha = true}},
+    {"LeakyReluGrad", {.op = TileOp::kLeakyReluGrad, .num_operands = 2, .has_alpha = true}},
+    {"Softplus", {TileOp::kSoftplus, 1, false, false}},
+    {"SoftplusGrad", {TileOp::kSoftplusGrad, 2, false, false}},
+    {"Softsign", {TileOp::kSoftsign, 1, false, false}},
+    {"SoftsignGrad", {TileOp::kSoftsignGrad, 2, false, false}},
     {"Greater", {TileOp::kGreater, 2, false, true}},
     {"GreaterEqual", {TileOp::kGreaterEqual, 2, false, true}},
     {"Less", {TileOp::kLess, 2, false, true}},
@@ -286,8 +353,9 @@ std::optional<TileOpInfo> FindTileOp(absl::string_view name) {
   return std::nullopt;
 }
 
-void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n) {
-  HWY_DYNAMIC_DISPATCH(RunTile)(op, a, b, c, out, n);
+void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n,
+             float alpha) {
+  HWY_DYNAMIC_DISPATCH(RunTile)(op, a, b, c, out, n, alpha);
 }
 
 bool IsCheapTileOp(TileOp op) {
@@ -302,8 +370,9 @@ bool IsCheapTileOp(TileOp op) {
   }
 }
 
-void RunBfloat16Tile(TileOp op, const Bfloat16* a, const Bfloat16* b, Bfloat16* out, size_t n) {
-  HWY_DYNAMIC_DISPATCH(RunBfloat16)(op, a, b, out, n);
+void RunBfloat16Tile(TileOp op, const Bfloat16* a, const Bfloat16* b, Bfloat16* out, size_t n,
+                     float alpha) {
+  HWY_DYNAMIC_DISPATCH(RunBfloat16)(op, a, b, out, n, alpha);
 }
 
 void ExpShifted(const float* x, float shift, float* out, size_t n) {

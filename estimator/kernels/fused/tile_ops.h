@@ -7,8 +7,10 @@
 //   1.5   SquaredDifference
 //   1     Rsqrt, Pow
 //   2     Exp; results below 2^-126 may be flushed to zero
-//   4     Log, Sigmoid
-//   5     Tanh
+//   1     EluGrad, SeluGrad, LeakyRelu, LeakyReluGrad, Softsign
+//   2     SoftsignGrad
+//   4     Log, Sigmoid, Softplus
+//   5     Tanh, Elu, Selu, SoftplusGrad
 //   6     Erf
 //   2     TanhGrad and SigmoidGrad, of their largest term
 #ifndef ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
@@ -49,6 +51,16 @@ enum class TileOp : uint8_t {
   kRelu6Grad,    // (dy, x): dy if 0 < x < 6
   kTanhGrad,     // (y, dy): dy * (1 - y * y)
   kSigmoidGrad,  // (y, dy): dy * y * (1 - y)
+  kElu,
+  kEluGrad,  // (dy, y): dy * (y + 1) if y < 0, else dy
+  kSelu,
+  kSeluGrad,  // (dy, y)
+  kLeakyRelu,
+  kLeakyReluGrad,  // (dy, x): dy if x > 0, else alpha * dy
+  kSoftplus,
+  kSoftplusGrad,  // (dy, x): dy / (exp(-x) + 1)
+  kSoftsign,
+  kSoftsignGrad,  // (dy, x): dy / (|x| + 1)^2
   kGreater,
   kGreaterEqual,
   kLess,
@@ -64,6 +76,7 @@ struct TileOpInfo {
   // The result is an operand or its negative, or a constant of few bits. So if the operands are
   // bfloat16 numbers, the result is one, too.
   bool is_exact = false;
+  bool has_alpha = false;  // the op has TensorFlow's attribute "alpha"
 };
 
 // Finds an op by TensorFlow's name. Returns nullopt if it is not in the list.
@@ -71,7 +84,9 @@ std::optional<TileOpInfo> FindTileOp(absl::string_view name);
 
 // out[i] = op(a[i], b[i], c[i]) for i < n. Unused operands may be null. `out` may be an operand.
 // Pointers need no alignment. Nothing beyond element n is read or written.
-void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n);
+//   alpha: the attribute of ops that have one.
+void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n,
+             float alpha = 0);
 
 // Whether computing the op takes less time than reading its operands from memory: not a function
 // such as Exp, not a division, and no operand or result is a mask.
@@ -79,7 +94,8 @@ bool IsCheapTileOp(TileOp op);
 // The same as RunTile on bf16 operands, without a tile of floats for each: computed in f32, and
 // rounded once.  b: null if the op has one operand.
 // REQUIRES: IsCheapTileOp(op).
-void RunBfloat16Tile(TileOp op, const Bfloat16* a, const Bfloat16* b, Bfloat16* out, size_t n);
+void RunBfloat16Tile(TileOp op, const Bfloat16* a, const Bfloat16* b, Bfloat16* out, size_t n,
+                     float alpha = 0);
 
 // out[i] = exp(x[i] - shift). `out` may be x.
 void ExpShifted(const float* x, float shift, float* out, size_t n);

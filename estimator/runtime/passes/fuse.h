@@ -66,6 +66,7 @@ void FuseBatchNorm(Module& module, KernelTier fastest);
 //   args: three operand indices for each op, -1 for those that it does not have. Operand
 //     k < num_inputs is input k, operand num_inputs + j is the result of op j.
 //   outputs: the operand indices of the node's outputs
+//   alphas: the attribute "alpha" of each op, 0 without one; left out if no op has one
 // Every input has the outputs' shape or one element. All ops of a chain have the same level (see
 // schedule.h), and either all or none belong to the updates only. Otherwise a collective, or an
 // update in place, would have to wait for the chain. Before, elementwise/recompute.h splits small

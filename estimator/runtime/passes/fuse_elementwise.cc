@@ -77,9 +77,14 @@ class Fuser {
     auto origin = std::make_shared<Origin>();
     std::vector<std::string> ops;
     std::vector<int64_t> args;
+    std::vector<float> alphas;
+    bool has_alpha = false;
     for (size_t j = 0; j < members.size(); ++j) {
       const Node& node = at(members[j]);
       ops.push_back(node.op);
+      const bool node_has_alpha = node.attrs.has("alpha");
+      alphas.push_back(node_has_alpha ? node.attrs.f("alpha") : 0.0f);
+      has_alpha = has_alpha || node_has_alpha;
       Origin::Step step = StepOf(node, {});
       for (size_t i = 0; i < 3; ++i) {
         args.push_back(i < node.inputs.size() ? operand.at(node.inputs[i]) : -1);
@@ -98,6 +103,7 @@ class Fuser {
       fused.outputs.push_back(at(n).outputs[0]);
     }
     fused.attrs.Set("ops", std::move(ops));
+    if (has_alpha) fused.attrs.Set("alphas", std::move(alphas));
     fused.attrs.Set("args", std::move(args));
     fused.attrs.Set("outputs", std::move(output_operands));
     fused.origin = std::move(origin);

@@ -163,6 +163,20 @@ TEST_F(FuseTest, ElementWiseChainsBecomeOne) {
   EXPECT_THAT(fused.attrs.ints("outputs"), ElementsAre(4 + 4));
 }
 
+TEST_F(FuseTest, ChainsOfActivationsKeepTheAlphaOfEach) {
+  const Shape shape{7, 300};
+  const Value x = b_.Feed(shape), dy = b_.Feed(shape);
+  const Value inner = b_.Op("Elu", {b_.Op("LeakyRelu", {x}, shape, {{"alpha", 0.3f}})}, shape);
+  const Value y = b_.Op("LeakyRelu", {inner}, shape, {{"alpha", 0.1f}});
+  b_.Fetch(
+      b_.Op("EluGrad", {b_.Op("LeakyReluGrad", {dy, y}, shape, {{"alpha", 0.1f}}), inner}, shape));
+  Apply(FuseElementwise, {Numbers(shape), Numbers(shape, 2)});
+  const Node& fused = Only(b_.module, "_FusedElementwise");
+  EXPECT_THAT(fused.attrs.get<std::vector<std::string>>("ops"),
+              ElementsAre("LeakyRelu", "Elu", "LeakyRelu", "LeakyReluGrad", "EluGrad"));
+  EXPECT_THAT(fused.attrs.get<std::vector<float>>("alphas"), ElementsAre(0.3f, 0, 0.1f, 0.1f, 0));
+}
+
 TEST_F(FuseTest, ValuesThatOthersReadAreOutputs) {
   const Value x = b_.Feed({100});
   const Value e = b_.Op("Exp", {x}, {100});
