@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Documented in tile_ops.h: 5 units in the last place, 6e-8 each, and as much again from the
+// Documented in tile_ops.h: 4 units in the last place, 6e-8 each, and as much again from the
 // reference. Exp flushes results below 2^-126 to zero.
 constexpr Tolerance kFunction{.relative = 5e-7, .absolute = 1e-30};
 // A bf16 result near the middle of two numbers may be rounded the other way.

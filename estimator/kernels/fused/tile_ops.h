@@ -3,15 +3,16 @@
 //
 // Truth values are masks: floats whose 32 bits are all ones (true) or all zeros (false).
 // Accuracy, in units in the last place of the exact result:
-//   0.5   + - * /, Sqrt, Reciprocal, comparisons, and ops made of one of these
-//   1.5   SquaredDifference
-//   1     Rsqrt, Pow
+//   0.5   + - * /, Sqrt, Reciprocal, comparisons, and ops made of one of these, as LeakyRelu is
+//   1.5   SquaredDifference, Softsign
+//   1     Rsqrt, Pow, EluGrad
 //   2     Exp; results below 2^-126 may be flushed to zero
-//   1     EluGrad, SeluGrad, LeakyRelu, LeakyReluGrad, Softsign
-//   2     SoftsignGrad
-//   4     Log, Sigmoid, Softplus
-//   5     Tanh, Elu, Selu, SoftplusGrad
+//   2     Elu, Selu, SeluGrad
+//   3     SoftplusGrad
+//   4     Log, Sigmoid, SoftsignGrad
+//   5     Tanh
 //   6     Erf
+//   8     Softplus, at x = -13.95, from where on TensorFlow and we take exp(x); 4 elsewhere
 //   2     TanhGrad and SigmoidGrad, of their largest term
 #ifndef ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
 #define ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
