@@ -27,6 +27,7 @@ std::unordered_map<std::string, OpTraits> MakeTable() {
       {"_Conv2DMaxPoolBackpropFilter", Images(Layout::kChooses, {0, 1, 2}, {})},
       // These compute too little to pay for a reorder, so they follow their inputs.
       {"DepthwiseConv2dNative", Images(Layout::kFollows, {0}, {0})},
+      {"_FusedDepthwiseConv2dNative", Images(Layout::kFollows, {0, 3}, {0})},
       {"DepthwiseConv2dNativeBackpropInput", Images(Layout::kFollows, {2}, {0})},
       {"DepthwiseConv2dNativeBackpropFilter", Images(Layout::kFollows, {0, 2}, {})},
       {"MaxPool", Images(Layout::kFollows, {0}, {0})},

@@ -1,8 +1,10 @@
-// Conv2D, _FusedConv2D and DepthwiseConv2dNative by oneDNN. Images are NHWC, or in blocks if oneDNN
-// prefers that. The filter is reordered to the layout that oneDNN prefers, and is the prepared input.
+// Conv2D, DepthwiseConv2dNative and their fused ops by oneDNN. Images are NHWC, or in blocks if
+// oneDNN prefers that. The filter is reordered to the layout that oneDNN prefers, and is the
+// prepared input.
 //   _FusedConv2D: x, filter, bias[, side] -> y = act(conv(x, filter) + bias + side)
 //     fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}. The output may use the buffer of the side
 //     input.
+//   _FusedDepthwiseConv2dNative: the same of a depthwise convolution
 #include <memory>
 #include <optional>
 
@@ -75,6 +77,8 @@ EST_REGISTER_KERNEL("Conv2D", KernelTier::kOneDnn,
 EST_REGISTER_KERNEL("_FusedConv2D", KernelTier::kOneDnn,
                     [](const KernelSpec& spec) { return MakeConv2D(spec, false); });
 EST_REGISTER_KERNEL("DepthwiseConv2dNative", KernelTier::kOneDnn,
+                    [](const KernelSpec& spec) { return MakeConv2D(spec, true); });
+EST_REGISTER_KERNEL("_FusedDepthwiseConv2dNative", KernelTier::kOneDnn,
                     [](const KernelSpec& spec) { return MakeConv2D(spec, true); });
 
 }  // namespace

@@ -177,6 +177,54 @@ TEST(OneDnnConv2D, FusedBiasReluAndSideInputMatchTheUnfusedChain) {
   }
 }
 
+TEST(OneDnnConv2D, FusedDepthwiseMatchesTheUnfusedChainAlsoInBlocks) {
+  for (const Case& c : {Case{{2, 8, 9, 16}, {3, 3, 16, 1}, ConvAttrs(1, "SAME")},
+                        Case{{2, 9, 7, 32}, {3, 3, 32, 1}, ConvAttrs(2, "VALID")}}) {
+    const Shape output = OutputOf(c, true);
+    const int64_t channels = output[3];
+    const Array x = RandomArray(c.input, 1), filter = RandomArray(c.filter, 2),
+                bias = RandomArray({channels}, 3), side = RandomArray(output, 4);
+    KernelSpec spec{.op = "DepthwiseConv2dNative",
+                    .name = "conv",
+                    .attrs = c.attrs,
+                    .outputs = {{DType::kFloat32, output}}};
+    const auto plain = RunReferenceKernel(spec, {x, filter});
+    EST_ASSERT_OK(plain);
+    spec.op = "_FusedDepthwiseConv2dNative";
+    for (const bool relu : {false, true}) {
+      for (const bool with_side : {false, true}) {
+        SCOPED_TRACE(testing::Message() << output << " relu " << relu << " side " << with_side);
+        Array expected = (*plain)[0].Clone();
+        for (int64_t i = 0; i < expected.num_elements(); ++i) {
+          float& y = expected.data<float>()[i];
+          y += bias.data<float>()[i % channels] + (with_side ? side.data<float>()[i] : 0.0f);
+          if (relu) y = std::max(y, 0.0f);
+        }
+        spec.attrs.Set("fused_ops", relu ? std::vector<std::string>{"BiasAdd", "Relu"}
+                                         : std::vector<std::string>{"BiasAdd"});
+        std::vector<Array> inputs = {x, filter, bias};
+        std::vector<size_t> images = {0};
+        if (with_side) {
+          inputs.push_back(side);
+          images.push_back(3);
+        }
+        const auto actual = RunKernel(spec, inputs, KernelTier::kOneDnn);
+        EST_ASSERT_OK(actual);
+        EXPECT_EQ(Compare((*actual)[0], expected, kSummationOrder).report, "");
+        int taken = 0;
+        for (const int64_t block : {8, 16}) {
+          const std::string difference = DifferenceInBlocks(
+              spec, inputs, {expected}, images, {0}, block, KernelTier::kOneDnn, kSummationOrder);
+          if (difference.rfind("UNIMPLEMENTED", 0) == 0) continue;
+          ++taken;
+          EXPECT_EQ(difference, "");
+        }
+        EXPECT_EQ(taken, 1);
+      }
+    }
+  }
+}
+
 TEST(OneDnnConv2D, MnistShapesUseCompiledImplementationsNotOneDnnsReference) {
   for (const int64_t batch : {128, 1024}) {
     for (Case c : {Cases()[0], Cases()[1]}) {

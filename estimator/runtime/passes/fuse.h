@@ -25,6 +25,7 @@ void Fuse(Module& module, const CompileOptions& options);
 void FoldBatchNorm(Module& module);
 
 // Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D
+// DepthwiseConv2dNative + the same    -> _FusedDepthwiseConv2dNative
 // MatMul + BiasAdd (+ Relu)           -> _FusedMatMul
 //   inputs: those of the first op, the bias, and the other operand of AddV2 (a shortcut), which
 //     must have the shape of the result

@@ -20,13 +20,22 @@ struct Chain {
   int size() const { return 2 + (add != nullptr ? 1 : 0) + (relu != nullptr ? 1 : 0); }
 };
 
+// The fused op of a product; null if it has none.
+const char* FusedOpOf(const Node& product) {
+  if (product.kind != Node::Kind::kOp) return nullptr;
+  if (product.op == "Conv2D") return "_FusedConv2D";
+  if (product.op == "DepthwiseConv2dNative") return "_FusedDepthwiseConv2dNative";
+  if (product.op == "MatMul") return "_FusedMatMul";
+  return nullptr;
+}
+
 Node MakeFused(const Chain& chain) {
   const Node& product = *chain.product;
   const Node& last = chain.relu != nullptr  ? *chain.relu
                      : chain.add != nullptr ? *chain.add
                                             : *chain.bias;
   Node fused;
-  fused.op = product.op == "Conv2D" ? "_FusedConv2D" : "_FusedMatMul";
+  fused.op = FusedOpOf(product);
   fused.name = last.name;
   fused.attrs = product.attrs;
   std::vector<std::string> ops = {"BiasAdd"};
@@ -73,11 +82,10 @@ class BiasFuser {
   void Visit(int n) {
     const int p = at(n).inputs[0].node;
     const Node& product = at(p);
-    if (product.kind != Node::Kind::kOp || (product.op != "Conv2D" && product.op != "MatMul"))
-      return;
+    if (FusedOpOf(product) == nullptr) return;
     if (OnlyReader(readers_, p) != n) return;
     Chain chain{.product = &product, .bias = &at(n)};
-    int a = product.op == "Conv2D" ? Next(n, "AddV2") : -1;
+    int a = product.op == "MatMul" ? -1 : Next(n, "AddV2");
     if (a >= 0) {
       const size_t own = at(a).inputs[0].node == n ? 0 : 1;
       chain.side = at(a).inputs[1 - own];

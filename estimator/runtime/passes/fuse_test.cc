@@ -70,6 +70,30 @@ TEST_F(FuseTest, ConvolutionTakesTheShortcutBeforeRelu) {
   }
 }
 
+TEST_F(FuseTest, DepthwiseConvolutionTakesBiasShortcutAndRelu) {
+  const Shape shape{2, 6, 6, 8};
+  for (const bool shortcut : {false, true}) {
+    for (const bool relu : {true, false}) {
+      b_ = {};
+      const Value x = b_.Feed(shape), filter = b_.Feed({3, 3, 8, 1}), bias = b_.Feed({8});
+      const Value side = b_.Feed(shape);
+      const Value conv = b_.Op("DepthwiseConv2dNative", {x, filter}, shape,
+                               {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
+                                {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
+                                {"padding", std::string("SAME")},
+                                {"data_format", std::string("NHWC")}});
+      Value y = b_.Op("BiasAdd", {conv, bias}, shape);
+      if (shortcut) y = b_.Op("AddV2", {y, side}, shape);
+      if (relu) y = b_.Op("Relu", {y}, shape);
+      b_.Fetch(y);
+      Apply(FuseBias,
+            {Numbers(shape), Numbers({3, 3, 8, 1}, 2), Numbers({8}, 3), Numbers(shape, 4)});
+      EXPECT_EQ(Only(b_.module, "_FusedDepthwiseConv2dNative").inputs.size(), shortcut ? 4u : 3u);
+      EXPECT_EQ(b_.module.num_fused_nodes, 2 + (shortcut ? 1 : 0) + (relu ? 1 : 0));
+    }
+  }
+}
+
 TEST_F(FuseTest, BothBiasesOfASumAreFused) {
   for (const bool relu : {true, false}) {
     b_ = {};
