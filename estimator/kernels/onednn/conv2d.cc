@@ -17,16 +17,6 @@ namespace {
 
 using dnnl::memory;
 
-dnnl::primitive_attr Attributes(const FusedOps& fused, bool side) {
-  if (!side) return FusedAttributes(fused);
-  dnnl::primitive_attr attributes = UserScratchpad();
-  dnnl::post_ops post_ops;
-  post_ops.append_sum(1.0f);
-  if (fused.relu) post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-  attributes.set_post_ops(post_ops);
-  return attributes;
-}
-
 std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec, bool depthwise) {
   FusedOps fused;
   if (!ParseFusedOps(spec.attrs, &fused)) return nullptr;
@@ -53,7 +43,7 @@ std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec, bool depthwise) {
     dnnl::convolution_forward::primitive_desc desc(
         {kind, dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter, bias,
          conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
-        Attributes(fused, side), CpuEngine());
+        FusedAttributes(fused, side), CpuEngine());
     if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.dst_desc())) return nullptr;
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
     std::vector<Argument> arguments = {

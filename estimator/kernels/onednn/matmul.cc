@@ -1,6 +1,8 @@
 // MatMul, _FusedMatMul and BatchMatMulV2 by oneDNN's matmul. A transposed operand is read with
 // swapped strides, without a copy.
-//   _FusedMatMul: a, b, bias; fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}
+//   _FusedMatMul: a, b, bias[, side] -> c = act(a b + bias + side)
+//     fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}. The output may use the buffer of the side
+//     input.
 //   BatchMatMulV2: attributes adj_x, adj_y; batch axes broadcast as in TensorFlow
 // The product of bf16 operands may be f32 (passes/fuse.h, FuseCast).
 #include <memory>
@@ -50,7 +52,9 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
   const TensorSpec& c = spec.outputs[0];
   FusedOps fused;
   if (!ParseFusedOps(spec.attrs, &fused)) return nullptr;
-  if (spec.inputs.size() != (fused.bias ? 3u : 2u)) return nullptr;
+  const bool side = fused.bias && spec.inputs.size() == 4;
+  if (spec.inputs.size() != (side ? 4u : fused.bias ? 3u : 2u)) return nullptr;
+  if (side && !(spec.inputs[3] == c)) return nullptr;
   // oneDNN sums in f32, and can write a bf16 product in f32.
   const bool widens = a.dtype == DType::kBfloat16 && c.dtype == DType::kFloat32;
   if (!SupportedType(a.dtype) || b.dtype != a.dtype) return nullptr;
@@ -81,7 +85,7 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
     dnnl::matmul::primitive_desc desc(
         fused.bias ? dnnl::matmul::desc(a_layout, b_layout, bias_layout, c_layout)
                    : dnnl::matmul::desc(a_layout, b_layout, c_layout),
-        FusedAttributes(fused), CpuEngine());
+        FusedAttributes(fused, side), CpuEngine());
     if (!SkipReference(desc)) return nullptr;
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
     std::vector<Argument> arguments = {
@@ -89,6 +93,10 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
         {DNNL_ARG_WEIGHTS, b_layout, chain->InPreparedLayout(1, given_b, b_layout)},
         {DNNL_ARG_DST, c_layout, Output(0)}};
     if (fused.bias) arguments.push_back({DNNL_ARG_BIAS, bias_layout, Input(2)});
+    if (side) {
+      chain->AddCopy(Input(3), Output(0), c.num_bytes());
+      chain->set_alias_input(3);
+    }
     chain->AddStep(dnnl::matmul(desc), desc.scratchpad_desc(), arguments);
     chain->set_implementation(desc.impl_info_str());
     return chain;

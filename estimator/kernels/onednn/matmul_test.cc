@@ -52,29 +52,39 @@ TEST(OneDnnMatMul, BatchedWithBroadcastAxesMatchesTheReference) {
       kSummationOrder);
 }
 
-TEST(OneDnnMatMul, FusedBiasAndReluMatchTheUnfusedChain) {
+TEST(OneDnnMatMul, FusedBiasSideInputAndReluMatchTheUnfusedChain) {
   const Array a = RandomArray({9, 64}, 1), b = RandomArray({64, 12}, 2),
-              bias = RandomArray({12}, 3);
+              bias = RandomArray({12}, 3), side = RandomArray({9, 12}, 4);
   const Attrs attrs{{"transpose_a", false}, {"transpose_b", false}};
   const auto plain = RunReferenceKernel(
       {.op = "MatMul", .name = "m", .attrs = attrs, .outputs = {{DType::kFloat32, {9, 12}}}},
       {a, b});
   EST_ASSERT_OK(plain);
   for (const bool relu : {false, true}) {
-    Array expected = (*plain)[0].Clone();
-    for (int64_t i = 0; i < expected.num_elements(); ++i) {
-      float& y = expected.data<float>()[i];
-      y += bias.data<float>()[i % 12];
-      if (relu) y = std::max(y, 0.0f);
+    for (const bool with_side : {false, true}) {
+      Array expected = (*plain)[0].Clone();
+      for (int64_t i = 0; i < expected.num_elements(); ++i) {
+        float& y = expected.data<float>()[i];
+        y += bias.data<float>()[i % 12] + (with_side ? side.data<float>()[i] : 0.0f);
+        if (relu) y = std::max(y, 0.0f);
+      }
+      KernelSpec fused{.op = "_FusedMatMul",
+                       .name = "f",
+                       .attrs = attrs,
+                       .outputs = {{DType::kFloat32, {9, 12}}}};
+      fused.attrs.Set("fused_ops", relu ? std::vector<std::string>{"BiasAdd", "Relu"}
+                                        : std::vector<std::string>{"BiasAdd"});
+      std::vector<Array> inputs = {a, b, bias};
+      if (with_side) inputs.push_back(side);
+      const auto actual = RunKernel(fused, inputs, KernelTier::kOneDnn);
+      EST_ASSERT_OK(actual);
+      const Difference difference = Compare((*actual)[0], expected, kSummationOrder);
+      EXPECT_TRUE(difference.equal)
+          << "relu " << relu << " side " << with_side << ": " << difference.report;
+      const auto kernel = CreateKernel(CompleteSpec(fused, inputs), KernelTier::kOneDnn);
+      EST_ASSERT_OK(kernel);
+      EXPECT_EQ((*kernel)->AliasInput(0), with_side ? 3 : -1);
     }
-    KernelSpec fused{
-        .op = "_FusedMatMul", .name = "f", .attrs = attrs, .outputs = {{DType::kFloat32, {9, 12}}}};
-    fused.attrs.Set("fused_ops", relu ? std::vector<std::string>{"BiasAdd", "Relu"}
-                                      : std::vector<std::string>{"BiasAdd"});
-    const auto actual = RunKernel(fused, {a, b, bias}, KernelTier::kOneDnn);
-    EST_ASSERT_OK(actual);
-    const Difference difference = Compare((*actual)[0], expected, kSummationOrder);
-    EXPECT_TRUE(difference.equal) << "relu " << relu << ": " << difference.report;
   }
 }
 

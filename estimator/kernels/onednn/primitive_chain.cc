@@ -197,13 +197,12 @@ bool ParseFusedOps(const Attrs& attrs, FusedOps* fused) {
   return true;
 }
 
-dnnl::primitive_attr FusedAttributes(const FusedOps& fused) {
+dnnl::primitive_attr FusedAttributes(const FusedOps& fused, bool side) {
   dnnl::primitive_attr attributes = UserScratchpad();
-  if (fused.relu) {
-    dnnl::post_ops post_ops;
-    post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-    attributes.set_post_ops(post_ops);
-  }
+  dnnl::post_ops post_ops;
+  if (side) post_ops.append_sum(1.0f);
+  if (fused.relu) post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+  if (post_ops.len() > 0) attributes.set_post_ops(post_ops);
   return attributes;
 }
 

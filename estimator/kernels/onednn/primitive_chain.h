@@ -165,7 +165,8 @@ struct FusedOps {
 // Returns false if the list is not {}, {"BiasAdd"} or {"BiasAdd", "Relu"}.
 bool ParseFusedOps(const Attrs& attrs, FusedOps* fused);
 // As UserScratchpad, with the activation as a post-op.
-dnnl::primitive_attr FusedAttributes(const FusedOps& fused);
+//   side: adds what the output's buffer holds to the result before the activation.
+dnnl::primitive_attr FusedAttributes(const FusedOps& fused, bool side = false);
 
 }  // namespace estimator::onednn
 

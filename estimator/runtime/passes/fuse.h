@@ -26,7 +26,7 @@ void FoldBatchNorm(Module& module);
 
 // Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D
 // DepthwiseConv2dNative + the same    -> _FusedDepthwiseConv2dNative
-// MatMul + BiasAdd (+ Relu)           -> _FusedMatMul
+// MatMul + the same                   -> _FusedMatMul; without AddV2 if that would need a slower tier
 //   inputs: those of the first op, the bias, and the other operand of AddV2 (a shortcut), which
 //     must have the shape of the result
 //   attributes: those of the first op, and fused_ops: {"BiasAdd"} or {"BiasAdd", "Relu"}

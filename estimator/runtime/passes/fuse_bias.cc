@@ -85,14 +85,14 @@ class BiasFuser {
     if (FusedOpOf(product) == nullptr) return;
     if (OnlyReader(readers_, p) != n) return;
     Chain chain{.product = &product, .bias = &at(n)};
-    int a = product.op == "MatMul" ? -1 : Next(n, "AddV2");
+    int a = Next(n, "AddV2");
     if (a >= 0) {
       const size_t own = at(a).inputs[0].node == n ? 0 : 1;
       chain.side = at(a).inputs[1 - own];
       // Another shape would be broadcast. (If both operands are n, n has two readers, so a is -1.)
-      if (module_.spec(chain.side) == at(n).outputs[0]) {
-        chain.add = &at(a);
-      } else {
+      if (module_.spec(chain.side) == at(n).outputs[0]) chain.add = &at(a);
+      if (chain.add == nullptr || !KeepsItsTier(chain)) {
+        chain.add = nullptr;
         a = -1;
       }
     }
@@ -104,6 +104,17 @@ class BiasFuser {
     if (a >= 0 && Replace(a, chain)) return;
     chain.add = nullptr;
     Replace(n, chain);
+  }
+
+  // Whether the product with the add runs on the tier of the product without it. The add saves less
+  // time than a slower product costs.
+  bool KeepsItsTier(const Chain& chain) const {
+    if (chain.product->op != "MatMul") return true;
+    const Chain bias{.product = chain.product, .bias = chain.bias};
+    const auto tier = [&](const Chain& of) {
+      return AcceptingTier(SpecOf(module_, MakeFused(of)), fastest_);
+    };
+    return tier(chain) == tier(bias);
   }
 
   bool Replace(int last, const Chain& chain) {

@@ -127,6 +127,49 @@ TEST_F(FuseTest, MatMulTakesBias) {
   EXPECT_EQ(Count(b_.module, "Relu"), 1);
 }
 
+TEST_F(FuseTest, MatMulTakesTheShortcut) {
+  for (const bool relu : {false, true}) {
+    b_ = {};
+    const Value x = b_.Feed({4, 6}), w = b_.Feed({6, 8}), bias = b_.Feed({8}),
+                side = b_.Feed({4, 8});
+    const Value product =
+        b_.Op("MatMul", {x, w}, {4, 8}, {{"transpose_a", false}, {"transpose_b", false}});
+    const Value sum = b_.Op("AddV2", {side, b_.Op("BiasAdd", {product, bias}, {4, 8})}, {4, 8});
+    b_.Fetch(relu ? b_.Op("Relu", {sum}, {4, 8}) : sum);
+    FuseBias(b_.module, KernelTier::kReference);
+    EXPECT_EQ(Count(b_.module, "_FusedMatMul"), 0);
+    Module before = b_.module;
+    FuseBias(b_.module, KernelTier::kOneDnn);
+    EXPECT_EQ(
+        DifferenceOf(before, b_.module,
+                     {Numbers({4, 6}), Numbers({6, 8}, 2), Numbers({8}, 3), Numbers({4, 8}, 4)}),
+        "");
+    EXPECT_EQ(Only(b_.module, "_FusedMatMul").inputs.size(), 4u);
+    EXPECT_EQ(Count(b_.module, "AddV2") + Count(b_.module, "Relu"), 0);
+  }
+}
+
+// The native kernel for these shapes may have no shortcut. Then the add is not fused.
+TEST_F(FuseTest, TheShortcutOfAMatMulCostsNoFasterTier) {
+  for (const int64_t rows : {4, 64, 512}) {
+    b_ = {};
+    const Value x = b_.Feed({rows, 256}), w = b_.Feed({256, 512}), bias = b_.Feed({512});
+    const Value side = b_.Feed({rows, 512});
+    const Shape shape{rows, 512};
+    const Value product =
+        b_.Op("MatMul", {x, w}, shape, {{"transpose_a", false}, {"transpose_b", false}});
+    const Value biased = b_.Op("BiasAdd", {product, bias}, shape);
+    b_.Fetch(biased);
+    Module without = b_.module;
+    b_.module.fetches.clear();
+    b_.Fetch(b_.Op("AddV2", {biased, side}, shape));
+    FuseBias(without, kFastest);
+    FuseBias(b_.module, kFastest);
+    EXPECT_EQ(Only(b_.module, "_FusedMatMul").kernel->tier(),
+              Only(without, "_FusedMatMul").kernel->tier());
+  }
+}
+
 TEST_F(FuseTest, AProductThatOthersReadStaysApart) {
   const Value x = b_.Feed({4, 6}), w = b_.Feed({6, 8}), bias = b_.Feed({8});
   const Value product =
