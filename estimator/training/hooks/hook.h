@@ -124,9 +124,13 @@ class SessionRunHook {
   virtual absl::Status Begin(Graph& /*graph*/) { return absl::OkStatus(); }
   // Variables have their values.
   virtual absl::Status AfterCreateSession(Session& /*session*/) { return absl::OkStatus(); }
-  // The tensors whose values AfterRun needs. Return the same ones every time: a tensor that was not
-  // asked for before means that the step is compiled again. The last, smaller batch of an
-  // evaluation or a prediction has a model of its own, which must have tensors of the same names.
+  // The tensors that BeforeRun may return. The loop asks once, after Begin, and compiles the step
+  // for them. Not in TensorFlow, which does not compile a step.
+  virtual std::vector<Tensor> Fetches() { return {}; }
+  // The tensors whose values AfterRun needs. Return none in a run whose values are not needed: the
+  // run then does not compute them. A tensor that is not in Fetches() and was not asked for before
+  // means that the step is compiled again. The last, smaller batch of an evaluation or a prediction
+  // has a model of its own, which must have tensors of the same names.
   virtual std::vector<Tensor> BeforeRun(RunContext& /*context*/) { return {}; }
   virtual absl::Status AfterRun(RunContext& /*context*/, const RunValues& /*values*/) {
     return absl::OkStatus();

@@ -13,6 +13,7 @@ class NanTensorHook : public SessionRunHook {
   explicit NanTensorHook(Tensor loss, bool fail_on_nan_loss = true)
       : loss_(loss), fail_on_nan_loss_(fail_on_nan_loss) {}
 
+  std::vector<Tensor> Fetches() override { return {loss_}; }
   std::vector<Tensor> BeforeRun(RunContext&) override { return {loss_}; }
   // Errors: INVALID_ARGUMENT naming the step and the tensor. If fail_on_nan_loss is false, logs a
   // warning instead and stops training without an error.

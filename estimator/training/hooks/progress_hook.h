@@ -35,6 +35,7 @@ class ProgressHook : public SessionRunHook {
   ~ProgressHook() override { CloseLine(); }
 
   absl::Status AfterCreateSession(Session& session) override;
+  std::vector<Tensor> Fetches() override { return {options_.loss}; }
   std::vector<Tensor> BeforeRun(RunContext& context) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
   absl::Status End(Session& session) override;

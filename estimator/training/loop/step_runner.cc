@@ -43,10 +43,20 @@ absl::Status StepRunner::End(
   return absl::OkStatus();
 }
 
+absl::Status StepRunner::Prepare(CompiledStep& step, const std::vector<Tensor>& fetches) {
+  for (const Tensor& tensor : fetches) step.Fetch(tensor);
+  if (step.model().spec.host_call.has_value()) {
+    for (const Tensor& tensor : step.model().spec.host_call->tensors) step.Fetch(tensor);
+  }
+  for (const auto& hook : hooks_)
+    EST_RETURN_IF_ERROR(FetchForHook(step, "Fetches", hook->Fetches()).status());
+  prepared_ = &step;
+  return step.model().graph->status();
+}
+
 absl::StatusOr<StepRunner::Fetches> StepRunner::Register(const Request& request,
                                                          RunContext& context) const {
   CompiledStep& step = request.step;
-  Graph& graph = *step.model().graph;
   Fetches fetches;
   for (const Tensor& tensor : request.fetches) fetches.loop.push_back(step.Fetch(tensor));
   if (step.model().spec.host_call.has_value()) {
@@ -54,27 +64,38 @@ absl::StatusOr<StepRunner::Fetches> StepRunner::Register(const Request& request,
       fetches.host_call.push_back(step.Fetch(tensor));
   }
   for (const auto& hook : hooks_) {
-    std::vector<size_t>& of_hook = fetches.hooks.emplace_back();
-    for (const Tensor& tensor : hook->BeforeRun(context)) {
-      if (!tensor.valid()) {
-        // The graph's error says why the tensor is not valid, if the hook made it here.
-        EST_RETURN_IF_ERROR(graph.status());
-        return absl::InvalidArgumentError(
-            "a hook's BeforeRun returned a tensor that is not valid: it is default-constructed, or "
-            "Graph::FindTensor did not find it");
-      }
-      // Hooks hold tensors of the session's graph. Another model has the same names.
-      const Tensor here = &graph == &session_.graph() ? tensor : graph.FindTensor(tensor.name());
-      if (!here.valid()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("a hook asks for '", tensor.name(),
-                         "', which the model of the last, smaller batch does not have"));
-      }
-      of_hook.push_back(step.Fetch(here, CompiledStep::When::kSometimes));
-    }
+    EST_ASSIGN_OR_RETURN(std::vector<size_t> of_hook,
+                         FetchForHook(step, "BeforeRun", hook->BeforeRun(context)));
+    fetches.hooks.push_back(std::move(of_hook));
   }
-  EST_RETURN_IF_ERROR(graph.status());
+  EST_RETURN_IF_ERROR(step.model().graph->status());
   return fetches;
+}
+
+// The indices of the tensors that a hook's `method` returned.
+absl::StatusOr<std::vector<size_t>> StepRunner::FetchForHook(
+    CompiledStep& step, absl::string_view method, const std::vector<Tensor>& tensors) const {
+  Graph& graph = *step.model().graph;
+  std::vector<size_t> indices;
+  for (const Tensor& tensor : tensors) {
+    if (!tensor.valid()) {
+      // The graph's error says why the tensor is not valid, if the hook made it here.
+      EST_RETURN_IF_ERROR(graph.status());
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a hook's ", method,
+          " returned a tensor that is not valid: it is default-constructed, or "
+          "Graph::FindTensor did not find it"));
+    }
+    // Hooks hold tensors of the session's graph. Another model has the same names.
+    const Tensor here = &graph == &session_.graph() ? tensor : graph.FindTensor(tensor.name());
+    if (!here.valid()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a hook asks for '", tensor.name(),
+                       "', which the model of the last, smaller batch does not have"));
+    }
+    indices.push_back(step.Fetch(here, CompiledStep::When::kSometimes));
+  }
+  return indices;
 }
 
 StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Executable& executable,
@@ -163,6 +184,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
 
 absl::StatusOr<StepRun> StepRunner::Run(const Request& request) {
   RunContext context(session_, session_.global_step());
+  if (prepared_ != &request.step) EST_RETURN_IF_ERROR(Prepare(request.step, request.fetches));
   EST_ASSIGN_OR_RETURN(const Fetches fetches, Register(request, context));
   EST_ASSIGN_OR_RETURN(Executable* const executable, request.step.executable());
   FetchGroups wanted = 0;

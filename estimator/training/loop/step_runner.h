@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/training/hooks/hook.h"
@@ -71,6 +72,11 @@ class StepRunner {
   // `ended` is called after each hook's End, if it is given.
   absl::Status End(const std::function<void(const std::shared_ptr<SessionRunHook>&)>& ended = {});
 
+  // Registers all that later runs of `step` fetch: the tensors of the loop, of host_call and of the
+  // hooks' Fetches(). Call it after Begin and before the step is compiled, which is then done once.
+  // Errors: INVALID_ARGUMENT as of Run.
+  absl::Status Prepare(CompiledStep& step, const std::vector<Tensor>& fetches);
+
   struct Request {
     CompiledStep& step;
     OpenInput& input;
@@ -83,7 +89,7 @@ class StepRunner {
     // ends the run.
     std::function<absl::Status(const StepRun&)> on_run = nullptr;
   };
-  // Asks the hooks for their tensors, compiles the step if any of them is new, and runs up to
+  // Prepares the step, asks the hooks for their tensors, compiles the step if any of them is new, and runs up to
   // `num_steps` steps. A signal ends the run after the current step (RunEnd::kInterrupted). Then
   // calls host_call, and gives the hooks the results of the last step. AfterRun is not called if
   // the input ended before the first step.
@@ -97,12 +103,15 @@ class StepRunner {
   struct Fetches;
 
   absl::StatusOr<Fetches> Register(const Request& request, RunContext& context) const;
+  absl::StatusOr<std::vector<size_t>> FetchForHook(CompiledStep& step, absl::string_view method,
+                                                   const std::vector<Tensor>& tensors) const;
   StepRun RunSteps(const Request& request, const Fetches& fetches, Executable& executable,
                    std::vector<std::vector<Array>>& hook_results) const;
 
   Session& session_;
   const Hooks hooks_;
   const Options options_;
+  const CompiledStep* prepared_ = nullptr;  // the step of the last Prepare
 };
 
 }  // namespace estimator

@@ -170,7 +170,8 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
   EST_RETURN_IF_ERROR(model_->graph->status());
   EST_RETURN_IF_ERROR(EnsureVariablesOfHooks(start));
   if (first_call) {
-    step_->Fetch(model_->spec.loss);
+    // The banner is of the program that the steps run, with all fetches.
+    EST_RETURN_IF_ERROR(runner.Prepare(*step_, {model_->spec.loss}));
     EST_ASSIGN_OR_RETURN(const Executable* executable, step_->executable());
     EST_ASSIGN_OR_RETURN(const TrainCadences cadences, CadencesOf(config_, sizes_));
     LogTrainingBanner({.strategy = strategy_,
