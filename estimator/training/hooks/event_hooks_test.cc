@@ -157,6 +157,7 @@ TEST_F(EventHooksTest, SummariesEveryEightAreOfOneNineSeventeenTwentyFive) {
   EST_ASSERT_OK(hook.End(session_));
   EXPECT_THAT(Written("loss"),
               ElementsAre(Pair(1, 0.5), Pair(9, 4.5), Pair(17, 8.5), Pair(25, 12.5)));
+  EXPECT_THAT(session_.requested_steps, ElementsAre(1, 9, 17, 25));
 }
 
 // Behaviour J9.
@@ -168,6 +169,45 @@ TEST_F(EventHooksTest, SummariesEveryTwoSeconds) {
   EST_ASSERT_OK(session_.Start(hook));
   Runs(hook, 10);
   EXPECT_THAT(Steps("loss"), ElementsAre(1, 5, 9));
+  // A run may take twice as long as the one before, so the run before is asked as well.
+  EXPECT_THAT(session_.requested_steps, ElementsAre(1, 4, 5, 8, 9));
+}
+
+TEST_F(EventHooksTest, SummariesEveryEightOfRunsOfThreeStepsAreOfRunsThatWrite) {
+  const GraphScope scope(session_.fake_graph);
+  session_.steps_a_run = 3;
+  SummarySaverHook hook({.cadence = {.every_steps = 8, .every_secs = std::nullopt},
+                         .loss = Constant(0.0f),
+                         .clock = FakeClock()});
+  EST_ASSERT_OK(session_.Start(hook));
+  Runs(hook, 8);
+  EXPECT_THAT(Steps("loss"), ElementsAre(3, 12, 21));
+  EXPECT_THAT(session_.requested_steps, ElementsAre(3, 12, 21));
+}
+
+TEST_F(EventHooksTest, SummariesAreWrittenWhereAStepAddsMoreThanOneToGlobalStep) {
+  const GraphScope scope(session_.fake_graph);
+  session_.during_run = [this] { session_.step += 4; };  // 5 in all
+  SummarySaverHook hook({.cadence = {.every_steps = 10, .every_secs = std::nullopt},
+                         .loss = Constant(0.0f),
+                         .clock = FakeClock()});
+  EST_ASSERT_OK(session_.Start(hook));
+  Runs(hook, 5);
+  EXPECT_THAT(Steps("loss"), ElementsAre(5, 15, 25));
+  EXPECT_THAT(session_.requested_steps, SizeIs(3));
+}
+
+// The time passes in a run that is longer than it seemed: the next one writes.
+TEST_F(EventHooksTest, SummariesOfALongRunAreWrittenOneRunLater) {
+  const GraphScope scope(session_.fake_graph);
+  SummarySaverHook hook({.cadence = {.every_steps = std::nullopt, .every_secs = 10},
+                         .loss = Constant(0.0f),
+                         .clock = FakeClock()});
+  EST_ASSERT_OK(session_.Start(hook));
+  Runs(hook, 2);
+  session_.during_run = [this] { now_ += 20; };
+  Runs(hook, 2);
+  EXPECT_THAT(Steps("loss"), ElementsAre(1, 4));
 }
 
 TEST_F(EventHooksTest, EverySummaryOfTheModelIsWrittenByItsKind) {

@@ -26,20 +26,28 @@ absl::Status LoggingTensorHook::Begin(Graph&) {
       "LoggingTensorHook (every_n_iter, every_n_secs)");
 }
 
-std::vector<Tensor> LoggingTensorHook::BeforeRun(RunContext&) {
+std::vector<Tensor> LoggingTensorHook::Fetches() {
   std::vector<Tensor> tensors;
   for (const auto& [tag, tensor] : options_.tensors) tensors.push_back(tensor);
   return tensors;
 }
 
+std::vector<Tensor> LoggingTensorHook::BeforeRun(RunContext&) {
+  wanted_ = (!only_at_end_ && timer_.BeginRun(iteration_)) || options_.at_end;
+  if (wanted_) return Fetches();
+  return {};
+}
+
 absl::Status LoggingTensorHook::AfterRun(RunContext&, const RunValues& values) {
-  if (values.results.size() != options_.tensors.size()) {
+  if (wanted_ && values.results.size() != options_.tensors.size()) {
     return absl::InternalError(absl::StrCat("LoggingTensorHook asked for ", options_.tensors.size(),
                                             " tensors, and the loop gave ", values.results.size()));
   }
   size_t i = 0;
-  for (const auto& [tag, tensor] : options_.tensors) latest_[tag] = values.results[i++];
-  if (!only_at_end_ && timer_.ShouldTriggerForStep(iteration_)) Print();
+  if (wanted_) {
+    for (const auto& [tag, tensor] : options_.tensors) latest_[tag] = values.results[i++];
+  }
+  if (!only_at_end_ && timer_.EndRun(iteration_)) Print();
   ++iteration_;
   return absl::OkStatus();
 }

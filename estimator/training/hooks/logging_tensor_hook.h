@@ -32,6 +32,8 @@ class LoggingTensorHook : public SessionRunHook {
   explicit LoggingTensorHook(Options options);
 
   absl::Status Begin(Graph& graph) override;
+  std::vector<Tensor> Fetches() override;
+  // None in runs after which nothing is logged. With at_end, every run may be the last one.
   std::vector<Tensor> BeforeRun(RunContext& context) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
   absl::Status End(Session& session) override;
@@ -43,6 +45,7 @@ class LoggingTensorHook : public SessionRunHook {
   const bool only_at_end_;
   SecondOrStepTimer timer_;
   int64_t iteration_ = 0;
+  bool wanted_ = false;  // whether BeforeRun asked for the tensors
   Values latest_;
 };
 

@@ -53,6 +53,7 @@ TEST_F(LoggingTensorHookTest, EveryTenLogsRunsOneElevenTwentyOne) {
   EST_ASSERT_OK(session_.Start(*hook));
   Runs(*hook, 30);
   EXPECT_THAT(lines_, ElementsAre("t = 1", "t = 11 (2.500 sec)", "t = 21 (2.500 sec)"));
+  EXPECT_THAT(session_.requested_steps, ElementsAre(1, 11, 21)) << "only for these lines";
 }
 
 // Behaviour J3: runs of this call, wherever global_step stands.
@@ -89,6 +90,7 @@ TEST_F(LoggingTensorHookTest, AtEndComesOnTopOfACadence) {
   Runs(*hook, 3);
   EST_ASSERT_OK(hook->End(session_));
   EXPECT_THAT(lines_, ElementsAre("t = 1", "t = 3 (0.750 sec)"));
+  EXPECT_THAT(session_.requested_steps, ElementsAre(1, 2, 3)) << "each may be the last";
 }
 
 // Behaviour J3.

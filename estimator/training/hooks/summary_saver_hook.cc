@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/summary/event_file_writer.h"
 
@@ -38,6 +39,7 @@ SummarySaverHook::SummarySaverHook(Options options)
 absl::Status SummarySaverHook::Begin(Graph& graph) {
   EST_RETURN_IF_ERROR(options_.cadence.Validate("SummarySaverHook"));
   timer_.Reset();
+  step_increment_ = 1;
   requests_ = graph.summaries();
   const bool has_loss = std::any_of(requests_.begin(), requests_.end(),
                                     [](const SummaryRequest& r) { return r.tag == "loss"; });
@@ -54,14 +56,26 @@ absl::Status SummarySaverHook::AfterCreateSession(Session& session) {
   return absl::OkStatus();
 }
 
-std::vector<Tensor> SummarySaverHook::BeforeRun(RunContext&) {
+std::vector<Tensor> SummarySaverHook::Fetches() {
   std::vector<Tensor> tensors;
   for (const SummaryRequest& request : requests_) tensors.push_back(request.value);
   return tensors;
 }
 
+std::vector<Tensor> SummarySaverHook::BeforeRun(RunContext& context) {
+  const int64_t advance = SaturatingMultiply(context.session().steps_per_run(), step_increment_);
+  if (timer_.BeginRun(SaturatingAdd(context.global_step(), advance))) return Fetches();
+  return {};
+}
+
 absl::Status SummarySaverHook::AfterRun(RunContext& context, const RunValues& values) {
-  if (!timer_.ShouldTriggerForStep(values.global_step)) return absl::OkStatus();
+  // A train_op may add more than 1 to global_step. The run may then end later than BeforeRun
+  // assumes, but the first run writes in any case.
+  if (values.num_steps > 0) {
+    step_increment_ = std::max(
+        step_increment_, (values.global_step - context.global_step()) / values.num_steps);
+  }
+  if (!timer_.EndRun(values.global_step)) return absl::OkStatus();
   timer_.UpdateLastTriggeredStep(values.global_step);
   EST_ASSIGN_OR_RETURN(
       const std::shared_ptr<EventFileWriter> writer,

@@ -2,6 +2,7 @@
 #ifndef ESTIMATOR_TRAINING_HOOKS_SUMMARY_SAVER_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_SUMMARY_SAVER_HOOK_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ class SummarySaverHook : public SessionRunHook {
 
   absl::Status Begin(Graph& graph) override;
   absl::Status AfterCreateSession(Session& session) override;
+  std::vector<Tensor> Fetches() override;
+  // None in runs after which nothing is written.
   std::vector<Tensor> BeforeRun(RunContext& context) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
   absl::Status End(Session& session) override;
@@ -35,6 +38,7 @@ class SummarySaverHook : public SessionRunHook {
  private:
   const Options options_;
   SecondOrStepTimer timer_;
+  int64_t step_increment_ = 1;  // that one step adds to global_step
   std::vector<SummaryRequest> requests_;
 };
 

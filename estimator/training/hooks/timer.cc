@@ -44,4 +44,18 @@ std::optional<SecondOrStepTimer::Elapsed> SecondOrStepTimer::UpdateLastTriggered
   return elapsed;
 }
 
+bool SecondOrStepTimer::BeginRun(int64_t last_step) {
+  wanted_ = ShouldTriggerForStep(last_step);
+  if (cadence_.every_secs.has_value()) {
+    run_start_ = clock_();
+    wanted_ |= run_start_ + 2 * run_seconds_ >= last_time_ + *cadence_.every_secs;
+  }
+  return wanted_;
+}
+
+bool SecondOrStepTimer::EndRun(int64_t step) {
+  if (cadence_.every_secs.has_value()) run_seconds_ = clock_() - run_start_;
+  return wanted_ && ShouldTriggerForStep(step);
+}
+
 }  // namespace estimator

@@ -41,13 +41,24 @@ class SecondOrStepTimer {
   // Returns the time and the steps since the last call, or nullopt at the first call.
   std::optional<Elapsed> UpdateLastTriggeredStep(int64_t step);
   std::optional<int64_t> last_triggered_step() const { return last_step_; }
-  void Reset() { last_step_.reset(); }
+  void Reset() { *this = SecondOrStepTimer(cadence_, clock_); }
+
+  // For a hook that needs tensors only when it is due. BeginRun returns whether the timer may be
+  // due after the run, which ends at `last_step` or before: the hook then asks for its tensors.
+  // EndRun returns whether it is due at the step of the run's end and BeginRun returned true.
+  // With every_secs, the length of a run is known only after it. It is taken to be at most twice
+  // that of the run before. If a longer run passes the time, the timer is due one run later.
+  bool BeginRun(int64_t last_step);
+  bool EndRun(int64_t step);
 
  private:
   Cadence cadence_;
   Clock clock_;
   std::optional<int64_t> last_step_;
   double last_time_ = 0;
+  bool wanted_ = false;     // BeginRun's result
+  double run_start_ = 0;    // with every_secs
+  double run_seconds_ = 0;  // of the last run, with every_secs
 };
 
 }  // namespace estimator

@@ -49,6 +49,7 @@ class FakeSession : public Session {
     RunContext context(*this, step);
     const std::vector<Tensor> tensors = hook.BeforeRun(context);
     step += steps_a_run;
+    if (!tensors.empty()) requested_steps.push_back(step);
     if (during_run) during_run();
     RunValues values{.results = {}, .global_step = step, .num_steps = steps_a_run};
     for (const Tensor& tensor : tensors)
@@ -76,6 +77,7 @@ class FakeSession : public Session {
   std::function<Array(const Tensor&)> value = nullptr;
   std::function<void()> during_run = nullptr;
 
+  std::vector<int64_t> requested_steps;   // after runs for which the hook asked for tensors
   std::vector<int64_t> saved_steps;       // by either method
   std::vector<int64_t> background_steps;  // of these, by SaveCheckpointInBackground
   int num_finishes = 0;                   // calls of FinishCheckpoint
