@@ -10,10 +10,13 @@
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/summary.h"
 #include "estimator/proto/event.pb.h"
 #include "estimator/records/tfrecord.h"
 #include "estimator/summary/event_file_writer.h"
 #include "estimator/training/hooks/final_ops_hook.h"
+#include "estimator/training/hooks/logging_tensor_hook.h"
 #include "estimator/training/hooks/profiler_hook.h"
 #include "estimator/training/testing/tiny_model.h"
 
@@ -98,6 +101,54 @@ TEST(HooksInTraining, TheProfilerWritesTheOpsOfRunsTwoAndFour) {
   const std::string timeline = ReadFile(dir.File("profile/timeline-2.json")).value();
   EXPECT_THAT(timeline, HasSubstr("\"op\":\"MatMul\""));
   EXPECT_THAT(timeline, HasSubstr("\"name\":\"dense_1/"));
+}
+
+// A hook that does not override Fetches.
+class LateHook : public SessionRunHook {
+ public:
+  absl::Status Begin(Graph& graph) override {
+    const GraphScope scope(graph);
+    watched_ = Constant(1.0f);
+    return absl::OkStatus();
+  }
+  std::vector<Tensor> BeforeRun(RunContext&) override { return {watched_}; }
+
+ private:
+  Tensor watched_;
+};
+
+// The number of programs of a training with summaries, by the plans that are printed.
+int NumPlans(const Hooks& hooks) {
+  const TempDir dir;
+  auto options = TinyOptions(dir.path());
+  options.config.print_plan = true;
+  options.config.save_summary_steps = 2;
+  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                        const TinyParams& params) {
+    const EstimatorSpec tiny = TinyModel(features, labels, mode, params);
+    summary::Scalar("first", Constant(2.0f));
+    const auto logger = std::make_shared<LoggingTensorHook>(
+        LoggingTensorHook::Options{.tensors = {{"logged", Constant(3.0f)}}, .every_n_iter = 2});
+    return EstimatorSpec::Train(tiny.spec().loss, tiny.spec().train_op,
+                                {.training_hooks = {logger}});
+  };
+  Estimator<TinyParams> estimator(options);
+  ::testing::internal::CaptureStdout();
+  EST_EXPECT_OK(estimator.Train(Endless, Steps(5), {.hooks = hooks}));
+  const std::string plans = ::testing::internal::GetCapturedStdout();
+  int count = 0;
+  for (size_t at = plans.find(" fetches and "); at != std::string::npos;
+       at = plans.find(" fetches and ", at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+// It was compiled with the loss alone, and again with the fetches of hooks.
+TEST(HooksInTraining, TheStepIsCompiledOnceWithTheFetchesOfHooks) { EXPECT_EQ(NumPlans({}), 1); }
+
+TEST(HooksInTraining, AHookWithBeforeRunOnlyStillWorks) {
+  EXPECT_EQ(NumPlans({std::make_shared<LateHook>()}), 2);
 }
 
 }  // namespace

@@ -72,8 +72,8 @@ absl::Status SummarySaverHook::AfterRun(RunContext& context, const RunValues& va
   // A train_op may add more than 1 to global_step. The run may then end later than BeforeRun
   // assumes, but the first run writes in any case.
   if (values.num_steps > 0) {
-    step_increment_ = std::max(
-        step_increment_, (values.global_step - context.global_step()) / values.num_steps);
+    step_increment_ =
+        std::max(step_increment_, (values.global_step - context.global_step()) / values.num_steps);
   }
   if (!timer_.EndRun(values.global_step)) return absl::OkStatus();
   timer_.UpdateLastTriggeredStep(values.global_step);

@@ -81,10 +81,10 @@ absl::StatusOr<std::vector<size_t>> StepRunner::FetchForHook(
     if (!tensor.valid()) {
       // The graph's error says why the tensor is not valid, if the hook made it here.
       EST_RETURN_IF_ERROR(graph.status());
-      return absl::InvalidArgumentError(absl::StrCat(
-          "a hook's ", method,
-          " returned a tensor that is not valid: it is default-constructed, or "
-          "Graph::FindTensor did not find it"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("a hook's ", method,
+                       " returned a tensor that is not valid: it is default-constructed, or "
+                       "Graph::FindTensor did not find it"));
     }
     // Hooks hold tensors of the session's graph. Another model has the same names.
     const Tensor here = &graph == &session_.graph() ? tensor : graph.FindTensor(tensor.name());

@@ -44,8 +44,8 @@ enum class RunEnd {
 // What a run did.
 struct StepRun {
   RunEnd end = RunEnd::kStepsDone;
-  absl::Status status;          // the error, if `end` is kInputFailed or kFailed
-  int64_t num_steps = 0;        // whose updates are applied
+  absl::Status status;    // the error, if `end` is kInputFailed or kFailed
+  int64_t num_steps = 0;  // whose updates are applied
   // The input's position of the discarded step, if `end` is kStepDiscarded. The steps after it may
   // have been read too.
   std::string unused_from;

@@ -130,6 +130,21 @@ TEST_F(StepRunnerTest, TheLoopGetsEveryStepAndHooksGetTheLast) {
   EXPECT_EQ(recorder->runs[0].num_steps, 3);
 }
 
+TEST_F(StepRunnerTest, PrepareRegistersAllThatARunFetches) {
+  struct Named : Recorder {
+    using Recorder::Recorder;
+    std::vector<Tensor> Fetches() override { return {wanted}; }
+  };
+  const GraphScope scope(*model_->graph);
+  StepRunner runner(session_, {std::make_shared<Named>(Constant(1.0f))}, {});
+  const absl::Status prepared = runner.Prepare(*step_, {model_->spec.loss});
+  ASSERT_TRUE(prepared.ok()) << prepared;
+  EXPECT_EQ(step_->num_fetches(), 3u) << "the loss, that of host_call and that of the hook";
+  const auto run = Run(runner, 2);
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(step_->num_fetches(), 3u) << "so the step is not compiled again";
+}
+
 TEST_F(StepRunnerTest, AnInputThatEndsEarlyEndsTheRunAndAnEmptyRunHasNoAfterRun) {
   const auto recorder = std::make_shared<Recorder>(model_->spec.loss);
   StepRunner runner(session_, {recorder}, {});
