@@ -1,7 +1,10 @@
 // Killed at any instant and started again, a run continues to the same bits.
 #include <signal.h>
 
+#include <condition_variable>
+#include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
@@ -46,8 +49,7 @@ class ResumeTest : public ::testing::Test {
 };
 
 // What a kill after step 5 leaves.
-TEST_F(ResumeTest, GoesOnFromACheckpointToTheSameBits) {
-  const std::string from = dir_.File("whole"), to = dir_.File("copy");
+void CopyAsOfStep5(const std::string& from, const std::string& to) {
   EST_ASSERT_OK(CreateDirectories(to));
   const std::vector<std::string> paths = *Glob(JoinPath(from, "model.ckpt-5.*"));
   for (const std::string& path : paths) {
@@ -55,6 +57,11 @@ TEST_F(ResumeTest, GoesOnFromACheckpointToTheSameBits) {
   }
   EST_ASSERT_OK(
       WriteFileAtomically(JoinPath(to, "checkpoint"), "model_checkpoint_path: \"model.ckpt-5\"\n"));
+}
+
+TEST_F(ResumeTest, GoesOnFromACheckpointToTheSameBits) {
+  const std::string to = dir_.File("copy");
+  CopyAsOfStep5(dir_.File("whole"), to);
   Estimator<TinyParams> resumed(WithDropout(to));
   const auto recorder = std::make_shared<RunRecorder>();
   EST_ASSERT_OK(resumed.Train(Shuffled, MaxSteps(10), {.hooks = {recorder}}));
@@ -172,6 +179,101 @@ TEST_F(ResumeTest, AnErrorOfTheInputSavesTheStepsBeforeAndTheNextCallGoesOnAtTha
   const absl::Status trained = estimator.Train(input, MaxSteps(10));
   EST_ASSERT_OK(trained);
   EXPECT_EQ(FinalBits(estimator), whole_bits_);
+}
+
+// The batches of Shuffled without a Prefetch of its own. Counts them.
+class Counted {
+ public:
+  Dataset Input() {
+    return Dataset::FromTensorSlices(TinyExamples())
+        .Shuffle(20)
+        .Repeat()
+        .Batch(6)
+        .Map([this](const Element& element) -> absl::StatusOr<Element> {
+          const std::lock_guard<std::mutex> lock(mutex_);
+          ++count_;
+          num_outside_ += inside_ ? 0 : 1;
+          changed_.notify_all();
+          return element;
+        });
+  }
+  void WaitFor(int64_t count) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return count_ >= count; });
+  }
+  void SetInside(bool inside) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    inside_ = inside;
+  }
+  int num_outside() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return num_outside_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int64_t count_ = 0;
+  bool inside_ = true;
+  int num_outside_ = 0;  // calls while not inside
+};
+
+// Saves only when two batches are read ahead.
+class WaitsForQueue : public CheckpointSaverListener {
+ public:
+  explicit WaitsForQueue(Counted& counted) : counted_(counted) {}
+  absl::Status BeforeSave(Session&, int64_t global_step) override {
+    counted_.WaitFor(global_step + 2);
+    return absl::OkStatus();
+  }
+
+ private:
+  Counted& counted_;
+};
+
+TEST_F(ResumeTest, BatchesThatWereReadAheadWhenTheCheckpointWasSavedAreReadAgain) {
+  Counted counted;
+  const auto input = [&](const TinyParams&) { return counted.Input(); };
+  const std::string from = dir_.File("ahead"), to = dir_.File("copy");
+  {
+    Estimator<TinyParams> first(WithDropout(from));
+    EST_ASSERT_OK(first.Train(input, MaxSteps(10),
+                              {.saving_listeners = {std::make_shared<WaitsForQueue>(counted)}}));
+    EXPECT_EQ(FinalBits(first), whole_bits_);
+  }
+  CopyAsOfStep5(from, to);
+  Estimator<TinyParams> resumed(WithDropout(to));
+  EST_ASSERT_OK(resumed.Train(input, MaxSteps(10)));
+  EXPECT_EQ(FinalBits(resumed), whole_bits_);
+}
+
+// Checkpoints of inputs without a Prefetch were written before training added one.
+TEST_F(ResumeTest, APositionWithoutTheAddedPrefetchIsContinued) {
+  Counted counted;
+  const std::string to = dir_.File("older");
+  CopyAsOfStep5(dir_.File("whole"), to);
+  const auto iterator = counted.Input().MakeIterator();
+  EST_ASSERT_OK(iterator);
+  for (int i = 0; i < 5; ++i) EST_ASSERT_OK((*iterator)->Next());
+  const std::string state = *(*iterator)->SaveState();
+  EST_ASSERT_OK(WriteFileAtomically(JoinPath(to, "model.ckpt-5.input"), state));
+  Estimator<TinyParams> resumed(WithDropout(to));
+  EST_ASSERT_OK(resumed.Train([&](const TinyParams&) { return counted.Input(); }, MaxSteps(10)));
+  EXPECT_EQ(FinalBits(resumed), whole_bits_);
+}
+
+TEST_F(ResumeTest, BetweenCallsOfTrainNoFunctionOfTheInputIsCalled) {
+  Counted counted;
+  Estimator<TinyParams> estimator(WithDropout(dir_.File("between")));
+  const InputFn input = estimator.Input([&](const TinyParams&) { return counted.Input(); });
+  for (int step = 0; step < 10; ++step) {
+    counted.SetInside(true);
+    const absl::Status trained = estimator.Train(input, Steps(1));
+    counted.SetInside(false);
+    EST_ASSERT_OK(trained);
+  }
+  EXPECT_EQ(FinalBits(estimator), whole_bits_);
+  EXPECT_EQ(counted.num_outside(), 0);
 }
 
 TEST_F(ResumeTest, AnotherInputStartsAtItsBeginning) {

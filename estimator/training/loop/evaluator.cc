@@ -10,6 +10,7 @@
 #include "estimator/base/status.h"
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/input/open_input.h"
+#include "estimator/training/input/read_ahead.h"
 #include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/eval_summary.h"
 #include "estimator/training/loop/forward_session.h"
@@ -84,7 +85,9 @@ absl::StatusOr<EvalResult> Evaluator::EvaluateInMemory(const InputFn& input_fn,
 absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const EvaluateOptions& options,
                                           const LoadVariables& load) {
   const auto start = std::chrono::steady_clock::now();
-  EST_ASSIGN_OR_RETURN(std::unique_ptr<Feeder> feeder, strategy_.OpenInput(Mode::kEval, input_fn));
+  EST_ASSIGN_OR_RETURN(
+      std::unique_ptr<Feeder> feeder,
+      strategy_.OpenInput(Mode::kEval, ReadAhead(input_fn, strategy_.batch_size(Mode::kEval))));
   OpenInput input(std::move(feeder));
   EST_ASSIGN_OR_RETURN(const StepInput* first, input.Peek());
   if (first == nullptr) {

@@ -7,6 +7,7 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/input_file.h"
+#include "estimator/training/input/read_ahead.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -15,7 +16,9 @@ absl::StatusOr<const StepInput*> TrainInput::First(const InputFn& input_fn,
                                                    const Position& position) {
   bool moved = input_ != nullptr && identity_ == input_fn.identity() &&
                position.memory != MemoryState::kOther;
-  if (!moved) {
+  if (moved) {
+    gate_->Open();
+  } else {
     EST_RETURN_IF_ERROR(OpenAtStart(input_fn));
     if (position.memory != MemoryState::kAhead && !position.checkpoint.empty()) {
       EST_ASSIGN_OR_RETURN(moved, Restore(position.checkpoint));
@@ -29,12 +32,25 @@ absl::StatusOr<const StepInput*> TrainInput::First(const InputFn& input_fn,
   return input_->Peek();
 }
 
-absl::Status TrainInput::OpenAtStart(const InputFn& input_fn) {
+void TrainInput::Pause() {
+  if (gate_ != nullptr) gate_->Pause();
+}
+
+void TrainInput::Close() {
+  if (gate_ != nullptr) gate_->Close();
   input_ = nullptr;
+  gate_ = nullptr;
+}
+
+absl::Status TrainInput::OpenAtStart(const InputFn& input_fn) {
+  Close();
+  const auto gate = std::make_shared<ReadGate>();
   SetDefaultSeed(seed_);
-  absl::StatusOr<std::unique_ptr<Feeder>> feeder = strategy_.OpenInput(Mode::kTrain, input_fn);
+  absl::StatusOr<std::unique_ptr<Feeder>> feeder = strategy_.OpenInput(
+      Mode::kTrain, ReadAhead(input_fn, strategy_.batch_size(Mode::kTrain), gate));
   SetDefaultSeed(std::nullopt);
   if (!feeder.ok()) return feeder.status();
+  gate_ = gate;
   input_ = std::make_unique<OpenInput>(*std::move(feeder));
   identity_ = input_fn.identity();
   return absl::OkStatus();
@@ -49,7 +65,13 @@ absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
     return false;
   }
   EST_ASSIGN_OR_RETURN(const InputFile saved, ReadInputFile(checkpoint));
-  const absl::Status restored = input_->RestoreState(saved.state);
+  absl::Status restored = input_->RestoreState(saved.state);
+  if (absl::IsInvalidArgument(restored)) {
+    // The checkpoint may be older than the Prefetch at the end of the pipeline.
+    const absl::StatusOr<std::string> converted =
+        StateWithPrefetchOf(input_->description().pipeline, saved.state);
+    if (converted.ok()) restored = input_->RestoreState(*converted);
+  }
   const bool other_data = absl::IsFailedPrecondition(restored);
   if (other_data || absl::IsInvalidArgument(restored)) {
     using OnInputChange = RunConfig::OnInputChange;

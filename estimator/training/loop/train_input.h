@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/training/input/input_fn.h"
 #include "estimator/training/input/open_input.h"
+#include "estimator/training/input/read_gate.h"
 #include "estimator/training/input/step_input.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/model/model_state.h"
@@ -26,6 +27,9 @@ class TrainInput {
   TrainInput(const Strategy& strategy, std::optional<int64_t> seed,
              std::optional<RunConfig::OnInputChange> on_change)
       : strategy_(strategy), seed_(seed), on_change_(on_change) {}
+  ~TrainInput() { Close(); }
+  TrainInput(const TrainInput&) = delete;
+  TrainInput& operator=(const TrainInput&) = delete;
 
   // The position of the variables, which the position of the input must match.
   struct Position {
@@ -45,7 +49,11 @@ class TrainInput {
   }
   // REQUIRES: First was called, and Close not since.
   OpenInput& open() { return *input_; }
-  void Close() { input_ = nullptr; }
+  // Until the next First, no function of the input is called: a thread that reads ahead waits.
+  // Returns when the element that it is reading is read. An input that ends with a Prefetch of the
+  // user's own is not stopped.
+  void Pause();
+  void Close();
 
  private:
   absl::Status OpenAtStart(const InputFn& input_fn);
@@ -54,6 +62,7 @@ class TrainInput {
   const Strategy& strategy_;
   const std::optional<int64_t> seed_;
   const std::optional<RunConfig::OnInputChange> on_change_;
+  std::shared_ptr<ReadGate> gate_;  // of the thread that reads input_ ahead; null if it is not open
   std::unique_ptr<OpenInput> input_;
   const void* identity_ = nullptr;
 };

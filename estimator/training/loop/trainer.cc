@@ -88,6 +88,7 @@ Trainer::~Trainer() = default;
 absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length,
                             const TrainOptions& options) {
   const absl::Status status = TrainOnce(input_fn, length, options);
+  input_.Pause();
   if (status.ok() || (absl::IsCancelled(status) && InterruptRequested())) return status;
   // The input may be past the last step that was trained, so the next call opens it again. A graph
   // with an error stays unusable, so the next call builds the model again.
