@@ -252,7 +252,9 @@ TEST_F(ResumeTest, APositionWithoutTheAddedPrefetchIsContinued) {
   Counted counted;
   const std::string to = dir_.File("older");
   CopyAsOfStep5(dir_.File("whole"), to);
+  SetDefaultSeed(WithDropout(to).config.tf_random_seed);
   const auto iterator = counted.Input().MakeIterator();
+  SetDefaultSeed(std::nullopt);
   EST_ASSERT_OK(iterator);
   for (int i = 0; i < 5; ++i) EST_ASSERT_OK((*iterator)->Next());
   const std::string state = *(*iterator)->SaveState();

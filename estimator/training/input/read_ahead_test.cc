@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/data/pipeline/iterator_state.h"
 #include "estimator/training/input/open_input.h"
 #include "estimator/training/input/single_feeder.h"
 #include "gmock/gmock.h"
@@ -171,6 +172,28 @@ TEST(StateWithPrefetchOf, ContinuesPositionsWithoutAndWithOtherPrefetches) {
               HasSubstr("\"Shuffle(20)\" is now \"Shuffle(7)\""));
   EXPECT_EQ(*StateWithPrefetchOf("Range > Batch(1)", *whole->SaveState()), *whole->SaveState());
   EXPECT_FALSE(StateWithPrefetchOf("Range > Prefetch(2)", "damaged").ok());
+}
+
+// As the feeder of PER_SHARD_V1 saves it.
+TEST(StateWithPrefetchOf, ConvertsThePositionOfEachReplica) {
+  const Dataset data = Dataset::Range(0, 20).Batch(1);
+  const auto input = Open(data), now = Open(data.Prefetch(2));
+  NextOf(*input);
+  StateWriter all;
+  all.Bytes(*input->SaveState());
+  NextOf(*input);
+  all.Bytes(*input->SaveState());
+  const std::string pipeline = "2 x Range(0, 20) > Batch(1) > Prefetch(2)";
+  const auto converted =
+      StateWithPrefetchOf(pipeline, SealState("2 x Range(0, 20) > Batch(1)", all.bytes()));
+  EST_ASSERT_OK(converted);
+  const auto parts = UnsealState(pipeline, *converted);
+  EST_ASSERT_OK(parts);
+  StateReader reader(*parts);
+  for (const int64_t next : {1, 2}) {
+    EST_ASSERT_OK(now->RestoreState(*reader.Bytes()));
+    EXPECT_EQ(NextOf(*now), next);
+  }
 }
 
 }  // namespace
