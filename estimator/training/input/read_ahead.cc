@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -23,8 +24,8 @@ class GatedIterator final : public NodeIterator {
   GatedIterator(std::unique_ptr<NodeIterator> input, std::shared_ptr<ReadGate> gate)
       : input_(std::move(input)), gate_(std::move(gate)) {}
   absl::StatusOr<std::optional<Element>> Next() override {
-    const ReadGate::Entry entry(*gate_);
-    if (!entry.open()) return std::nullopt;  // the input is about to be destroyed
+    if (!gate_->Enter()) return std::nullopt;                // the input is about to be destroyed
+    const absl::Cleanup leave = [this] { gate_->Leave(); };  // Next may throw std::bad_alloc
     return input_->Next();
   }
   // Only Restore calls it, in the thread of the loop.

@@ -11,30 +11,16 @@ namespace estimator {
 // Thread-safe. It is open at first.
 class ReadGate {
  public:
-  // Its holder may read if it is `open`, until it is destroyed.
-  class Entry {
-   public:
-    // Waits while the gate is paused.
-    explicit Entry(ReadGate& gate) : gate_(gate), open_(gate.Enter()) {}
-    ~Entry() {
-      if (open_) gate_.Leave();
-    }
-    Entry(const Entry&) = delete;
-    Entry& operator=(const Entry&) = delete;
-    bool open() const { return open_; }  // false: the gate is closed
-
-   private:
-    ReadGate& gate_;
-    const bool open_;
-  };
-
-  void Open();   // REQUIRES: it is not closed
-  void Pause();  // waits until no open Entry is left
-  void Close();  // for good: nobody waits for an Entry any more
-
- private:
+  // Waits while the gate is paused. Returns false if it is closed: then nothing may be read.
+  // Otherwise the caller reads, and then calls Leave.
   bool Enter();
   void Leave();
+
+  void Open();   // REQUIRES: it is not closed
+  void Pause();  // waits until all who entered have left
+  void Close();  // for good: waiting calls of Enter return
+
+ private:
   enum class State { kOpen, kPaused, kClosed };
 
   std::mutex mutex_;  // guards all members below
