@@ -21,9 +21,9 @@ struct Convolution {
 
 std::optional<Convolution> ConvolutionOf(const KernelSpec& spec) {
   const std::string& op = spec.op;
-  const bool depthwise = absl::StartsWith(op, "Depthwise");
+  const bool depthwise = absl::StrContains(op, "DepthwiseConv2dNative");
   if (op == "Conv2D" || op == "_FusedConv2D" || op == "_FusedConv2DMaxPool" ||
-      op == "DepthwiseConv2dNative") {
+      op == "DepthwiseConv2dNative" || op == "_FusedDepthwiseConv2dNative") {
     return Convolution{&spec.inputs[0], &spec.inputs[1], depthwise};
   }
   if (op == "Conv2DBackpropInput" || op == "DepthwiseConv2dNativeBackpropInput")

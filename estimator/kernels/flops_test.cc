@@ -35,11 +35,13 @@ TEST(EstimatedFlops, AConvolutionAndItsGradientsDoTheSameWork) {
 }
 
 TEST(EstimatedFlops, ADepthwiseConvolutionHasOneChannelATap) {
-  EXPECT_EQ(EstimatedFlops({.op = "DepthwiseConv2dNative",
-                            .attrs = ConvAttrs(),
-                            .inputs = {F32({2, 8, 8, 3}), F32({5, 5, 3, 2})},
-                            .outputs = {F32({2, 4, 4, 6})}}),
-            2 * (2 * 4 * 4 * 6) * (5 * 5));
+  for (const char* op : {"DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative"}) {
+    EXPECT_EQ(EstimatedFlops({.op = op,
+                              .attrs = ConvAttrs(),
+                              .inputs = {F32({2, 8, 8, 3}), F32({5, 5, 3, 2})},
+                              .outputs = {F32({2, 4, 4, 6})}}),
+              2 * (2 * 4 * 4 * 6) * (5 * 5));
+  }
 }
 
 TEST(EstimatedFlops, BlocksChangeNothing) {

@@ -91,35 +91,36 @@ class PrefetchIterator final : public NodeIterator {
     }
   }
 
-  // The log gets one BeforeRead before every element that is read; Start makes the first one.
+  // The log gets one BeforeRead before every element that is read; Start makes the first one. The
+  // others come before the consumer can take the element before, so that the bytes of a saved
+  // position do not depend on the speed of this thread.
   void Run() {
     while (true) {
       absl::StatusOr<std::optional<Element>> element = ReadNext();
       const bool more = element.ok() && element->has_value();
       std::string where = more ? input_->Where() : "";
       std::unique_lock<std::mutex> lock(mutex_);
+      absl::StatusOr<std::string> state = std::string();
+      // Taking a state may be slow, so it is done without the lock. Only this thread changes
+      // WantsState.
+      if (more && log_.WantsState()) {
+        lock.unlock();
+        state = PositionLog::StateOf(*input_);
+        lock.lock();
+      }
       if (!more) {
         End(element.status());
         return;
       }
       queue_.push_back({**std::move(element), std::move(where)});
+      if (!state.ok()) {
+        End(state.status());
+        return;
+      }
+      log_.BeforeRead(*std::move(state));
       not_empty_.notify_one();
       not_full_.wait(lock, [this] { return stopping_ || HasSpace(); });
       if (stopping_) return;
-      std::string state;
-      // Taking a state may be slow, so it is done without the lock. Only this thread changes
-      // WantsState.
-      if (log_.WantsState()) {
-        lock.unlock();
-        absl::StatusOr<std::string> taken = PositionLog::StateOf(*input_);
-        lock.lock();
-        if (!taken.ok()) {
-          End(taken.status());
-          return;
-        }
-        state = *std::move(taken);
-      }
-      log_.BeforeRead(std::move(state));
     }
   }
   bool HasSpace() const { return static_cast<int64_t>(queue_.size()) < capacity_.value(); }
