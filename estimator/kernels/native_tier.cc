@@ -33,6 +33,7 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
 //                        64 channels, 56x56   128, 28x28   256, 14x14   512, 7x7
 //   forward, ms           7.5 and 10.0        5.3 and 9.3  5.8 and 11.2  7.6 and 19.3
 //   filter gradient, ms  10.8 and  9.3        8.2 and 12.8 8.4 and 11.3 13.8 and 12.4
+//
 // Without AMX, but with AVX-512 for bf16: Convolutions of f32 are left to Winograd's algorithm in f32. Those
 // of bf16 use Winograd's algorithm in bf16 where it supports them (winograd_kernels.h). Gradients of 1x1
 // filters from bf16 use products of tiles. The rest is left to oneDNN. In bf16, on 2 cores of an AMD EPYC:
