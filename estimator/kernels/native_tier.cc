@@ -1,101 +1,181 @@
-// Registers the native tier: our own matrix products and convolutions. An op has one kernel in a
-// tier, so the folders take turns.
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <utility>
+#include "estimator/kernels/native_tier.h"
 
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
 #include "estimator/kernels/bfloat16/kernels.h"
 #include "estimator/kernels/bfloat16/matmul_kernel.h"
 #include "estimator/kernels/bfloat16/tiles.h"
 #include "estimator/kernels/bfloat16/winograd_kernels.h"
+#include "estimator/kernels/conv_block.h"
+#include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/gemm/kernels.h"
-#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/layout.h"
+#include "estimator/kernels/window.h"
 #include "estimator/kernels/winograd/kernels.h"
 
 namespace estimator {
 namespace {
 
-using Factory = std::unique_ptr<Kernel> (*)(const KernelSpec& spec);
+using Pass = ConvolutionCase::Pass;
 
-std::unique_ptr<Kernel> FirstOf(const KernelSpec& spec, Factory first, Factory second) {
-  std::unique_ptr<Kernel> kernel = first(spec);
-  return kernel != nullptr ? std::move(kernel) : second(spec);
+struct Implementation {
+  NativeKernel kernel = NativeKernel::kGemm;
+  bool (*accepts)(const KernelSpec& spec) = nullptr;
+  // Builds a kernel for a spec that `accepts` takes.
+  std::unique_ptr<Kernel> (*make)(const KernelSpec& spec) = nullptr;
+};
+
+constexpr Implementation kProducts[] = {
+    {NativeKernel::kGemm, gemm::AcceptsMatMul, gemm::MakeMatMul},
+    {NativeKernel::kBfloat16Tiles, bfloat16::AcceptsMatMul, bfloat16::MakeMatMul},
+};
+constexpr Implementation kConvolutions[] = {
+    {NativeKernel::kFirstLayer, winograd::AcceptsFirstLayer, winograd::MakeFirstLayer},
+    {NativeKernel::kWinograd, winograd::AcceptsConvolution, winograd::MakeConvolution},
+    {NativeKernel::kBfloat16Tiles, bfloat16::AcceptsConvolution, bfloat16::MakeConvolution},
+    {NativeKernel::kBfloat16Winograd, bfloat16::AcceptsWinogradConvolution,
+     bfloat16::MakeWinogradConvolution},
+};
+constexpr Implementation kInputGradients[] = {
+    {NativeKernel::kWinograd, winograd::AcceptsInputGradient, winograd::MakeInputGradient},
+    {NativeKernel::kBfloat16Tiles, bfloat16::AcceptsInputGradient, bfloat16::MakeInputGradient},
+    {NativeKernel::kBfloat16Winograd, bfloat16::AcceptsWinogradInputGradient,
+     bfloat16::MakeWinogradInputGradient},
+};
+constexpr Implementation kFilterGradients[] = {
+    {NativeKernel::kFirstLayer, winograd::AcceptsFirstLayerFilterGradient,
+     winograd::MakeFirstLayerFilterGradient},
+    {NativeKernel::kWinograd, winograd::AcceptsFilterGradient, winograd::MakeFilterGradient},
+    {NativeKernel::kBfloat16Tiles, bfloat16::AcceptsFilterGradient, bfloat16::MakeFilterGradient},
+    {NativeKernel::kBfloat16Winograd, bfloat16::AcceptsWinogradFilterGradient,
+     bfloat16::MakeWinogradFilterGradient},
+};
+
+// What the rules read from a spec. nullopt only for specs that no native kernel accepts.
+std::optional<MatMulCase> MatMulCaseOf(const KernelSpec& spec) {
+  if (spec.inputs.size() < 2 || spec.outputs.empty()) return std::nullopt;
+  const Shape &a = spec.inputs[0].shape, &c = spec.outputs[0].shape;
+  if (a.rank() != 2 || c.rank() != 2) return std::nullopt;
+  const auto flag = [&spec](const char* name) {
+    return spec.attrs.has(name) && spec.attrs.b(name);
+  };
+  MatMulCase product{.dtype = spec.inputs[0].dtype,
+                     .m = c[0],
+                     .n = c[1],
+                     .transpose_a = flag("transpose_a"),
+                     .transpose_b = flag("transpose_b")};
+  product.k = a[product.transpose_a ? 0 : 1];
+  return product;
 }
 
-std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
-  return FirstOf(spec, bfloat16::MakeMatMul, gemm::MakeMatMul);
-}
-
-// Convolutions on CPUs with AMX. Three products of bf16 (bfloat16/convolve.h) take less time than
-// Winograd's algorithm in f32 for a filter of 3x3, and more for one of 5x5. For ResNet-50's filters of 3x3,
-// batch 32, on 2 cores:
-//                        64 channels, 56x56   128, 28x28   256, 14x14   512, 7x7
-//   forward, ms           7.5 and 10.0        5.3 and 9.3  5.8 and 11.2  7.6 and 19.3
-//   filter gradient, ms  10.8 and  9.3        8.2 and 12.8 8.4 and 11.3 13.8 and 12.4
-//
-// Without AMX, but with AVX-512 for bf16: Convolutions of f32 are left to Winograd's algorithm in f32. Those
-// of bf16 use Winograd's algorithm in bf16 where it supports them (winograd_kernels.h). Gradients of 1x1
-// filters from bf16 use products of tiles. The rest is left to oneDNN. In bf16, on 2 cores of an AMD EPYC:
-//                            64 channels, 56x56   128, 28x28   256, 14x14   512, 7x7
-//   3x3: Winograd, ms                4.8               3.9          3.7          4.8
-//        oneDNN                      7.3               7.0          7.0          7.1
-//     gradient of the filter         6.1               4.5          4.1          5.7
-//        oneDNN                      9.6               8.0          7.6          9.7
-//   1x1: gradient of the filter      5.2               4.3          3.8          4.0
-//        oneDNN                      5.9               5.0          4.9          6.3
-
-//   filter: its shape.
-bool IsSmall(const Shape& filter) { return filter.rank() == 4 && filter[0] <= 3 && filter[1] <= 3; }
-
-std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec) {
-  if (!bfloat16::HasAmx())
-    return FirstOf(spec, bfloat16::MakeWinogradConvolution, winograd::MakeConvolution);
-  const bool small = spec.inputs.size() >= 2 && IsSmall(spec.inputs[1].shape);
-  return small ? FirstOf(spec, bfloat16::MakeConvolution, winograd::MakeConvolution)
-               : FirstOf(spec, winograd::MakeConvolution, bfloat16::MakeConvolution);
-}
-
-std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec) {
-  if (!bfloat16::HasAmx())
-    return FirstOf(spec, bfloat16::MakeWinogradInputGradient, winograd::MakeInputGradient);
-  const size_t filter = spec.op == "Conv2DBackpropInput" ? 1 : 0;
-  const bool small = spec.inputs.size() > filter && IsSmall(spec.inputs[filter].shape);
-  return small ? FirstOf(spec, bfloat16::MakeInputGradient, winograd::MakeInputGradient)
-               : FirstOf(spec, winograd::MakeInputGradient, bfloat16::MakeInputGradient);
-}
-
-// The gradient of a filter of 1x1 from images of bf16.
-std::unique_ptr<Kernel> MakeFilterGradientOfOneTap(const KernelSpec& spec) {
-  const Shape& filter = spec.outputs[0].shape;
-  if (filter.rank() != 4 || filter[0] != 1 || filter[1] != 1) return nullptr;
-  if (spec.inputs[0].dtype != DType::kBfloat16) return nullptr;
-  return bfloat16::MakeFilterGradient(spec);
-}
-
-std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec) {
-  if (!bfloat16::HasAmx()) {
-    if (auto kernel = MakeFilterGradientOfOneTap(spec)) return kernel;
-    return FirstOf(spec, bfloat16::MakeWinogradFilterGradient, winograd::MakeFilterGradient);
+std::optional<ConvolutionCase> ConvolutionCaseOf(const KernelSpec& spec, Pass pass) {
+  if (spec.inputs.size() < 2 || spec.outputs.empty()) return std::nullopt;
+  const bool pooled = spec.attrs.has("pool_ksize"), blocked = IsBlocked(spec.attrs);
+  const size_t filter_input = pass == Pass::kInputGradient && pooled ? 0 : 1;
+  const Shape& image = (pass == Pass::kInputGradient ? spec.outputs[0] : spec.inputs[0]).shape;
+  const TensorSpec& filter =
+      pass == Pass::kFilterGradient ? spec.outputs[0] : spec.inputs[filter_input];
+  if (image.rank() != (blocked ? 5 : 4) || filter.shape.rank() != 4) return std::nullopt;
+  ConvGeometry geometry;
+  if (pooled) {
+    const auto block = MakeConvBlock(spec.attrs, image, filter.shape);
+    if (!block.ok()) return std::nullopt;
+    geometry = block->conv;
+  } else {
+    Attrs plain = spec.attrs;
+    plain.Set("data_format", std::string(kPlainFormat));
+    const auto conv = MakeConvGeometry(plain, blocked ? PlainShape(image) : image, filter.shape);
+    if (!conv.ok()) return std::nullopt;
+    geometry = *conv;
   }
-  constexpr int64_t kFewestChannels = 128, kFewestColumns = 14;
-  const Shape &x = spec.inputs[0].shape, &filter = spec.outputs[0].shape;
-  const bool small =
-      IsSmall(filter) && x.rank() == 4 && filter[2] >= kFewestChannels && x[2] >= kFewestColumns;
-  return small ? FirstOf(spec, bfloat16::MakeFilterGradient, winograd::MakeFilterGradient)
-               : FirstOf(spec, winograd::MakeFilterGradient, bfloat16::MakeFilterGradient);
+  // The gradient of a filter may have another dtype than the factors.
+  return ConvolutionCase{
+      .pass = pass,
+      .dtype = pass == Pass::kFilterGradient ? spec.inputs[0].dtype : filter.dtype,
+      .images = geometry.batch,
+      .in_columns = geometry.columns.input,
+      .in_channels = geometry.in_channels,
+      .out_rows = geometry.rows.output,
+      .out_columns = geometry.columns.output,
+      .out_channels = geometry.out_channels,
+      .filter_rows = geometry.rows.kernel,
+      .filter_columns = geometry.columns.kernel};
 }
 
-EST_REGISTER_KERNEL("MatMul", KernelTier::kNative, MakeMatMul);
-EST_REGISTER_KERNEL("_FusedMatMul", KernelTier::kNative, MakeMatMul);
-EST_REGISTER_KERNEL("Conv2D", KernelTier::kNative, MakeConvolution);
-EST_REGISTER_KERNEL("_FusedConv2D", KernelTier::kNative, MakeConvolution);
-EST_REGISTER_KERNEL("_FusedConv2DMaxPool", KernelTier::kNative, MakeConvolution);
-EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kNative, MakeInputGradient);
-EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropInput", KernelTier::kNative, MakeInputGradient);
-EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kNative, MakeFilterGradient);
-EST_REGISTER_KERNEL("_FusedConv2DBackpropFilter", KernelTier::kNative, MakeFilterGradient);
-EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropFilter", KernelTier::kNative, MakeFilterGradient);
+// The first kernel of the list that accepts the spec; null if none does.
+const Implementation* FirstThatAccepts(const std::vector<NativeKernel>& kernels,
+                                       absl::Span<const Implementation> implementations,
+                                       const KernelSpec& spec) {
+  for (const NativeKernel kernel : kernels) {
+    for (const Implementation& implementation : implementations) {
+      if (implementation.kernel == kernel && implementation.accepts(spec)) return &implementation;
+    }
+  }
+  return nullptr;
+}
+
+const Implementation* ChooseProduct(const KernelSpec& spec) {
+  const auto product = MatMulCaseOf(spec);
+  if (!product.has_value()) return nullptr;
+  return FirstThatAccepts(FastKernels(*product, ThisCpu()), kProducts, spec);
+}
+
+template <Pass kPass>
+const Implementation* ChooseConvolution(const KernelSpec& spec) {
+  const auto conv = ConvolutionCaseOf(spec, kPass);
+  if (!conv.has_value()) return nullptr;
+  const auto kernels = FastKernels(*conv, ThisCpu(), spec.conv_algorithm);
+  if (kPass == Pass::kForward) return FirstThatAccepts(kernels, kConvolutions, spec);
+  return kPass == Pass::kInputGradient ? FirstThatAccepts(kernels, kInputGradients, spec)
+                                       : FirstThatAccepts(kernels, kFilterGradients, spec);
+}
+
+struct Op {
+  const char* name = nullptr;
+  // The implementation of a spec of the op; null if the spec is left to other tiers.
+  const Implementation* (*choose)(const KernelSpec& spec) = nullptr;
+};
+constexpr Op kOps[] = {
+    {"MatMul", ChooseProduct},
+    {"_FusedMatMul", ChooseProduct},
+    {"Conv2D", ChooseConvolution<Pass::kForward>},
+    {"_FusedConv2D", ChooseConvolution<Pass::kForward>},
+    {"_FusedConv2DMaxPool", ChooseConvolution<Pass::kForward>},
+    {"Conv2DBackpropInput", ChooseConvolution<Pass::kInputGradient>},
+    {"_Conv2DMaxPoolBackpropInput", ChooseConvolution<Pass::kInputGradient>},
+    {"Conv2DBackpropFilter", ChooseConvolution<Pass::kFilterGradient>},
+    {"_FusedConv2DBackpropFilter", ChooseConvolution<Pass::kFilterGradient>},
+    {"_Conv2DMaxPoolBackpropFilter", ChooseConvolution<Pass::kFilterGradient>},
+};
+
+bool Register() {
+  for (const Op& op : kOps) {
+    RegisterKernel(
+        op.name, KernelTier::kNative,
+        [choose = op.choose](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+          const Implementation* implementation = choose(spec);
+          return implementation == nullptr ? nullptr : implementation->make(spec);
+        },
+        [choose = op.choose](const KernelSpec& spec) { return choose(spec) != nullptr; });
+  }
+  return true;
+}
+[[maybe_unused]] const bool registered = Register();
 
 }  // namespace
+
+CpuFeatures ThisCpu() { return {.avx512 = gemm::HasWideVectors(), .amx = bfloat16::HasAmx()}; }
+
+std::optional<NativeKernel> NativeKernelOf(const KernelSpec& spec) {
+  for (const Op& op : kOps) {
+    if (op.name != spec.op) continue;
+    const Implementation* implementation = op.choose(spec);
+    if (implementation != nullptr) return implementation->kernel;
+  }
+  return std::nullopt;
+}
+
 }  // namespace estimator

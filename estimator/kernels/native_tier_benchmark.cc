@@ -1,7 +1,7 @@
-// Measures the rules of the native tier for convolutions (native_tier.cc, winograd/rule.h): the kernel
-// that a program takes against every other one, in f32 and bf16, for the shapes of common networks, each
-// as the best of several alternating runs. Exits with 1 if a program takes a kernel that is slower than
-// the best one by more than 5 %. gemm/gemm_benchmark.cc does the same for matrix products.
+// Measures the rules of kernel_rules.h for convolutions: the kernel that a program takes against every
+// other one, in f32 and bf16, for the shapes of common networks, each as the best of several alternating
+// runs. Exits with 1 if a program takes a kernel that is slower than the best one by more than 5 %.
+// gemm/gemm_benchmark.cc does the same for matrix products.
 //
 //   bazel run //estimator/kernels:native_tier_benchmark
 #include <algorithm>
@@ -50,14 +50,6 @@ std::unique_ptr<Kernel> MakeOneDnn(const KernelSpec& spec) {
   return kernel.ok() && !IsWidened(**kernel) ? *std::move(kernel) : nullptr;
 }
 
-// Winograd's algorithm in f32, also where its rule prefers the direct one.
-template <Factory kFactory>
-std::unique_ptr<Kernel> MakeWinograd(const KernelSpec& spec) {
-  KernelSpec asked = spec;
-  asked.conv_algorithm = ConvAlgorithm::kWinograd;
-  return kFactory(asked);
-}
-
 // What a program takes.
 std::unique_ptr<Kernel> MakeChosen(const KernelSpec& spec) {
   auto kernel = CreateKernel(spec, KernelTier::kNative, KernelTier::kFused);
@@ -71,8 +63,7 @@ struct Candidate {
 const Candidate kCandidates[] = {
     {"oneDNN", {MakeOneDnn, MakeOneDnn, MakeOneDnn}},
     {"Winograd",
-     {MakeWinograd<winograd::MakeConvolution>, MakeWinograd<winograd::MakeInputGradient>,
-      MakeWinograd<winograd::MakeFilterGradient>}},
+     {winograd::MakeConvolution, winograd::MakeInputGradient, winograd::MakeFilterGradient}},
     {"bf16 tiles",
      {bfloat16::MakeConvolution, bfloat16::MakeInputGradient, bfloat16::MakeFilterGradient}},
     {"bf16 Winograd",

@@ -17,13 +17,6 @@
 namespace estimator::bfloat16 {
 namespace {
 
-// Whether products of f32 numbers pay off: with fewer pixels, splitting the filter, or adding to its
-// gradient, takes longer than what they save.
-bool PaysOff(Numbers numbers, int64_t pixels, bool filter_gradient) {
-  return numbers == Numbers::kBfloat16 || pixels >= (filter_gradient ? 64 : 256);
-}
-int64_t Pixels(const Convolution& conv) { return conv.images * conv.out_rows * conv.out_columns; }
-
 // Which operands of a kernel Convolve takes; -1 for none.
 struct Operands {
   int from = 0, filter = 1;
@@ -33,9 +26,55 @@ struct Operands {
   int to_argmax = -1;    // output
 };
 
-std::unique_ptr<Kernel> MakeConvolve(const KernelSpec& spec, const GridSums& sums,
-                                     const Operands& operands, Numbers numbers, bool relu) {
-  const bool splits = numbers == Numbers::kSplit;
+// The sums of a spec that Convolve computes.
+struct ConvolveOp {
+  GridSums sums;
+  Operands operands;
+  Numbers numbers = Numbers::kBfloat16;
+  bool relu = false;
+};
+
+std::optional<ConvolveOp> ConvolutionOpOf(const KernelSpec& spec) {
+  if (spec.inputs.size() < 2) return std::nullopt;
+  const auto numbers = NumbersOf(spec, spec.inputs[0], spec.inputs[1]);
+  if (!numbers.has_value()) return std::nullopt;
+  const auto conv =
+      ConvolutionOf(spec, spec.inputs[0].shape, spec.inputs[1].shape, spec.outputs[0].shape);
+  if (!conv.has_value()) return std::nullopt;
+  const auto fused = FusedOf(spec, conv->out_channels);
+  const bool pooled = IsPooled(spec);
+  const auto sums = ForwardSums(*conv, pooled);
+  if (!fused.has_value() || !sums.has_value()) return std::nullopt;
+  if (pooled && (!fused->relu || fused->side)) return std::nullopt;
+  if (sums->gathered && numbers == Numbers::kSplit) return std::nullopt;  // not by Convolve
+  return ConvolveOp{.sums = *sums,
+                    .operands = {.bias = fused->bias ? 2 : -1,
+                                 .side = fused->side ? 3 : -1,
+                                 .to_argmax = pooled ? 1 : -1},
+                    .numbers = *numbers,
+                    .relu = fused->relu};
+}
+
+std::optional<ConvolveOp> InputGradientOpOf(const KernelSpec& spec) {
+  if (spec.inputs.size() != 3) return std::nullopt;
+  const bool pooled = IsPooled(spec);
+  const Operands operands{
+      .from = pooled ? 1 : 2, .filter = pooled ? 0 : 1, .from_argmax = pooled ? 2 : -1};
+  const TensorSpec& filter = spec.inputs[static_cast<size_t>(operands.filter)];
+  const TensorSpec& dy = spec.inputs[static_cast<size_t>(operands.from)];
+  const auto numbers = NumbersOf(spec, filter, dy);
+  if (!numbers.has_value()) return std::nullopt;
+  const auto conv = ConvolutionOf(spec, spec.outputs[0].shape, filter.shape, dy.shape);
+  if (!conv.has_value()) return std::nullopt;
+  const auto sums = InputGradientSums(*conv, pooled);
+  if (!sums.has_value()) return std::nullopt;
+  return ConvolveOp{.sums = *sums, .operands = operands, .numbers = *numbers};
+}
+
+std::unique_ptr<Kernel> MakeConvolve(const KernelSpec& spec, const ConvolveOp& op) {
+  const GridSums& sums = op.sums;
+  const Operands operands = op.operands;
+  const bool splits = op.numbers == Numbers::kSplit, relu = op.relu;
   const ConvolvePlan plan =
       MakeConvolvePlan(sums, omp_get_max_threads(), operands.to_argmax >= 0, splits);
   const bool wide = !IsBfloat16(spec.outputs[0]);
@@ -81,10 +120,57 @@ std::unique_ptr<Kernel> MakeConvolve(const KernelSpec& spec, const GridSums& sum
   });
 }
 
-//   x, dy, argmax: inputs.  dbias: output. -1 for none.
-std::unique_ptr<Kernel> MakeFilterSums(const KernelSpec& spec, const Convolution& conv,
-                                       Numbers numbers, int x, int dy, int argmax, int dbias) {
-  const bool splits = numbers == Numbers::kSplit;
+// The gradient of a filter.
+struct FilterOp {
+  Convolution conv;
+  Numbers numbers = Numbers::kBfloat16;
+  // Inputs, and an output; -1 for none.
+  int x = 0, dy = 0, argmax = -1, dbias = -1;
+};
+
+std::optional<FilterOp> FilterOpOf(const KernelSpec& spec) {
+  const bool plain = spec.op == "Conv2DBackpropFilter", pooled = IsPooled(spec);
+  if (spec.inputs.size() != (plain || pooled ? 3u : 2u)) return std::nullopt;
+  const int dy_input = plain ? 2 : 1;
+  const TensorSpec &x = spec.inputs[0], &dy = spec.inputs[static_cast<size_t>(dy_input)];
+  const TensorSpec& filter = spec.outputs[0];
+  const auto numbers = NumbersOf(spec, x, dy);
+  if (!numbers.has_value()) return std::nullopt;
+  if (!plain && spec.outputs[1].dtype != filter.dtype) return std::nullopt;
+  const auto conv = ConvolutionOf(spec, x.shape, filter.shape, dy.shape);
+  if (!conv.has_value()) return std::nullopt;
+  if (spec.conv_algorithm == ConvAlgorithm::kWinograd && conv->taps() > 1) return std::nullopt;
+  return FilterOp{.conv = *conv,
+                  .numbers = *numbers,
+                  .dy = dy_input,
+                  .argmax = pooled ? 2 : -1,
+                  .dbias = plain ? -1 : 1};
+}
+
+}  // namespace
+
+bool AcceptsConvolution(const KernelSpec& spec) { return ConvolutionOpOf(spec).has_value(); }
+
+std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec) {
+  const std::optional<ConvolveOp> op = ConvolutionOpOf(spec);
+  return op.has_value() ? MakeConvolve(spec, *op) : nullptr;
+}
+
+bool AcceptsInputGradient(const KernelSpec& spec) { return InputGradientOpOf(spec).has_value(); }
+
+std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec) {
+  const std::optional<ConvolveOp> op = InputGradientOpOf(spec);
+  return op.has_value() ? MakeConvolve(spec, *op) : nullptr;
+}
+
+bool AcceptsFilterGradient(const KernelSpec& spec) { return FilterOpOf(spec).has_value(); }
+
+std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec) {
+  const std::optional<FilterOp> op = FilterOpOf(spec);
+  if (!op.has_value()) return nullptr;
+  const Convolution& conv = op->conv;
+  const int x = op->x, dy = op->dy, argmax = op->argmax, dbias = op->dbias;
+  const bool splits = op->numbers == Numbers::kSplit;
   const FilterPlan plan = MakeFilterPlan(conv, omp_get_max_threads(), argmax >= 0, splits);
   const bool narrow = IsBfloat16(spec.outputs[0]);
   const size_t count = static_cast<size_t>(spec.outputs[0].shape.num_elements());
@@ -112,60 +198,6 @@ std::unique_ptr<Kernel> MakeFilterSums(const KernelSpec& spec, const Convolution
         return absl::OkStatus();
       },
       {.scratch_bytes = plan.scratch_bytes() + wide_bytes});
-}
-
-}  // namespace
-
-std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec) {
-  if (spec.inputs.size() < 2) return nullptr;
-  const auto numbers = NumbersOf(spec, spec.inputs[0], spec.inputs[1]);
-  if (!numbers.has_value()) return nullptr;
-  const auto conv =
-      ConvolutionOf(spec, spec.inputs[0].shape, spec.inputs[1].shape, spec.outputs[0].shape);
-  if (!conv.has_value()) return nullptr;
-  const auto fused = FusedOf(spec, conv->out_channels);
-  const bool pooled = IsPooled(spec);
-  const auto sums = ForwardSums(*conv, pooled);
-  if (!fused.has_value() || !sums.has_value()) return nullptr;
-  if (pooled && (!fused->relu || fused->side)) return nullptr;
-  if (sums->gathered && numbers == Numbers::kSplit) return nullptr;  // slower than oneDNN
-  if (!PaysOff(*numbers, Pixels(*conv), false)) return nullptr;
-  return MakeConvolve(
-      spec, *sums,
-      {.bias = fused->bias ? 2 : -1, .side = fused->side ? 3 : -1, .to_argmax = pooled ? 1 : -1},
-      *numbers, fused->relu);
-}
-
-std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec) {
-  if (spec.inputs.size() != 3) return nullptr;
-  const bool pooled = IsPooled(spec);
-  const Operands operands{
-      .from = pooled ? 1 : 2, .filter = pooled ? 0 : 1, .from_argmax = pooled ? 2 : -1};
-  const TensorSpec& filter = spec.inputs[static_cast<size_t>(operands.filter)];
-  const TensorSpec& dy = spec.inputs[static_cast<size_t>(operands.from)];
-  const auto numbers = NumbersOf(spec, filter, dy);
-  if (!numbers.has_value()) return nullptr;
-  const auto conv = ConvolutionOf(spec, spec.outputs[0].shape, filter.shape, dy.shape);
-  if (!conv.has_value()) return nullptr;
-  if (!PaysOff(*numbers, Pixels(*conv), false)) return nullptr;
-  const auto sums = InputGradientSums(*conv, pooled);
-  return sums.has_value() ? MakeConvolve(spec, *sums, operands, *numbers, false) : nullptr;
-}
-
-std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec) {
-  const bool plain = spec.op == "Conv2DBackpropFilter", pooled = IsPooled(spec);
-  if (spec.inputs.size() != (plain || pooled ? 3u : 2u)) return nullptr;
-  const int dy_input = plain ? 2 : 1;
-  const TensorSpec &x = spec.inputs[0], &dy = spec.inputs[static_cast<size_t>(dy_input)];
-  const TensorSpec& filter = spec.outputs[0];
-  const auto numbers = NumbersOf(spec, x, dy);
-  if (!numbers.has_value()) return nullptr;
-  if (!plain && spec.outputs[1].dtype != filter.dtype) return nullptr;
-  const auto conv = ConvolutionOf(spec, x.shape, filter.shape, dy.shape);
-  if (!conv.has_value()) return nullptr;
-  if (!PaysOff(*numbers, Pixels(*conv), true)) return nullptr;
-  if (spec.conv_algorithm == ConvAlgorithm::kWinograd && conv->taps() > 1) return nullptr;
-  return MakeFilterSums(spec, *conv, *numbers, 0, dy_input, pooled ? 2 : -1, plain ? -1 : 1);
 }
 
 }  // namespace estimator::bfloat16

@@ -39,6 +39,22 @@ std::optional<Product> ProductOf(const KernelSpec& spec) {
   return p;
 }
 
+// A product with what follows it.
+struct FusedProduct {
+  Product product;
+  Fused fused;
+};
+
+std::optional<FusedProduct> FusedProductOf(const KernelSpec& spec) {
+  if (!IsAvailable()) return std::nullopt;
+  const std::optional<Product> product = ProductOf(spec);
+  if (!product.has_value()) return std::nullopt;
+  if (std::min({product->m, product->n, product->k}) < kFewestChannels) return std::nullopt;
+  const std::optional<Fused> fused = FusedOf(spec, product->n);
+  if (!fused.has_value()) return std::nullopt;
+  return FusedProduct{.product = *product, .fused = *fused};
+}
+
 MatrixData DataOf(const KernelArgs& args, int input, bool wide) {
   if (wide) return {.wide = args.in<float>(input)};
   return {.narrow = args.in<Bfloat16>(input)};
@@ -46,21 +62,20 @@ MatrixData DataOf(const KernelArgs& args, int input, bool wide) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeAnyMatMul(const KernelSpec& spec) {
-  if (!IsAvailable()) return nullptr;
-  const std::optional<Product> product = ProductOf(spec);
-  if (!product.has_value()) return nullptr;
-  if (std::min({product->m, product->n, product->k}) < kFewestChannels) return nullptr;
-  const std::optional<Fused> fused = FusedOf(spec, product->n);
-  if (!fused.has_value()) return nullptr;
-  const MatMulPlan plan = MakeMatMulPlan(*product, omp_get_max_threads());
+bool AcceptsMatMul(const KernelSpec& spec) { return FusedProductOf(spec).has_value(); }
+
+std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
+  const std::optional<FusedProduct> op = FusedProductOf(spec);
+  if (!op.has_value()) return nullptr;
+  const Fused fused = op->fused;
+  const MatMulPlan plan = MakeMatMulPlan(op->product, omp_get_max_threads());
   const bool wide = IsF32(spec.outputs[0]);
-  const bool narrow_bias = fused->bias && IsBfloat16(spec.inputs[2]);
-  const size_t columns = static_cast<size_t>(product->n);
+  const bool narrow_bias = fused.bias && IsBfloat16(spec.inputs[2]);
+  const size_t columns = static_cast<size_t>(op->product.n);
   // A bias in f32 comes after the plan's scratch memory.
   const size_t bias_offset = plan.scratch_bytes();
   return fused::MakeFusedKernel(
-      [=, fused = *fused](const KernelArgs& args) {
+      [=](const KernelArgs& args) {
         MatMulTarget c{.relu = fused.relu};
         if (wide) {
           c.wide = args.out<float>(0);
@@ -81,24 +96,6 @@ std::unique_ptr<Kernel> MakeAnyMatMul(const KernelSpec& spec) {
         return absl::OkStatus();
       },
       {.scratch_bytes = bias_offset + (narrow_bias ? columns * sizeof(float) : 0)});
-}
-
-bool MatMulIsChosen(const KernelSpec& spec) {
-  const std::optional<Product> p = ProductOf(spec);
-  if (!p.has_value()) return false;
-  // The sums of few depths are written nearly as often as they are added to.
-  constexpr int64_t kFewDepths = 64, kFewRows = 32;
-  if (p->k < kFewDepths) return false;
-  if (p->splits && !HasAmx()) return false;
-  if (p->transpose_a) return true;
-  if (p->splits) return p->m >= kFewRows;
-  constexpr int64_t kManyDepths = 1536, kManyColumns = 2048, kManyRows = 1024;
-  if (p->k >= kManyDepths) return p->m > kFewRows;
-  return p->m >= kManyRows && p->n >= kManyColumns && !p->transpose_b;
-}
-
-std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
-  return MatMulIsChosen(spec) ? MakeAnyMatMul(spec) : nullptr;
 }
 
 }  // namespace estimator::bfloat16

@@ -56,7 +56,7 @@ std::vector<Case> Cases() {
 }
 
 Array RunAny(const KernelSpec& spec, const std::vector<Array>& operands) {
-  return bfloat16::RunWithDirtyScratch(bfloat16::MakeAnyMatMul, spec, operands);
+  return bfloat16::RunWithDirtyScratch(bfloat16::MakeMatMul, spec, operands);
 }
 
 class Bfloat16MatMul : public testing::Test {
@@ -69,9 +69,9 @@ class Bfloat16MatMul : public testing::Test {
 TEST_F(Bfloat16MatMul, ProductsHaveASmallError) {
   for (const Case& c : Cases()) {
     SCOPED_TRACE(c.ToString());
-    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeAnyMatMul, c.spec(), {c.a(), c.b()}), 5e-5);
+    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeMatMul, c.spec(), {c.a(), c.b()}), 5e-5);
     const std::vector<Array> narrow = {c.a(DType::kBfloat16), c.b(DType::kBfloat16)};
-    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeAnyMatMul, c.spec(), narrow), 5e-6);
+    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeMatMul, c.spec(), narrow), 5e-6);
     EXPECT_TRUE(SameBits(RunAny(c.spec(), narrow).Cast(DType::kBfloat16),
                          RunAny(c.spec(DType::kBfloat16), narrow)));
   }
@@ -171,31 +171,11 @@ TEST_F(Bfloat16MatMul, LargeAndInfiniteNumbersOfF32GiveWhatAPlainSumGives) {
   }
 }
 
-TEST_F(Bfloat16MatMul, TheRuleLeavesSomeProductsToOneDnn) {
-  const auto chosen = [](const Case& c, DType dtype) {
-    return bfloat16::MakeMatMul(CompleteSpec(c.spec(), {c.a(dtype), c.b(dtype)})) != nullptr;
-  };
-  EXPECT_EQ(chosen({.m = 128, .n = 64, .k = 64}, DType::kFloat32), bfloat16::HasAmx());
-  EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 32}, DType::kFloat32));
-  EXPECT_EQ(chosen({.m = 32, .n = 64, .k = 64}, DType::kFloat32), bfloat16::HasAmx());
-  EXPECT_FALSE(chosen({.m = 31, .n = 64, .k = 1024}, DType::kFloat32));
-  EXPECT_EQ(chosen({.m = 16, .n = 64, .k = 64, .transpose_a = true}, DType::kFloat32),
-            bfloat16::HasAmx());
-  EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 64}, DType::kBfloat16));
-  EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 2048}, DType::kBfloat16));
-  EXPECT_TRUE(chosen({.m = 33, .n = 64, .k = 1536}, DType::kBfloat16));
-  EXPECT_FALSE(chosen({.m = 32, .n = 64, .k = 1536}, DType::kBfloat16));
-  EXPECT_FALSE(chosen({.m = 33, .n = 64, .k = 1535}, DType::kBfloat16));
-  EXPECT_TRUE(chosen({.m = 1024, .n = 2048, .k = 64}, DType::kBfloat16));
-  EXPECT_FALSE(chosen({.m = 1023, .n = 2048, .k = 64}, DType::kBfloat16));
-  EXPECT_FALSE(chosen({.m = 1024, .n = 2047, .k = 64}, DType::kBfloat16));
-  EXPECT_FALSE(chosen({.m = 1024, .n = 2048, .k = 64, .transpose_b = true}, DType::kBfloat16));
-  EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 64, .transpose_a = true}, DType::kBfloat16));
-}
-
 TEST_F(Bfloat16MatMul, OtherSpecsAreRefused) {
   const auto refused = [](const KernelSpec& spec, const std::vector<Array>& operands) {
-    return bfloat16::MakeAnyMatMul(CompleteSpec(spec, operands)) == nullptr;
+    const KernelSpec complete = CompleteSpec(spec, operands);
+    EXPECT_EQ(bfloat16::AcceptsMatMul(complete), bfloat16::MakeMatMul(complete) != nullptr);
+    return !bfloat16::AcceptsMatMul(complete);
   };
   const Case c{.m = 32, .n = 32, .k = 64};
   EXPECT_FALSE(refused(c.spec(), {c.a(), c.b()}));

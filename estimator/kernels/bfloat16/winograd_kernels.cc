@@ -23,6 +23,27 @@ std::optional<Convolution> WinogradOf(const KernelSpec& spec, const TensorSpec& 
   return conv;
 }
 
+std::optional<Convolution> ForwardOf(const KernelSpec& spec) {
+  if (spec.op != "Conv2D" || spec.inputs.size() != 2) return std::nullopt;
+  const TensorSpec &x = spec.inputs[0], &filter = spec.inputs[1], &y = spec.outputs[0];
+  if (!IsBfloat16(x) || !IsBfloat16(filter) || !IsBfloat16(y)) return std::nullopt;
+  return WinogradOf(spec, x, filter, y);
+}
+
+std::optional<Convolution> InputGradientOf(const KernelSpec& spec) {
+  if (spec.op != "Conv2DBackpropInput" || spec.inputs.size() != 3) return std::nullopt;
+  const TensorSpec &x = spec.outputs[0], &filter = spec.inputs[1], &dy = spec.inputs[2];
+  if (!IsBfloat16(x) || !IsBfloat16(filter) || !IsBfloat16(dy)) return std::nullopt;
+  return WinogradOf(spec, x, filter, dy);
+}
+
+std::optional<Convolution> FilterGradientOf(const KernelSpec& spec) {
+  if (spec.op != "Conv2DBackpropFilter" || spec.inputs.size() != 3) return std::nullopt;
+  const TensorSpec &x = spec.inputs[0], &filter = spec.outputs[0], &dy = spec.inputs[2];
+  if (!IsBfloat16(x) || !IsBfloat16(dy) || !IsResult(filter)) return std::nullopt;
+  return WinogradOf(spec, x, filter, dy);
+}
+
 //   filter, image: inputs.  transposed: the filter is that of the transposed convolution.
 std::unique_ptr<Kernel> MakeConvolve(const Convolution& conv, int filter, int image,
                                      bool transposed) {
@@ -47,28 +68,30 @@ std::unique_ptr<Kernel> MakeConvolve(const Convolution& conv, int filter, int im
 
 }  // namespace
 
+bool AcceptsWinogradConvolution(const KernelSpec& spec) { return ForwardOf(spec).has_value(); }
+
 std::unique_ptr<Kernel> MakeWinogradConvolution(const KernelSpec& spec) {
-  if (spec.op != "Conv2D" || spec.inputs.size() != 2) return nullptr;
-  const TensorSpec &x = spec.inputs[0], &filter = spec.inputs[1], &y = spec.outputs[0];
-  if (!IsBfloat16(x) || !IsBfloat16(filter) || !IsBfloat16(y)) return nullptr;
-  const auto conv = WinogradOf(spec, x, filter, y);
+  const auto conv = ForwardOf(spec);
   return conv.has_value() ? MakeConvolve(*conv, 1, 0, false) : nullptr;
 }
 
+bool AcceptsWinogradInputGradient(const KernelSpec& spec) {
+  return InputGradientOf(spec).has_value();
+}
+
 std::unique_ptr<Kernel> MakeWinogradInputGradient(const KernelSpec& spec) {
-  if (spec.op != "Conv2DBackpropInput" || spec.inputs.size() != 3) return nullptr;
-  const TensorSpec &x = spec.outputs[0], &filter = spec.inputs[1], &dy = spec.inputs[2];
-  if (!IsBfloat16(x) || !IsBfloat16(filter) || !IsBfloat16(dy)) return nullptr;
-  const auto conv = WinogradOf(spec, x, filter, dy);
+  const auto conv = InputGradientOf(spec);
   return conv.has_value() ? MakeConvolve(Transposed(*conv), 1, 2, true) : nullptr;
 }
 
+bool AcceptsWinogradFilterGradient(const KernelSpec& spec) {
+  return FilterGradientOf(spec).has_value();
+}
+
 std::unique_ptr<Kernel> MakeWinogradFilterGradient(const KernelSpec& spec) {
-  if (spec.op != "Conv2DBackpropFilter" || spec.inputs.size() != 3) return nullptr;
-  const TensorSpec &x = spec.inputs[0], &filter = spec.outputs[0], &dy = spec.inputs[2];
-  if (!IsBfloat16(x) || !IsBfloat16(dy) || !IsResult(filter)) return nullptr;
-  const auto conv = WinogradOf(spec, x, filter, dy);
+  const auto conv = FilterGradientOf(spec);
   if (!conv.has_value()) return nullptr;
+  const TensorSpec& filter = spec.outputs[0];
   const WinogradPlan plan = MakeWinogradPlan(*conv, omp_get_max_threads());
   const bool narrow = IsBfloat16(filter);
   const size_t count = static_cast<size_t>(filter.shape.num_elements());

@@ -1,10 +1,8 @@
-// Measures the rules of rule.h and bfloat16/matmul_kernel.h: our own matrix products of f32 and bf16 against
-// oneDNN's, for the shapes of common networks, each as the best of several alternating runs. Exits
-// with 1 if the rules choose a slower one by more than 5 %.
+// Measures the rules of kernel_rules.h for matrix products: our own ones of f32 and bf16 against oneDNN's,
+// for the shapes of common networks, each as the best of several alternating runs. Exits with 1 if the rules
+// choose a slower one by more than 5 %.
 //
 //   bazel run //estimator/kernels/gemm:gemm_benchmark
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -12,15 +10,17 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "estimator/array/array.h"
 #include "estimator/kernels/bfloat16/matmul_kernel.h"
-#include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/gemm/gemm.h"
-#include "estimator/kernels/gemm/rule.h"
+#include "estimator/kernels/gemm/kernels.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/kernel_rules.h"
+#include "estimator/kernels/native_tier.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -84,18 +84,6 @@ struct Candidate {
   double ms = 1e9;
 };
 
-// Our own product of f32, also where the rule prefers oneDNN.
-std::unique_ptr<Kernel> MakeGemm(const gemm::Product& product) {
-  const gemm::Plan plan = gemm::MakePlan(product, omp_get_max_threads());
-  return fused::MakeFusedKernel(
-      [plan](const KernelArgs& args) {
-        gemm::Multiply(plan, args.in<float>(0), args.in<float>(1), nullptr, args.out<float>(0),
-                       static_cast<float*>(args.scratch));
-        return absl::OkStatus();
-      },
-      {.scratch_bytes = plan.scratch_floats() * sizeof(float)});
-}
-
 // Prints the row of a case. Returns whether the rules are right.
 //   dtype: of the factors.
 bool Measure(const Case& c, DType dtype) {
@@ -112,8 +100,8 @@ bool Measure(const Case& c, DType dtype) {
   auto onednn = CreateKernel(spec, KernelTier::kOneDnn, KernelTier::kOneDnn);
   CHECK(onednn.ok()) << onednn.status();
   Candidate candidates[] = {{.name = "oneDNN", .kernel = *std::move(onednn)},
-                            {.name = "gemm", .kernel = wide ? MakeGemm(p) : nullptr},
-                            {.name = "bfloat16", .kernel = bfloat16::MakeAnyMatMul(spec)}};
+                            {.name = "gemm", .kernel = gemm::MakeMatMul(spec)},
+                            {.name = "bfloat16", .kernel = bfloat16::MakeMatMul(spec)}};
   size_t scratch_bytes = 0;
   for (const Candidate& candidate : candidates) {
     if (candidate.kernel != nullptr)
@@ -140,8 +128,10 @@ bool Measure(const Case& c, DType dtype) {
       candidate.ms = std::min(candidate.ms, ms);
     }
   }
-  const bool tiles = candidates[2].kernel != nullptr && bfloat16::MatMulIsChosen(spec);
-  const Candidate& chosen = candidates[tiles ? 2 : wide && gemm::Chosen(p) ? 1 : 0];
+  const std::optional<NativeKernel> native = NativeKernelOf(spec);
+  const Candidate& chosen = candidates[native == NativeKernel::kBfloat16Tiles ? 2
+                                       : native == NativeKernel::kGemm        ? 1
+                                                                              : 0];
   double best = 1e9;
   for (const Candidate& candidate : candidates) best = std::min(best, candidate.ms);
   const bool right = chosen.ms < best * 1.05;
@@ -165,7 +155,8 @@ bool Measure(const Case& c, DType dtype) {
 
 int Main() {
   std::printf(
-      "| layer | factors | product | m, n, k | oneDNN ms | gemm ms | bfloat16 ms | GFLOP/s | rule |\n"
+      "| layer | factors | product | m, n, k | oneDNN ms | gemm ms | bfloat16 ms | GFLOP/s | rule "
+      "|\n"
       "|---|---|---|---|---|---|---|---|---|\n");
   int wrong = 0;
   for (const DType dtype : {DType::kFloat32, DType::kBfloat16}) {

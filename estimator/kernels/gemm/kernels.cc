@@ -6,7 +6,6 @@
 
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/gemm/gemm.h"
-#include "estimator/kernels/gemm/rule.h"
 
 namespace estimator::gemm {
 namespace {
@@ -15,8 +14,8 @@ bool IsF32(const TensorSpec& spec) { return spec.dtype == DType::kFloat32; }
 
 bool Flag(const Attrs& attrs, const char* name) { return attrs.has(name) && attrs.b(name); }
 
-// The product of a spec, if its operands are f32 matrices whose shapes agree.
-std::optional<Product> ProductOf(const KernelSpec& spec) {
+// The product of factors, if they are f32 matrices whose shapes agree.
+std::optional<Product> PlainProductOf(const KernelSpec& spec) {
   if (spec.inputs.size() < 2 || spec.outputs.size() != 1) return std::nullopt;
   const TensorSpec &a = spec.inputs[0], &b = spec.inputs[1], &c = spec.outputs[0];
   for (const TensorSpec* matrix : {&a, &b, &c}) {
@@ -36,23 +35,35 @@ std::optional<Product> ProductOf(const KernelSpec& spec) {
   return product;
 }
 
-}  // namespace
+// A product with what follows it.
+struct FusedProduct {
+  Product product;
+  bool bias = false;
+};
 
-std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
-  std::optional<Product> product = ProductOf(spec);
-  if (!product.has_value()) return nullptr;
+std::optional<FusedProduct> ProductOf(const KernelSpec& spec) {
+  std::optional<Product> product = PlainProductOf(spec);
+  if (!product.has_value()) return std::nullopt;
   std::vector<std::string> fused;
   if (spec.attrs.has("fused_ops")) fused = spec.attrs.get<std::vector<std::string>>("fused_ops");
   const bool bias = !fused.empty() && fused[0] == "BiasAdd";
   product->relu = fused.size() == 2 && fused[1] == "Relu";
-  if (fused.size() != (bias ? 1u : 0u) + (product->relu ? 1u : 0u)) return nullptr;
-  if (spec.inputs.size() != (bias ? 3u : 2u)) return nullptr;
-  if (bias && spec.inputs[2] != TensorSpec{DType::kFloat32, {product->n}}) return nullptr;
-  if (!Chosen(*product)) return nullptr;
+  if (fused.size() != (bias ? 1u : 0u) + (product->relu ? 1u : 0u)) return std::nullopt;
+  if (spec.inputs.size() != (bias ? 3u : 2u)) return std::nullopt;
+  if (bias && spec.inputs[2] != TensorSpec{DType::kFloat32, {product->n}}) return std::nullopt;
+  return FusedProduct{.product = *product, .bias = bias};
+}
 
-  const Plan plan = MakePlan(*product, omp_get_max_threads());
+}  // namespace
+
+bool AcceptsMatMul(const KernelSpec& spec) { return ProductOf(spec).has_value(); }
+
+std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
+  const std::optional<FusedProduct> fused = ProductOf(spec);
+  if (!fused.has_value()) return nullptr;
+  const Plan plan = MakePlan(fused->product, omp_get_max_threads());
   return fused::MakeFusedKernel(
-      [plan, bias](const KernelArgs& args) {
+      [plan, bias = fused->bias](const KernelArgs& args) {
         Multiply(plan, args.in<float>(0), args.in<float>(1), bias ? args.in<float>(2) : nullptr,
                  args.out<float>(0), static_cast<float*>(args.scratch));
         return absl::OkStatus();

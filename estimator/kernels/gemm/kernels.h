@@ -8,8 +8,9 @@
 
 namespace estimator::gemm {
 
-// MatMul, _FusedMatMul: a, b, bias; fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}. Null for other
-// specs, and where the rule (rule.h) prefers oneDNN.
+// MatMul, _FusedMatMul: a, b, bias; fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}. MakeMatMul returns null
+// for other specs. kernel_rules.h says where it is fast.
+bool AcceptsMatMul(const KernelSpec& spec);
 std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec);
 
 }  // namespace estimator::gemm

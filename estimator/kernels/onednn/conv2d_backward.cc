@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "estimator/kernels/kernel_rules.h"
 #include "estimator/kernels/onednn/convolution.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
 
@@ -35,12 +36,11 @@ std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec, bool depthwise
   });
 }
 
-// On CPUs with AMX, oneDNN 2.6 computes the gradients of filters of bf16 images in NHWC slowly: those
-// of ResNet-50 took several times as long as in f32. Those that kernels/bfloat16 refuses have no kernel
-// here either, so CreateKernel runs the f32 kernel on widened operands.
+// Those that kernels/bfloat16 refuses have no kernel here either, so CreateKernel runs the f32 kernel on
+// widened operands.
 bool IsSlow(const KernelSpec& spec) {
-  return spec.inputs[0].dtype == DType::kBfloat16 &&
-         dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
+  const bool amx = dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
+  return OneDnnFilterGradientIsSlow(spec.inputs[0].dtype, amx);
 }
 
 std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec, bool depthwise) {

@@ -7,6 +7,7 @@
 // The product of bf16 operands may be f32 (passes/fuse.h, FuseCast).
 #include <memory>
 
+#include "estimator/kernels/kernel_rules.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
 
 namespace estimator::onednn {
@@ -35,15 +36,12 @@ memory::desc MatrixLayout(const TensorSpec& spec, bool transpose, int rank) {
   return memory::desc(dims, DataType(spec.dtype), strides);
 }
 
-// oneDNN 2.6's f32 product for AVX2 runs at half its rate if 1/M + 1/N >= 0.0038 and B is not
-// transposed. From about 96 rows on it is faster to transpose B in scratch first: [128,3136] x
-// [3136,1024] on one core takes 14 ms instead of 19, with 256 rows 25 ms instead of 36.
-bool BetterTurned(const TensorSpec& a, const TensorSpec& c, bool transpose_b) {
+// Whether b is transposed in scratch first.
+bool IsTurned(const TensorSpec& a, const TensorSpec& c, bool transpose_b) {
   if (a.dtype != DType::kFloat32 || transpose_b || a.shape.rank() != 2) return false;
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  if (isa != dnnl::cpu_isa::avx2 && isa != dnnl::cpu_isa::avx2_vnni) return false;
-  const double m = static_cast<double>(c.shape[0]), n = static_cast<double>(c.shape[1]);
-  return m >= 96 && n >= 256 && 1 / m + 1 / n >= 0.0038;
+  const bool avx2 = isa == dnnl::cpu_isa::avx2 || isa == dnnl::cpu_isa::avx2_vnni;
+  return avx2 && OneDnnMatMulIsFasterTransposed(c.shape[0], c.shape[1]);
 }
 
 std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, bool transpose_b) {
@@ -72,7 +70,7 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
     const memory::desc a_layout = MatrixLayout(a, transpose_a, rank);
     const memory::desc given_b = MatrixLayout(b, transpose_b, rank);
     const memory::desc b_layout =
-        BetterTurned(a, c, transpose_b)
+        IsTurned(a, c, transpose_b)
             ? memory::desc(given_b.dims(), given_b.data_type(), memory::format_tag::ba)
             : given_b;
     const memory::desc c_layout = MatrixLayout(c, false, rank);

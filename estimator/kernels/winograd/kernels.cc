@@ -10,7 +10,6 @@
 #include "estimator/kernels/layout.h"
 #include "estimator/kernels/prepared_input.h"
 #include "estimator/kernels/winograd/first_layer.h"
-#include "estimator/kernels/winograd/rule.h"
 #include "estimator/kernels/winograd/winograd.h"
 
 namespace estimator::winograd {
@@ -120,38 +119,96 @@ std::optional<FirstLayer> FirstLayerOf(const Op& op) {
                     .pooled = op.OutStrides()};
 }
 
-float* Floats(void* scratch) { return static_cast<float*>(scratch); }
+// A convolution with what follows it.
+struct Forward {
+  Op op;
+  bool bias = false, relu = false, side = false;
+};
 
-}  // namespace
-
-std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec) {
-  if (spec.inputs.size() < 2) return nullptr;
+std::optional<Forward> ForwardOf(const KernelSpec& spec) {
+  if (spec.inputs.size() < 2) return std::nullopt;
   const std::optional<Op> op = OpOf(spec, spec.inputs[0], spec.inputs[1], spec.outputs[0]);
-  if (!op.has_value()) return nullptr;
+  if (!op.has_value()) return std::nullopt;
   std::vector<std::string> fused;
   if (spec.attrs.has("fused_ops")) fused = spec.attrs.get<std::vector<std::string>>("fused_ops");
   const bool bias = !fused.empty() && fused[0] == "BiasAdd";
   const bool relu = fused.size() == 2 && fused[1] == "Relu";
   const bool side = spec.inputs.size() == 4;
-  if (fused.size() != (bias ? 1u : 0u) + (relu ? 1u : 0u)) return nullptr;
-  if (spec.inputs.size() != (bias ? (side ? 4u : 3u) : 2u)) return nullptr;
+  if (fused.size() != (bias ? 1u : 0u) + (relu ? 1u : 0u)) return std::nullopt;
+  if (spec.inputs.size() != (bias ? (side ? 4u : 3u) : 2u)) return std::nullopt;
   if (bias && spec.inputs[2] != TensorSpec{DType::kFloat32, {op->geometry.out_channels}})
-    return nullptr;
-  if (side && spec.inputs[3] != spec.outputs[0]) return nullptr;
-  if (op->pooled && (!relu || side)) return nullptr;
+    return std::nullopt;
+  if (side && spec.inputs[3] != spec.outputs[0]) return std::nullopt;
+  if (op->pooled && (!relu || side)) return std::nullopt;
+  return Forward{.op = *op, .bias = bias, .relu = relu, .side = side};
+}
 
-  if (const std::optional<FirstLayer> layer = FirstLayerOf(*op)) {
-    return MakeFusedKernel(
-        [layer = *layer](const KernelArgs& args) {
-          FirstLayerForward(layer, args.in<float>(0), args.in<float>(1), args.in<float>(2),
-                            args.out<float>(0), args.out<uint8_t>(1), Floats(args.scratch));
-          return absl::OkStatus();
-        },
-        {.scratch_bytes = FirstLayerFloats(*layer) * sizeof(float)});
-  }
-  if (!Supported(*op, spec.inputs[0])) return nullptr;
-  const Convolution conv = op->Conv();
-  if (!Chosen(spec, Pass::kForward, conv)) return nullptr;
+std::optional<Op> InputGradientOf(const KernelSpec& spec) {
+  if (spec.inputs.size() != 3) return std::nullopt;
+  const bool pooled = spec.attrs.has("pool_ksize");
+  const std::optional<Op> op =
+      OpOf(spec, spec.outputs[0], spec.inputs[pooled ? 0 : 1], spec.inputs[pooled ? 1 : 2]);
+  return op.has_value() && Supported(*op, spec.outputs[0]) ? op : std::nullopt;
+}
+
+bool IsPlainFilterGradient(const KernelSpec& spec) { return spec.op == "Conv2DBackpropFilter"; }
+
+std::optional<Op> FilterGradientOf(const KernelSpec& spec) {
+  const bool plain = IsPlainFilterGradient(spec), pooled = spec.attrs.has("pool_ksize");
+  if (spec.inputs.size() != (plain || pooled ? 3u : 2u)) return std::nullopt;
+  return OpOf(spec, spec.inputs[0], spec.outputs[0], spec.inputs[plain ? 2 : 1]);
+}
+
+std::optional<FirstLayer> FirstLayerOf(const std::optional<Op>& op) {
+  return op.has_value() ? FirstLayerOf(*op) : std::nullopt;
+}
+
+float* Floats(void* scratch) { return static_cast<float*>(scratch); }
+
+}  // namespace
+
+bool AcceptsFirstLayer(const KernelSpec& spec) {
+  const std::optional<Forward> forward = ForwardOf(spec);
+  return forward.has_value() && FirstLayerOf(forward->op).has_value();
+}
+
+std::unique_ptr<Kernel> MakeFirstLayer(const KernelSpec& spec) {
+  if (!AcceptsFirstLayer(spec)) return nullptr;
+  const FirstLayer layer = *FirstLayerOf(ForwardOf(spec)->op);
+  return MakeFusedKernel(
+      [layer](const KernelArgs& args) {
+        FirstLayerForward(layer, args.in<float>(0), args.in<float>(1), args.in<float>(2),
+                          args.out<float>(0), args.out<uint8_t>(1), Floats(args.scratch));
+        return absl::OkStatus();
+      },
+      {.scratch_bytes = FirstLayerFloats(layer) * sizeof(float)});
+}
+
+bool AcceptsFirstLayerFilterGradient(const KernelSpec& spec) {
+  return FirstLayerOf(FilterGradientOf(spec)).has_value();
+}
+
+std::unique_ptr<Kernel> MakeFirstLayerFilterGradient(const KernelSpec& spec) {
+  const std::optional<FirstLayer> layer = FirstLayerOf(FilterGradientOf(spec));
+  if (!layer.has_value()) return nullptr;
+  return MakeFusedKernel(
+      [layer = *layer](const KernelArgs& args) {
+        FirstLayerFilterGradient(layer, args.in<float>(0), args.in<float>(1), args.in<uint8_t>(2),
+                                 args.out<float>(0), args.out<float>(1), Floats(args.scratch));
+        return absl::OkStatus();
+      },
+      {.scratch_bytes = FirstLayerFloats(*layer) * sizeof(float)});
+}
+
+bool AcceptsConvolution(const KernelSpec& spec) {
+  const std::optional<Forward> forward = ForwardOf(spec);
+  return forward.has_value() && Supported(forward->op, spec.inputs[0]);
+}
+
+std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec) {
+  if (!AcceptsConvolution(spec)) return nullptr;
+  const Forward forward = *ForwardOf(spec);
+  const Convolution conv = forward.op.Conv();
   return MakePreparingKernel({
       .input = 1,
       .prepared_bytes = FilterFloats(conv) * sizeof(float),
@@ -160,12 +217,13 @@ std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec) {
             TransformFilter(conv, static_cast<const float*>(filter), false, Floats(prepared));
           },
       .run =
-          [conv, op = *op, bias, relu, side](const KernelArgs& args, const void* filter) {
+          [conv, forward](const KernelArgs& args, const void* filter) {
+            const Op& op = forward.op;
             const Destination destination{.data = args.out<float>(0),
                                           .argmax = op.pooled ? args.out<uint8_t>(1) : nullptr,
-                                          .bias = bias ? args.in<float>(2) : nullptr,
-                                          .side = side ? args.in<float>(3) : nullptr,
-                                          .relu = relu,
+                                          .bias = forward.bias ? args.in<float>(2) : nullptr,
+                                          .side = forward.side ? args.in<float>(3) : nullptr,
+                                          .relu = forward.relu,
                                           .strides = op.OutStrides()};
             Convolve(conv, {.data = args.in<float>(0), .strides = op.InStrides()},
                      static_cast<const float*>(filter), destination, Floats(args.scratch));
@@ -176,15 +234,13 @@ std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec) {
 }
 
 // Conv2DBackpropInput: sizes, filter, dy.  _Conv2DMaxPoolBackpropInput: filter, dy, argmax.
+bool AcceptsInputGradient(const KernelSpec& spec) { return InputGradientOf(spec).has_value(); }
+
 std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec) {
-  if (spec.inputs.size() != 3) return nullptr;
-  const bool pooled = spec.attrs.has("pool_ksize");
-  const int filter_input = pooled ? 0 : 1, dy_input = pooled ? 1 : 2;
-  const TensorSpec& filter = spec.inputs[pooled ? 0 : 1];
-  const std::optional<Op> op = OpOf(spec, spec.outputs[0], filter, spec.inputs[pooled ? 1 : 2]);
-  if (!op.has_value() || !Supported(*op, spec.outputs[0])) return nullptr;
+  const std::optional<Op> op = InputGradientOf(spec);
+  if (!op.has_value()) return nullptr;
+  const int filter_input = op->pooled ? 0 : 1, dy_input = op->pooled ? 1 : 2;
   const Convolution conv = op->Conv().Transposed();
-  if (!Chosen(spec, Pass::kInputGradient, op->Conv())) return nullptr;
   return MakePreparingKernel({
       .input = filter_input,
       .prepared_bytes = FilterFloats(conv) * sizeof(float),
@@ -208,28 +264,19 @@ std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec) {
 
 // Conv2DBackpropFilter: x, sizes, dy.  _FusedConv2DBackpropFilter: x, dy.
 // _Conv2DMaxPoolBackpropFilter: x, dy, argmax. The last two have dbias as a second output.
+bool AcceptsFilterGradient(const KernelSpec& spec) {
+  const std::optional<Op> op = FilterGradientOf(spec);
+  return op.has_value() && Supported(*op, spec.inputs[0]);
+}
+
 std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec) {
-  const bool plain = spec.op == "Conv2DBackpropFilter";
-  const bool pooled = spec.attrs.has("pool_ksize");
-  if (spec.inputs.size() != (plain || pooled ? 3u : 2u)) return nullptr;
+  if (!AcceptsFilterGradient(spec)) return nullptr;
+  const Op op = *FilterGradientOf(spec);
+  const Convolution conv = op.Conv();
+  const bool plain = IsPlainFilterGradient(spec);
   const int dy_input = plain ? 2 : 1;
-  const std::optional<Op> op =
-      OpOf(spec, spec.inputs[0], spec.outputs[0], spec.inputs[plain ? 2 : 1]);
-  if (!op.has_value()) return nullptr;
-  if (const std::optional<FirstLayer> layer = FirstLayerOf(*op)) {
-    return MakeFusedKernel(
-        [layer = *layer](const KernelArgs& args) {
-          FirstLayerFilterGradient(layer, args.in<float>(0), args.in<float>(1), args.in<uint8_t>(2),
-                                   args.out<float>(0), args.out<float>(1), Floats(args.scratch));
-          return absl::OkStatus();
-        },
-        {.scratch_bytes = FirstLayerFloats(*layer) * sizeof(float)});
-  }
-  if (!Supported(*op, spec.inputs[0])) return nullptr;
-  const Convolution conv = op->Conv();
-  if (!Chosen(spec, Pass::kFilterGradient, conv)) return nullptr;
   return MakeFusedKernel(
-      [conv, op = *op, plain, dy_input](const KernelArgs& args) {
+      [conv, op, plain, dy_input](const KernelArgs& args) {
         FilterGradient(conv, {.data = args.in<float>(0), .strides = op.InStrides()},
                        {.data = args.in<float>(dy_input),
                         .argmax = op.pooled ? args.in<uint8_t>(2) : nullptr,

@@ -8,15 +8,27 @@
 
 namespace estimator::winograd {
 
-// Images are NHWC or in blocks of 16 channels; stride 1, no dilation, no groups. Each function
-// returns null for other specs, and where the rule (rule.h) prefers the direct algorithm.
+// Images are NHWC or in blocks of 16 channels; stride 1, no dilation, no groups. Accepts... says whether a
+// spec is supported, and Make... returns null if it is not. kernel_rules.h says where they are fast.
 
+// Winograd's algorithm: filters of 3x3 and 5x5, and numbers of channels that are multiples of 16.
 // Conv2D, _FusedConv2D, _FusedConv2DMaxPool (kernels/conv_block.h)
+bool AcceptsConvolution(const KernelSpec& spec);
 std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec);
 // Conv2DBackpropInput, _Conv2DMaxPoolBackpropInput
+bool AcceptsInputGradient(const KernelSpec& spec);
 std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec);
 // Conv2DBackpropFilter, _FusedConv2DBackpropFilter, _Conv2DMaxPoolBackpropFilter
+bool AcceptsFilterGradient(const KernelSpec& spec);
 std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec);
+
+// First layers (first_layer.h): a few channels of the image, and a pool.
+// _FusedConv2DMaxPool
+bool AcceptsFirstLayer(const KernelSpec& spec);
+std::unique_ptr<Kernel> MakeFirstLayer(const KernelSpec& spec);
+// _Conv2DMaxPoolBackpropFilter
+bool AcceptsFirstLayerFilterGradient(const KernelSpec& spec);
+std::unique_ptr<Kernel> MakeFirstLayerFilterGradient(const KernelSpec& spec);
 
 }  // namespace estimator::winograd
 

@@ -9,13 +9,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/bfloat16/tiles.h"
+#include "estimator/kernels/kernel_rules.h"
 #include "estimator/kernels/op_traits.h"
 #include "estimator/kernels/widened.h"
 
 namespace estimator::ir {
 namespace {
-
-constexpr int64_t kSmallestSide = 32;
 
 bool IsMatMul(const std::string& op) {
   return op == "MatMul" || op == "_FusedMatMul" || op == "BatchMatMulV2";
@@ -108,10 +107,8 @@ class Narrower {
     for (const TensorSpec* spec : {&a, &b, &c}) {
       if (spec->dtype != DType::kFloat32 || spec->shape.rank() < 2) return false;
     }
-    // Without AMX, Winograd's algorithm in f32 is faster than what a cast to bf16 would save.
-    if (!IsMatMul(node.op)) return bfloat16::HasAmx();
-    const auto sides = {a.shape.dim(-1), a.shape.dim(-2), c.shape.dim(-1), c.shape.dim(-2)};
-    return std::min(sides) >= kSmallestSide;
+    if (!IsMatMul(node.op)) return ConvolutionsAreFasterInBfloat16({.amx = bfloat16::HasAmx()});
+    return IsFasterInBfloat16(a.shape.dim(-2), a.shape.dim(-1), c.shape.dim(-2), c.shape.dim(-1));
   }
 
   void Visit(int n) {

@@ -1,0 +1,173 @@
+#include "estimator/kernels/kernel_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace estimator {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Pass = ConvolutionCase::Pass;
+using enum NativeKernel;
+
+// The rules get the instructions as an argument, so every machine tests all of them.
+constexpr CpuFeatures kAvx2{}, kAvx512{.avx512 = true}, kAmx{.avx512 = true, .amx = true};
+constexpr DType kF32 = DType::kFloat32, kBf16 = DType::kBfloat16;
+
+TEST(MatMulRules, GemmTakesWideProductsOfSomeDepth) {
+  for (const MatMulCase& product :
+       {MatMulCase{.m = 1024, .n = 3072, .k = 768}, MatMulCase{.m = 128, .n = 1000, .k = 32},
+        MatMulCase{.m = 128, .n = 3136, .k = 1024, .transpose_b = true},
+        MatMulCase{.m = 3136, .n = 1024, .k = 1024, .transpose_a = true}}) {
+    EXPECT_THAT(FastKernels(product, kAvx512), ElementsAre(kGemm));
+    EXPECT_THAT(FastKernels(product, kAvx2), IsEmpty());
+  }
+  for (const MatMulCase& product :
+       {MatMulCase{.m = 127, .n = 1000, .k = 32}, MatMulCase{.m = 128, .n = 999, .k = 32},
+        MatMulCase{.m = 128, .n = 1000, .k = 31}, MatMulCase{.m = 128, .n = 1000, .k = 1025}}) {
+    EXPECT_THAT(FastKernels(product, kAvx512), IsEmpty());
+  }
+}
+
+TEST(MatMulRules, TilesTakeMostProductsOfF32WithAmx) {
+  const auto kernels = [](const MatMulCase& product, const CpuFeatures& cpu) {
+    return FastKernels(product, cpu);
+  };
+  EXPECT_THAT(kernels({.m = 128, .n = 64, .k = 64}, kAmx), ElementsAre(kBfloat16Tiles));
+  EXPECT_THAT(kernels({.m = 128, .n = 64, .k = 64}, kAvx512), IsEmpty());
+  EXPECT_THAT(kernels({.m = 128, .n = 64, .k = 63}, kAmx), IsEmpty());
+  EXPECT_THAT(kernels({.m = 32, .n = 64, .k = 64}, kAmx), ElementsAre(kBfloat16Tiles));
+  EXPECT_THAT(kernels({.m = 31, .n = 64, .k = 1024}, kAmx), IsEmpty());
+  EXPECT_THAT(kernels({.m = 16, .n = 64, .k = 64, .transpose_a = true}, kAmx),
+              ElementsAre(kBfloat16Tiles));
+  // Where both are faster than oneDNN, tiles come first.
+  EXPECT_THAT(kernels({.m = 1024, .n = 3072, .k = 768}, kAmx), ElementsAre(kBfloat16Tiles, kGemm));
+}
+
+TEST(MatMulRules, SomeProductsOfBfloat16AreLeftToOneDnn) {
+  for (const CpuFeatures& cpu : {kAvx512, kAmx}) {
+    const auto chosen = [&cpu](MatMulCase product) {
+      product.dtype = kBf16;
+      const std::vector<NativeKernel> kernels = FastKernels(product, cpu);
+      return !kernels.empty() && kernels[0] == kBfloat16Tiles;
+    };
+    EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 64}));
+    EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 2048}));
+    EXPECT_TRUE(chosen({.m = 33, .n = 64, .k = 1536}));
+    EXPECT_FALSE(chosen({.m = 32, .n = 64, .k = 1536}));
+    EXPECT_FALSE(chosen({.m = 33, .n = 64, .k = 1535}));
+    EXPECT_TRUE(chosen({.m = 1024, .n = 2048, .k = 64}));
+    EXPECT_FALSE(chosen({.m = 1023, .n = 2048, .k = 64}));
+    EXPECT_FALSE(chosen({.m = 1024, .n = 2047, .k = 64}));
+    EXPECT_FALSE(chosen({.m = 1024, .n = 2048, .k = 64, .transpose_b = true}));
+    EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 64, .transpose_a = true}));
+    EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 63, .transpose_a = true}));
+  }
+}
+
+// Square images and filters, as many input as output channels.
+ConvolutionCase Conv(Pass pass, DType dtype, int64_t images, int64_t size, int64_t channels,
+                     int64_t taps) {
+  return {.pass = pass,
+          .dtype = dtype,
+          .images = images,
+          .in_columns = size,
+          .in_channels = channels,
+          .out_rows = size,
+          .out_columns = size,
+          .out_channels = channels,
+          .filter_rows = taps,
+          .filter_columns = taps};
+}
+
+TEST(ConvolutionRules, WinogradNeedsSomePixels) {
+  const auto takes = [](Pass pass, int64_t images, int64_t size, int64_t channels, int64_t taps) {
+    return testing::Value(FastKernels(Conv(pass, kF32, images, size, channels, taps), kAvx512),
+                          Contains(kWinograd));
+  };
+  for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
+    EXPECT_TRUE(takes(pass, 8, 8, 16, 3));  // 512 pixels
+    EXPECT_FALSE(takes(pass, 7, 8, 16, 3));
+    EXPECT_FALSE(takes(pass, 8, 8, 15, 3));
+    EXPECT_TRUE(takes(pass, 64, 2, 512, 3));  // images smaller than a tile
+    EXPECT_FALSE(takes(pass, 63, 2, 512, 3));
+  }
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 8, 8, 16, 5));
+  EXPECT_FALSE(takes(Pass::kFilterGradient, 8, 8, 16, 3));
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 16, 8, 16, 3));  // 1024 pixels
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 64, 2, 16, 3));
+}
+
+TEST(ConvolutionRules, WinogradIsTakenEverywhereIfAskedFor) {
+  const ConvolutionCase few = Conv(Pass::kForward, kF32, 1, 4, 16, 3);
+  EXPECT_THAT(FastKernels(few, kAvx512), Not(Contains(kWinograd)));
+  EXPECT_THAT(FastKernels(few, kAvx512, ConvAlgorithm::kWinograd), Contains(kWinograd));
+}
+
+TEST(ConvolutionRules, WithAmxTilesComeFirstForSmallFilters) {
+  for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
+    for (const int64_t taps : {1, 3}) {
+      EXPECT_EQ(FastKernels(Conv(pass, kF32, 32, 28, 64, taps), kAmx).front(), kBfloat16Tiles);
+    }
+    EXPECT_EQ(FastKernels(Conv(pass, kF32, 32, 28, 64, 5), kAmx).back(), kBfloat16Tiles);
+    EXPECT_NE(FastKernels(Conv(pass, kF32, 32, 28, 64, 5), kAmx).front(), kBfloat16Tiles);
+  }
+  const auto first_of_gradient = [](int64_t size, int64_t channels) {
+    return FastKernels(Conv(Pass::kFilterGradient, kF32, 32, size, channels, 3), kAmx).front();
+  };
+  EXPECT_EQ(first_of_gradient(14, 128), kBfloat16Tiles);
+  EXPECT_NE(first_of_gradient(13, 128), kBfloat16Tiles);
+  EXPECT_NE(first_of_gradient(14, 127), kBfloat16Tiles);
+}
+
+TEST(ConvolutionRules, SplitNumbersNeedSomePixels) {
+  const auto takes = [](Pass pass, DType dtype, int64_t images, int64_t size) {
+    return testing::Value(FastKernels(Conv(pass, dtype, images, size, 64, 3), kAmx),
+                          Contains(kBfloat16Tiles));
+  };
+  for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
+    EXPECT_TRUE(takes(pass, kF32, 4, 8));  // 256 pixels
+    EXPECT_FALSE(takes(pass, kF32, 3, 8));
+    EXPECT_TRUE(takes(pass, kBf16, 1, 2));
+  }
+  EXPECT_TRUE(takes(Pass::kFilterGradient, kF32, 1, 8));  // 64 pixels
+  EXPECT_FALSE(takes(Pass::kFilterGradient, kF32, 1, 7));
+  EXPECT_TRUE(takes(Pass::kFilterGradient, kBf16, 1, 7));
+}
+
+TEST(ConvolutionRules, WithoutAmxTilesOnlyComputeGradientsOfOneTapFromBfloat16) {
+  for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kFilterGradient}) {
+    for (const DType dtype : {kF32, kBf16}) {
+      for (const int64_t taps : {1, 3}) {
+        const std::vector<NativeKernel> kernels =
+            FastKernels(Conv(pass, dtype, 32, 28, 64, taps), kAvx512);
+        const bool tiles = pass == Pass::kFilterGradient && dtype == kBf16 && taps == 1;
+        EXPECT_EQ(kernels.front(), tiles ? kBfloat16Tiles : kBfloat16Winograd);
+        EXPECT_EQ(testing::Value(kernels, Contains(kBfloat16Tiles)), tiles);
+      }
+    }
+  }
+}
+
+TEST(Bfloat16Rules, CastsPayOffForLargeMatricesAndForConvolutionsWithAmx) {
+  EXPECT_TRUE(IsFasterInBfloat16(32, 32, 32, 32));
+  EXPECT_FALSE(IsFasterInBfloat16(31, 1024, 31, 1024));
+  EXPECT_FALSE(IsFasterInBfloat16(1024, 1024, 1024, 10));
+  EXPECT_TRUE(ConvolutionsAreFasterInBfloat16(kAmx));
+  EXPECT_FALSE(ConvolutionsAreFasterInBfloat16(kAvx512));
+}
+
+TEST(OneDnnRules, SlowKernelsAreAvoided) {
+  EXPECT_TRUE(OneDnnFilterGradientIsSlow(kBf16, true));
+  EXPECT_FALSE(OneDnnFilterGradientIsSlow(kBf16, false));
+  EXPECT_FALSE(OneDnnFilterGradientIsSlow(kF32, true));
+  EXPECT_TRUE(OneDnnMatMulIsFasterTransposed(128, 1024));
+  EXPECT_FALSE(OneDnnMatMulIsFasterTransposed(95, 1024));
+  EXPECT_FALSE(OneDnnMatMulIsFasterTransposed(1024, 1024));
+}
+
+}  // namespace
+}  // namespace estimator
