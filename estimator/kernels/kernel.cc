@@ -133,21 +133,44 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, Ker
       spec.name, ": no kernel of ", spec.op, " takes these types and shapes: ", SpecString(spec)));
 }
 
-std::optional<KernelTier> AcceptingTier(const KernelSpec& spec, KernelTier fastest,
-                                        KernelTier slowest) {
+namespace {
+
+struct Acceptance {
+  KernelTier tier = KernelTier::kReference;
+  bool widened = false;
+};
+
+// What CreateKernel would return; nullopt if it would fail.
+std::optional<Acceptance> FindAcceptance(const KernelSpec& spec, KernelTier fastest,
+                                         KernelTier slowest) {
   const Tiers* tiers = FindTiers(spec.op);
   if (tiers == nullptr) return std::nullopt;
   const int first = static_cast<int>(fastest), last = static_cast<int>(slowest);
   const int last_fast = std::max(last, kReference + 1);
-  if (const auto tier = AcceptingTierIn(*tiers, spec, first, last_fast)) return tier;
+  if (const auto tier = AcceptingTierIn(*tiers, spec, first, last_fast)) return Acceptance{*tier};
   if (const std::optional<KernelSpec> wide = WidenedSpec(spec)) {
-    if (const auto tier = AcceptingTierIn(*tiers, *wide, first, last_fast)) return tier;
+    if (const auto tier = AcceptingTierIn(*tiers, *wide, first, last_fast))
+      return Acceptance{*tier, true};
   }
-  return AcceptingTierIn(*tiers, spec, std::min(first, kReference), last);
+  const auto tier = AcceptingTierIn(*tiers, spec, std::min(first, kReference), last);
+  return tier.has_value() ? std::optional<Acceptance>(Acceptance{*tier}) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<KernelTier> AcceptingTier(const KernelSpec& spec, KernelTier fastest,
+                                        KernelTier slowest) {
+  const std::optional<Acceptance> found = FindAcceptance(spec, fastest, slowest);
+  return found.has_value() ? std::optional<KernelTier>(found->tier) : std::nullopt;
 }
 
 bool Accepts(const KernelSpec& spec, KernelTier fastest, KernelTier slowest) {
-  return AcceptingTier(spec, fastest, slowest).has_value();
+  return FindAcceptance(spec, fastest, slowest).has_value();
+}
+
+bool AcceptsUnwidened(const KernelSpec& spec, KernelTier fastest, KernelTier slowest) {
+  const std::optional<Acceptance> found = FindAcceptance(spec, fastest, slowest);
+  return found.has_value() && !found->widened;
 }
 
 absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<const Array> inputs,

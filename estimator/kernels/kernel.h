@@ -31,7 +31,7 @@ enum class ConvAlgorithm {
   // three products of bf16. In f32, errors are at most 1e-4 of the result's root mean square. For
   // convolutions of bf16 see bfloat16/winograd.h.
   kAuto,
-  kDirect,    // neither of the two: the rounding error of a plain sum
+  kDirect,  // neither of the two: the rounding error of a plain sum
   kWinograd,  // Winograd wherever a kernel supports the shape, even where it is slower; no three products
 };
 
@@ -138,6 +138,10 @@ std::optional<KernelTier> AcceptingTier(const KernelSpec& spec, KernelTier faste
 // Whether CreateKernel would return a kernel.
 bool Accepts(const KernelSpec& spec, KernelTier fastest,
              KernelTier slowest = KernelTier::kReference);
+
+// Whether that kernel would run on the spec's own dtypes: it would not be widened.
+bool AcceptsUnwidened(const KernelSpec& spec, KernelTier fastest,
+                      KernelTier slowest = KernelTier::kReference);
 
 // Builds the reference kernel and runs it once on arrays, for constant folding and tests.
 absl::StatusOr<std::vector<Array>> RunReferenceKernel(const KernelSpec& spec,

@@ -17,20 +17,30 @@ namespace {
 
 using dnnl::memory;
 
-std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec, bool depthwise) {
+// What oneDNN does for a spec.
+struct Plan {
+  Convolution conv;
   FusedOps fused;
-  if (!ParseFusedOps(spec.attrs, &fused)) return nullptr;
+  bool side = false;
+  dnnl::convolution_forward::primitive_desc desc;
+};
+
+// nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer is whether it makes a
+// primitive descriptor. This is cheap beside building the primitive, which generates its code.
+std::optional<Plan> PlanOf(const KernelSpec& spec, bool depthwise) {
+  FusedOps fused;
+  if (!ParseFusedOps(spec.attrs, &fused)) return std::nullopt;
   const bool side = spec.inputs.size() == 4;
-  if (spec.inputs.size() != (fused.bias ? (side ? 4 : 3) : 2)) return nullptr;
-  if (spec.inputs[1].dtype != spec.inputs[0].dtype) return nullptr;
-  if (side && !(spec.inputs[3] == spec.outputs[0])) return nullptr;
+  if (spec.inputs.size() != (fused.bias ? (side ? 4 : 3) : 2)) return std::nullopt;
+  if (spec.inputs[1].dtype != spec.inputs[0].dtype) return std::nullopt;
+  if (side && !(spec.inputs[3] == spec.outputs[0])) return std::nullopt;
   const std::optional<Convolution> conv =
       DescribeConvolution(spec.attrs, spec.inputs[0], spec.inputs[1], spec.outputs[0], depthwise);
-  if (!conv.has_value()) return nullptr;
+  if (!conv.has_value()) return std::nullopt;
   const int64_t channels = conv->output.dims()[1];
   if (fused.bias &&
       (spec.inputs[2].dtype != spec.inputs[0].dtype || spec.inputs[2].shape != Shape{channels})) {
-    return nullptr;
+    return std::nullopt;
   }
   const memory::desc bias =
       fused.bias ? memory::desc({channels}, DataType(spec.inputs[0].dtype), memory::format_tag::x)
@@ -39,37 +49,49 @@ std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec, bool depthwise) {
   // their layout. Its inference primitives would choose NHWC on AVX-512.
   const dnnl::prop_kind kind = IsBlocked(spec.attrs) ? dnnl::prop_kind::forward_training
                                                      : dnnl::prop_kind::forward_inference;
-  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
+  return NullIfUnsupported([&]() -> std::optional<Plan> {
     dnnl::convolution_forward::primitive_desc desc(
         {kind, dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter, bias,
          conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         FusedAttributes(fused, side), CpuEngine());
-    if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.dst_desc())) return nullptr;
+    if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.dst_desc())) return std::nullopt;
+    return Plan{.conv = *conv, .fused = fused, .side = side, .desc = desc};
+  });
+}
+
+template <bool kDepthwise>
+bool AcceptsConv2D(const KernelSpec& spec) {
+  return PlanOf(spec, kDepthwise).has_value();
+}
+
+template <bool kDepthwise>
+std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec) {
+  std::optional<Plan> plan = PlanOf(spec, kDepthwise);
+  if (!plan.has_value()) return nullptr;
+  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
     std::vector<Argument> arguments = {
-        {DNNL_ARG_SRC, desc.src_desc(), Input(0)},
-        {DNNL_ARG_WEIGHTS, desc.weights_desc(),
-         chain->InPreparedLayout(1, conv->filter, desc.weights_desc())},
-        {DNNL_ARG_DST, desc.dst_desc(), Output(0)}};
-    if (fused.bias) arguments.push_back({DNNL_ARG_BIAS, desc.bias_desc(), Input(2)});
-    if (side) {
+        {DNNL_ARG_SRC, plan->desc.src_desc(), Input(0)},
+        {DNNL_ARG_WEIGHTS, plan->desc.weights_desc(),
+         chain->InPreparedLayout(1, plan->conv.filter, plan->desc.weights_desc())},
+        {DNNL_ARG_DST, plan->desc.dst_desc(), Output(0)}};
+    if (plan->fused.bias) arguments.push_back({DNNL_ARG_BIAS, plan->desc.bias_desc(), Input(2)});
+    if (plan->side) {
       chain->AddCopy(Input(3), Output(0), spec.outputs[0].num_bytes());
       chain->set_alias_input(3);
     }
-    chain->AddStep(dnnl::convolution_forward(desc), desc.scratchpad_desc(), arguments);
-    chain->set_implementation(desc.impl_info_str());
+    chain->AddStep(dnnl::convolution_forward(plan->desc), plan->desc.scratchpad_desc(), arguments);
+    chain->set_implementation(plan->desc.impl_info_str());
     return chain;
   });
 }
 
-EST_REGISTER_KERNEL("Conv2D", KernelTier::kOneDnn,
-                    [](const KernelSpec& spec) { return MakeConv2D(spec, false); });
-EST_REGISTER_KERNEL("_FusedConv2D", KernelTier::kOneDnn,
-                    [](const KernelSpec& spec) { return MakeConv2D(spec, false); });
-EST_REGISTER_KERNEL("DepthwiseConv2dNative", KernelTier::kOneDnn,
-                    [](const KernelSpec& spec) { return MakeConv2D(spec, true); });
-EST_REGISTER_KERNEL("_FusedDepthwiseConv2dNative", KernelTier::kOneDnn,
-                    [](const KernelSpec& spec) { return MakeConv2D(spec, true); });
+EST_REGISTER_KERNEL("Conv2D", KernelTier::kOneDnn, MakeConv2D<false>, AcceptsConv2D<false>);
+EST_REGISTER_KERNEL("_FusedConv2D", KernelTier::kOneDnn, MakeConv2D<false>, AcceptsConv2D<false>);
+EST_REGISTER_KERNEL("DepthwiseConv2dNative", KernelTier::kOneDnn, MakeConv2D<true>,
+                    AcceptsConv2D<true>);
+EST_REGISTER_KERNEL("_FusedDepthwiseConv2dNative", KernelTier::kOneDnn, MakeConv2D<true>,
+                    AcceptsConv2D<true>);
 
 }  // namespace
 }  // namespace estimator::onednn

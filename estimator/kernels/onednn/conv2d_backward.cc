@@ -13,26 +13,31 @@
 namespace estimator::onednn {
 namespace {
 
-std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec, bool depthwise) {
-  if (spec.inputs.size() != 3 || spec.inputs[1].dtype != spec.inputs[2].dtype) return nullptr;
+// What oneDNN does for a gradient.
+template <typename Desc>
+struct Plan {
+  Convolution conv;
+  Desc desc;
+};
+using InputPlan = Plan<dnnl::convolution_backward_data::primitive_desc>;
+using FilterPlan = Plan<dnnl::convolution_backward_weights::primitive_desc>;
+
+// Both functions: nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer is
+// whether it makes a primitive descriptor. This is cheap beside building the primitive, which generates its
+// code.
+std::optional<InputPlan> InputPlanOf(const KernelSpec& spec, bool depthwise) {
+  if (spec.inputs.size() != 3 || spec.inputs[1].dtype != spec.inputs[2].dtype) return std::nullopt;
   const std::optional<Convolution> conv =
       DescribeConvolution(spec.attrs, spec.outputs[0], spec.inputs[1], spec.inputs[2], depthwise);
-  if (!conv.has_value() || conv->dilated()) return nullptr;
-  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
+  if (!conv.has_value() || conv->dilated()) return std::nullopt;
+  return NullIfUnsupported([&]() -> std::optional<InputPlan> {
     dnnl::convolution_backward_data::primitive_desc desc(
         {dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter,
          conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         UserScratchpad(), CpuEngine(), ForwardHint(*conv));
     if (!SkipReference(desc) || !conv->IsOwn(desc.diff_src_desc(), desc.diff_dst_desc()))
-      return nullptr;
-    auto chain = std::make_unique<PrimitiveChain>(spec.name);
-    const Operand filter = chain->InPreparedLayout(1, conv->filter, desc.weights_desc());
-    chain->AddStep(dnnl::convolution_backward_data(desc), desc.scratchpad_desc(),
-                   {{DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), Input(2)},
-                    {DNNL_ARG_WEIGHTS, desc.weights_desc(), filter},
-                    {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), Output(0)}});
-    chain->set_implementation(desc.impl_info_str());
-    return chain;
+      return std::nullopt;
+    return InputPlan{.conv = *conv, .desc = desc};
   });
 }
 
@@ -43,39 +48,77 @@ bool IsSlow(const KernelSpec& spec) {
   return OneDnnFilterGradientIsSlow(spec.inputs[0].dtype, amx);
 }
 
-std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec, bool depthwise) {
-  if (spec.inputs.size() != 3 || IsSlow(spec)) return nullptr;
+std::optional<FilterPlan> FilterPlanOf(const KernelSpec& spec, bool depthwise) {
+  if (spec.inputs.size() != 3 || IsSlow(spec)) return std::nullopt;
   const std::optional<Convolution> conv =
       DescribeConvolution(spec.attrs, spec.inputs[0], spec.outputs[0], spec.inputs[2], depthwise);
-  if (!conv.has_value() || conv->dilated()) return nullptr;
-  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
+  if (!conv.has_value() || conv->dilated()) return std::nullopt;
+  return NullIfUnsupported([&]() -> std::optional<FilterPlan> {
     dnnl::convolution_backward_weights::primitive_desc desc(
         {dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter,
          conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         UserScratchpad(), CpuEngine(), ForwardHint(*conv));
-    if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.diff_dst_desc())) return nullptr;
+    if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.diff_dst_desc()))
+      return std::nullopt;
+    return FilterPlan{.conv = *conv, .desc = desc};
+  });
+}
+
+template <bool kDepthwise>
+bool AcceptsBackpropInput(const KernelSpec& spec) {
+  return InputPlanOf(spec, kDepthwise).has_value();
+}
+
+template <bool kDepthwise>
+std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec) {
+  std::optional<InputPlan> plan = InputPlanOf(spec, kDepthwise);
+  if (!plan.has_value()) return nullptr;
+  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
+    auto& [conv, desc] = *plan;
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
-    const bool plain = desc.diff_weights_desc() == conv->filter;
+    const Operand filter = chain->InPreparedLayout(1, conv.filter, desc.weights_desc());
+    chain->AddStep(dnnl::convolution_backward_data(desc), desc.scratchpad_desc(),
+                   {{DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), Input(2)},
+                    {DNNL_ARG_WEIGHTS, desc.weights_desc(), filter},
+                    {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), Output(0)}});
+    chain->set_implementation(desc.impl_info_str());
+    return chain;
+  });
+}
+
+template <bool kDepthwise>
+bool AcceptsBackpropFilter(const KernelSpec& spec) {
+  return FilterPlanOf(spec, kDepthwise).has_value();
+}
+
+template <bool kDepthwise>
+std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec) {
+  std::optional<FilterPlan> plan = FilterPlanOf(spec, kDepthwise);
+  if (!plan.has_value()) return nullptr;
+  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
+    auto& [conv, desc] = *plan;
+    auto chain = std::make_unique<PrimitiveChain>(spec.name);
+    const bool plain = desc.diff_weights_desc() == conv.filter;
     const Operand filter =
         plain ? Output(0) : chain->AddScratch(desc.diff_weights_desc().get_size());
     chain->AddStep(dnnl::convolution_backward_weights(desc), desc.scratchpad_desc(),
                    {{DNNL_ARG_SRC, desc.src_desc(), Input(0)},
                     {DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), Input(2)},
                     {DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), filter}});
-    if (!plain) chain->AddReorder(desc.diff_weights_desc(), filter, conv->filter, Output(0));
+    if (!plain) chain->AddReorder(desc.diff_weights_desc(), filter, conv.filter, Output(0));
     chain->set_implementation(desc.impl_info_str());
     return chain;
   });
 }
 
-EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kOneDnn,
-                    [](const KernelSpec& spec) { return MakeBackpropInput(spec, false); });
-EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kOneDnn,
-                    [](const KernelSpec& spec) { return MakeBackpropFilter(spec, false); });
+EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kOneDnn, MakeBackpropInput<false>,
+                    AcceptsBackpropInput<false>);
+EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kOneDnn, MakeBackpropFilter<false>,
+                    AcceptsBackpropFilter<false>);
 EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropInput", KernelTier::kOneDnn,
-                    [](const KernelSpec& spec) { return MakeBackpropInput(spec, true); });
+                    MakeBackpropInput<true>, AcceptsBackpropInput<true>);
 EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropFilter", KernelTier::kOneDnn,
-                    [](const KernelSpec& spec) { return MakeBackpropFilter(spec, true); });
+                    MakeBackpropFilter<true>, AcceptsBackpropFilter<true>);
 
 }  // namespace
 }  // namespace estimator::onednn

@@ -6,6 +6,7 @@
 //   BatchMatMulV2: attributes adj_x, adj_y; batch axes broadcast as in TensorFlow
 // The product of bf16 operands may be f32 (passes/fuse.h, FuseCast).
 #include <memory>
+#include <optional>
 
 #include "estimator/kernels/kernel_rules.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
@@ -44,29 +45,39 @@ bool IsTurned(const TensorSpec& a, const TensorSpec& c, bool transpose_b) {
   return avx2 && OneDnnMatMulIsFasterTransposed(c.shape[0], c.shape[1]);
 }
 
-std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, bool transpose_b) {
+// What oneDNN does for a spec.
+struct Plan {
+  FusedOps fused;
+  bool side = false;
+  memory::desc a, given_b, b, bias, c;
+  dnnl::matmul::primitive_desc desc;
+};
+
+// nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer is whether it makes a
+// primitive descriptor. This is cheap beside building the primitive, which generates its code.
+std::optional<Plan> PlanOf(const KernelSpec& spec, bool transpose_a, bool transpose_b) {
   const TensorSpec& a = spec.inputs[0];
   const TensorSpec& b = spec.inputs[1];
   const TensorSpec& c = spec.outputs[0];
   FusedOps fused;
-  if (!ParseFusedOps(spec.attrs, &fused)) return nullptr;
+  if (!ParseFusedOps(spec.attrs, &fused)) return std::nullopt;
   const bool side = fused.bias && spec.inputs.size() == 4;
-  if (spec.inputs.size() != (side ? 4u : fused.bias ? 3u : 2u)) return nullptr;
-  if (side && !(spec.inputs[3] == c)) return nullptr;
+  if (spec.inputs.size() != (side ? 4u : fused.bias ? 3u : 2u)) return std::nullopt;
+  if (side && !(spec.inputs[3] == c)) return std::nullopt;
   // oneDNN sums in f32, and can write a bf16 product in f32.
   const bool widens = a.dtype == DType::kBfloat16 && c.dtype == DType::kFloat32;
-  if (!SupportedType(a.dtype) || b.dtype != a.dtype) return nullptr;
-  if (c.dtype != a.dtype && !widens) return nullptr;
+  if (!SupportedType(a.dtype) || b.dtype != a.dtype) return std::nullopt;
+  if (c.dtype != a.dtype && !widens) return std::nullopt;
   const int rank = c.shape.rank();
-  if (rank < 2 || rank > 6 || a.shape.rank() < 2 || b.shape.rank() < 2) return nullptr;
-  if (a.shape.num_elements() == 0 || b.shape.num_elements() == 0) return nullptr;
+  if (rank < 2 || rank > 6 || a.shape.rank() < 2 || b.shape.rank() < 2) return std::nullopt;
+  if (a.shape.num_elements() == 0 || b.shape.num_elements() == 0) return std::nullopt;
   if (fused.bias) {
     const TensorSpec& bias = spec.inputs[2];
-    if (bias.dtype != a.dtype && bias.dtype != c.dtype) return nullptr;
-    if (bias.shape != Shape{c.shape[-1]}) return nullptr;
+    if (bias.dtype != a.dtype && bias.dtype != c.dtype) return std::nullopt;
+    if (bias.shape != Shape{c.shape[-1]}) return std::nullopt;
   }
 
-  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
+  return NullIfUnsupported([&]() -> std::optional<Plan> {
     const memory::desc a_layout = MatrixLayout(a, transpose_a, rank);
     const memory::desc given_b = MatrixLayout(b, transpose_b, rank);
     const memory::desc b_layout =
@@ -84,36 +95,60 @@ std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec, bool transpose_a, boo
         fused.bias ? dnnl::matmul::desc(a_layout, b_layout, bias_layout, c_layout)
                    : dnnl::matmul::desc(a_layout, b_layout, c_layout),
         FusedAttributes(fused, side), CpuEngine());
-    if (!SkipReference(desc)) return nullptr;
+    if (!SkipReference(desc)) return std::nullopt;
+    return Plan{.fused = fused,
+                .side = side,
+                .a = a_layout,
+                .given_b = given_b,
+                .b = b_layout,
+                .bias = bias_layout,
+                .c = c_layout,
+                .desc = desc};
+  });
+}
+
+std::optional<Plan> DensePlanOf(const KernelSpec& spec) {
+  if (spec.inputs.size() < 2) return std::nullopt;
+  return PlanOf(spec, Flag(spec.attrs, "transpose_a"), Flag(spec.attrs, "transpose_b"));
+}
+
+std::optional<Plan> BatchedPlanOf(const KernelSpec& spec) {
+  if (spec.inputs.size() != 2) return std::nullopt;
+  return PlanOf(spec, Flag(spec.attrs, "adj_x"), Flag(spec.attrs, "adj_y"));
+}
+
+std::unique_ptr<Kernel> MakeKernelOf(const KernelSpec& spec, const std::optional<Plan>& plan) {
+  if (!plan.has_value()) return nullptr;
+  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     auto chain = std::make_unique<PrimitiveChain>(spec.name);
     std::vector<Argument> arguments = {
-        {DNNL_ARG_SRC, a_layout, Input(0)},
-        {DNNL_ARG_WEIGHTS, b_layout, chain->InPreparedLayout(1, given_b, b_layout)},
-        {DNNL_ARG_DST, c_layout, Output(0)}};
-    if (fused.bias) arguments.push_back({DNNL_ARG_BIAS, bias_layout, Input(2)});
-    if (side) {
-      chain->AddCopy(Input(3), Output(0), c.num_bytes());
+        {DNNL_ARG_SRC, plan->a, Input(0)},
+        {DNNL_ARG_WEIGHTS, plan->b, chain->InPreparedLayout(1, plan->given_b, plan->b)},
+        {DNNL_ARG_DST, plan->c, Output(0)}};
+    if (plan->fused.bias) arguments.push_back({DNNL_ARG_BIAS, plan->bias, Input(2)});
+    if (plan->side) {
+      chain->AddCopy(Input(3), Output(0), spec.outputs[0].num_bytes());
       chain->set_alias_input(3);
     }
-    chain->AddStep(dnnl::matmul(desc), desc.scratchpad_desc(), arguments);
-    chain->set_implementation(desc.impl_info_str());
+    chain->AddStep(dnnl::matmul(plan->desc), plan->desc.scratchpad_desc(), arguments);
+    chain->set_implementation(plan->desc.impl_info_str());
     return chain;
   });
 }
 
+bool AcceptsDense(const KernelSpec& spec) { return DensePlanOf(spec).has_value(); }
 std::unique_ptr<Kernel> MakeDense(const KernelSpec& spec) {
-  if (spec.inputs.size() < 2) return nullptr;
-  return MakeMatMul(spec, Flag(spec.attrs, "transpose_a"), Flag(spec.attrs, "transpose_b"));
+  return MakeKernelOf(spec, DensePlanOf(spec));
 }
 
+bool AcceptsBatched(const KernelSpec& spec) { return BatchedPlanOf(spec).has_value(); }
 std::unique_ptr<Kernel> MakeBatched(const KernelSpec& spec) {
-  if (spec.inputs.size() != 2) return nullptr;
-  return MakeMatMul(spec, Flag(spec.attrs, "adj_x"), Flag(spec.attrs, "adj_y"));
+  return MakeKernelOf(spec, BatchedPlanOf(spec));
 }
 
-EST_REGISTER_KERNEL("MatMul", KernelTier::kOneDnn, MakeDense);
-EST_REGISTER_KERNEL("_FusedMatMul", KernelTier::kOneDnn, MakeDense);
-EST_REGISTER_KERNEL("BatchMatMulV2", KernelTier::kOneDnn, MakeBatched);
+EST_REGISTER_KERNEL("MatMul", KernelTier::kOneDnn, MakeDense, AcceptsDense);
+EST_REGISTER_KERNEL("_FusedMatMul", KernelTier::kOneDnn, MakeDense, AcceptsDense);
+EST_REGISTER_KERNEL("BatchMatMulV2", KernelTier::kOneDnn, MakeBatched, AcceptsBatched);
 
 }  // namespace
 }  // namespace estimator::onednn

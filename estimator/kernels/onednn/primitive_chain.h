@@ -12,6 +12,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -122,16 +123,16 @@ dnnl::primitive_attr UserScratchpad();
 // the process may not map as much as a kernel could need (ulimit -v).
 void CheckRoomForCode();
 
-// Runs `build`. Returns null if oneDNN throws, for a shape, dtype or layout that it does not
-// support. Throws std::bad_alloc if there is too little memory.
+// Runs `build`, which returns a kernel or an optional. Returns an empty one if oneDNN throws, for a shape,
+// dtype or layout that it does not support. Throws std::bad_alloc if there is too little memory.
 template <typename Build>
-std::unique_ptr<Kernel> NullIfUnsupported(Build&& build) {
+std::invoke_result_t<Build> NullIfUnsupported(Build&& build) {
   CheckRoomForCode();
   try {
     return build();
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
-    return nullptr;
+    return {};
   }
 }
 

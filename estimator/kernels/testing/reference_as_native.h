@@ -14,12 +14,15 @@ namespace estimator {
 // Registers the reference kernel of `op` as its native kernel, for specs that `accepts` takes. Call
 // it before main. A test that does so must not link the op's real native kernel.
 inline bool RegisterReferenceAsNative(absl::string_view op, const KernelPredicate& accepts) {
-  return RegisterKernel(op, KernelTier::kNative,
-                        [accepts](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
-                          if (!accepts(spec)) return nullptr;
-                          auto kernel = CreateKernel(spec, KernelTier::kReference);
-                          return kernel.ok() ? *std::move(kernel) : nullptr;
-                        });
+  return RegisterKernel(
+      op, KernelTier::kNative,
+      [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+        auto kernel = CreateKernel(spec, KernelTier::kReference);
+        return kernel.ok() ? *std::move(kernel) : nullptr;
+      },
+      [accepts](const KernelSpec& spec) {
+        return accepts(spec) && Accepts(spec, KernelTier::kReference);
+      });
 }
 
 }  // namespace estimator

@@ -11,7 +11,6 @@
 #include "estimator/kernels/bfloat16/tiles.h"
 #include "estimator/kernels/kernel_rules.h"
 #include "estimator/kernels/op_traits.h"
-#include "estimator/kernels/widened.h"
 
 namespace estimator::ir {
 namespace {
@@ -168,7 +167,8 @@ class Narrower {
   // Sets the kernel of a product of bf16. Returns false if none computes it in bf16.
   bool FindProduct(Node& product) const {
     const KernelTier slowest = IsMatMul(product.op) ? KernelTier::kFused : KernelTier::kNative;
-    return FindFastKernel(module_, product, fastest_, slowest) && !IsWidened(*product.kernel);
+    return AcceptsUnwidened(SpecOf(module_, product), fastest_, slowest) &&
+           FindFastKernel(module_, product, fastest_, slowest);
   }
 
   // The value in bf16. Compact removes casts that no product reads.

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/layout.h"
 #include "estimator/kernels/op_traits.h"
-#include "estimator/kernels/widened.h"
 
 namespace estimator::ir {
 namespace {
@@ -218,8 +217,7 @@ class LayoutChooser {
 
   // A native kernel for f32 on widened operands does not count: oneDNN has kernels for bf16.
   static bool HasNative(const KernelSpec& spec) {
-    const auto kernel = CreateKernel(spec, KernelTier::kNative, KernelTier::kNative);
-    return kernel.ok() && !IsWidened(**kernel);
+    return AcceptsUnwidened(spec, KernelTier::kNative, KernelTier::kNative);
   }
 
   // Adds node n in blocks, if a kernel of a tier from `slowest` accepts that.
@@ -247,10 +245,10 @@ class LayoutChooser {
       spec.attrs.Set("input_shape",
                      BlockedShape(Shape(spec.attrs.ints("input_shape")), block).dims());
     }
+    // A bf16 convolution in NHWC is faster than one in blocks that is computed in f32.
+    if (images.chooses && !AcceptsUnwidened(spec, fastest_, slowest)) return false;
     absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(spec, fastest_, slowest);
     if (!kernel.ok()) return false;
-    // A bf16 convolution in NHWC is faster than one in blocks that is computed in f32.
-    if (images.chooses && IsWidened(**kernel)) return false;
 
     Node blocked = node;
     blocked.attrs = spec.attrs;
