@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "estimator/kernels/kernel.h"
+
 namespace estimator {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using Failure = OpTraits::Failure;
 using Layout = OpTraits::Layout;
@@ -41,6 +46,37 @@ TEST(OpTraits, ProductsHaveTwoFactors) {
   EXPECT_THAT(TraitsOf("MatMul").factors, ElementsAre(0, 1));
   EXPECT_THAT(TraitsOf("Conv2DBackpropFilter").factors, ElementsAre(0, 2));
   EXPECT_TRUE(TraitsOf("AddV2").factors.empty());
+}
+
+TEST(OpTraits, ProductsOfMatricesAreNotThoseOfImages) {
+  EXPECT_TRUE(TraitsOf("_FusedMatMul").matrix_product);
+  EXPECT_FALSE(TraitsOf("Conv2D").matrix_product);
+  EXPECT_TRUE(TraitsOf("Conv2D").on_matrix_unit);
+  EXPECT_TRUE(TraitsOf("DepthwiseConv2dNative").on_matrix_unit);
+  EXPECT_FALSE(TraitsOf("AddV2").on_matrix_unit);
+}
+
+TEST(OpTraits, ResultsOfSumsMayBeFloat32) {
+  for (const char* op : {"MatMul", "Conv2DBackpropFilter", "BiasAddGrad", "Sum", "Mean"})
+    EXPECT_TRUE(TraitsOf(op).sums_in_float32) << op;
+  EXPECT_FALSE(TraitsOf("Conv2D").sums_in_float32);
+  EXPECT_FALSE(TraitsOf("Max").sums_in_float32);
+}
+
+// So a misspelt name is found.
+TEST(OpTraits, EveryOpOfTheTableHasAKernel) {
+  for (const std::string& op : OpsWithTraits()) {
+    if (op == "_Copy" || op == "_UpdateSweep") continue;  // passes build their kernels
+    bool found = false;
+    for (const KernelTier tier :
+         {KernelTier::kReference, KernelTier::kFused, KernelTier::kOneDnn, KernelTier::kNative})
+      found = found || HasKernel(op, tier);
+    // Views do not run.
+    EXPECT_TRUE(found || TraitsOf(op).view) << op;
+    const char* const with_bias = TraitsOf(op).with_bias;
+    if (with_bias == nullptr) continue;
+    EXPECT_THAT(OpsWithTraits(), Contains(with_bias));
+  }
 }
 
 }  // namespace

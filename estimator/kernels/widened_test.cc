@@ -95,6 +95,11 @@ TEST(Widened, IsTold) {
   EST_ASSERT_OK(widened);
   EXPECT_FALSE(IsWidened(**wide));
   EXPECT_TRUE(IsWidened(**widened));
+  const KernelSpec wide_spec = CompleteSpec(Spec(7), {a, a});
+  const KernelSpec narrow_spec = CompleteSpec(Spec(7), {narrow, narrow});
+  EXPECT_TRUE(AcceptsUnwidened(wide_spec, KernelTier::kFused));
+  EXPECT_TRUE(Accepts(narrow_spec, KernelTier::kFused));
+  EXPECT_FALSE(AcceptsUnwidened(narrow_spec, KernelTier::kFused));
 }
 
 TEST(Widened, LeavesCastAlone) {

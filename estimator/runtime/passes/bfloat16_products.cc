@@ -15,15 +15,6 @@
 namespace estimator::ir {
 namespace {
 
-bool IsMatMul(const std::string& op) {
-  return op == "MatMul" || op == "_FusedMatMul" || op == "BatchMatMulV2";
-}
-
-bool SumsInFloat32(const std::string& op) {
-  return IsMatMul(op) || op == "Conv2DBackpropFilter" || op == "BiasAddGrad" || op == "Sum" ||
-         op == "Mean";
-}
-
 Attrs CastAttrs(DType from, DType to) {
   return {{"SrcT", from}, {"DstT", to}, {"Truncate", false}};
 }
@@ -106,7 +97,8 @@ class Narrower {
     for (const TensorSpec* spec : {&a, &b, &c}) {
       if (spec->dtype != DType::kFloat32 || spec->shape.rank() < 2) return false;
     }
-    if (!IsMatMul(node.op)) return ConvolutionsAreFasterInBfloat16({.amx = bfloat16::HasAmx()});
+    if (!TraitsOf(node.op).matrix_product)
+      return ConvolutionsAreFasterInBfloat16({.amx = bfloat16::HasAmx()});
     return IsFasterInBfloat16(a.shape.dim(-2), a.shape.dim(-1), c.shape.dim(-2), c.shape.dim(-1));
   }
 
@@ -166,7 +158,8 @@ class Narrower {
 
   // Sets the kernel of a product of bf16. Returns false if none computes it in bf16.
   bool FindProduct(Node& product) const {
-    const KernelTier slowest = IsMatMul(product.op) ? KernelTier::kFused : KernelTier::kNative;
+    const bool matrices = TraitsOf(product.op).matrix_product;
+    const KernelTier slowest = matrices ? KernelTier::kFused : KernelTier::kNative;
     return AcceptsUnwidened(SpecOf(module_, product), fastest_, slowest) &&
            FindFastKernel(module_, product, fastest_, slowest);
   }
@@ -218,7 +211,7 @@ void WidenResults(Module& module, KernelTier fastest) {
     if (cast.outputs[0].dtype != DType::kFloat32) continue;
     const int p = cast.inputs[0].node;
     const Node& producer = module.node(p);
-    if (producer.kind != Node::Kind::kOp || !SumsInFloat32(producer.op)) continue;
+    if (producer.kind != Node::Kind::kOp || !TraitsOf(producer.op).sums_in_float32) continue;
     if (producer.outputs.size() != 1 || producer.outputs[0].dtype != DType::kBfloat16) continue;
     if (OnlyReader(readers, p) != n) continue;
     Node wide = producer;

@@ -19,7 +19,8 @@ void NarrowProducts(Module& module, KernelTier fastest);
 
 // A product or a sum in bf16 that is only cast to f32 -> the same op with bf16 inputs and an f32
 // result. So the gradient of a weight is not rounded to bf16 on its way to an f32 variable.
-//   ops: MatMul, _FusedMatMul, BatchMatMulV2, Conv2DBackpropFilter, BiasAddGrad, Sum, Mean
+//   ops: those with OpTraits::sums_in_float32: MatMul, _FusedMatMul, BatchMatMulV2,
+//   Conv2DBackpropFilter, BiasAddGrad, Sum, Mean
 // Runs after FuseBias and before FuseElementwise, which would take the cast.
 void WidenResults(Module& module, KernelTier fastest);
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "estimator/kernels/op_traits.h"
 #include "estimator/runtime/passes/find_kernel.h"
 #include "estimator/runtime/passes/fuse.h"
 
@@ -22,11 +23,7 @@ struct Chain {
 
 // The fused op of a product; null if it has none.
 const char* FusedOpOf(const Node& product) {
-  if (product.kind != Node::Kind::kOp) return nullptr;
-  if (product.op == "Conv2D") return "_FusedConv2D";
-  if (product.op == "DepthwiseConv2dNative") return "_FusedDepthwiseConv2dNative";
-  if (product.op == "MatMul") return "_FusedMatMul";
-  return nullptr;
+  return product.kind == Node::Kind::kOp ? TraitsOf(product.op).with_bias : nullptr;
 }
 
 Node MakeFused(const Chain& chain) {

@@ -1,28 +1,14 @@
 #include "estimator/runtime/passes/round_operands.h"
 
 #include <map>
-#include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/kernels/op_traits.h"
 
 namespace estimator::ir {
 namespace {
-
-// The ops that a TPU's matrix unit computes.
-bool IsProduct(const std::string& op) {
-  static const auto& products = *new std::set<std::string>{"MatMul",
-                                                           "BatchMatMulV2",
-                                                           "Conv2D",
-                                                           "Conv2DBackpropFilter",
-                                                           "Conv2DBackpropInput",
-                                                           "DepthwiseConv2dNative",
-                                                           "DepthwiseConv2dNativeBackpropFilter",
-                                                           "DepthwiseConv2dNativeBackpropInput"};
-  return products.count(op) > 0;
-}
 
 // Adds a cast of `value` and returns its output.
 Value AddCast(Module& module, Value value, DType to) {
@@ -55,7 +41,8 @@ void RoundOperands(Module& module) {
   };
   const int size = static_cast<int>(module.nodes.size());
   for (int n = 0; n < size; ++n) {
-    if (module.node(n).kind != Node::Kind::kOp || !IsProduct(module.node(n).op)) continue;
+    if (module.node(n).kind != Node::Kind::kOp || !TraitsOf(module.node(n).op).on_matrix_unit)
+      continue;
     std::vector<Value> inputs = module.node(n).inputs;  // AddCast moves the nodes
     for (Value& input : inputs) {
       if (module.spec(input).dtype == DType::kFloat32) input = round(input);

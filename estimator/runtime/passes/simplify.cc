@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/kernels/op_traits.h"
 
 namespace estimator::ir {
 namespace {
@@ -44,11 +45,6 @@ std::optional<double> ConstantNumber(const Module& module, Value value) {
 bool IsF32Scalar(const Module& module, Value value) {
   const Array* array = module.constant(value);
   return array != nullptr && array->dtype() == DType::kFloat32 && array->num_elements() == 1;
-}
-
-bool IsPlainReduction(const Node& node) {
-  return node.op == "Sum" || node.op == "Mean" || node.op == "Max" || node.op == "Min" ||
-         node.op == "Prod";
 }
 
 class Simplifier {
@@ -126,7 +122,7 @@ class Simplifier {
       return Becomes(n, x);
     if (node.op == "AddN" && node.inputs.size() == 1) return Becomes(n, x);
     if (node.op == "AddN" && node.inputs.size() == 2) at(n).op = "AddV2";  // can be fused, AddN not
-    if (IsPlainReduction(node) && same_elements) return Becomes(n, x);
+    if (TraitsOf(node.op).reduction && same_elements) return Becomes(n, x);
     if (node.op == "Transpose") return VisitTranspose(n);
     if (node.op == "Neg" && module_.node(x).op == "Neg")
       return Becomes(n, module_.node(x).inputs[0]);

@@ -4,12 +4,11 @@
 #include <memory>
 #include <utility>
 
+#include "estimator/kernels/op_traits.h"
 #include "estimator/runtime/passes/find_kernel.h"
 
 namespace estimator::ir {
 namespace {
-
-bool IsCommutative(const std::string& op) { return op == "AddV2" || op == "Mul"; }
 
 bool MatchOperands(const Module& module, const Pattern& pattern, const Node& node, Match* match) {
   const std::vector<Pattern>& operands = pattern.operands;
@@ -30,7 +29,7 @@ bool MatchOperands(const Module& module, const Pattern& pattern, const Node& nod
   };
   Match trial = *match;
   bool found = match_in_order(0, &trial);
-  if (!found && operands.size() == 2 && IsCommutative(node.op)) {
+  if (!found && operands.size() == 2 && TraitsOf(node.op).commutative) {
     trial = *match;
     found = match_in_order(1, &trial);
   }
