@@ -137,7 +137,7 @@ absl::StatusOr<FirstStep> RunFirstStep(BuiltModel& model, Backend& backend, cons
         continue;
       }
       result.forward.push_back(
-          {tensor.name(), absl::StrCat("forward/", name), ReduceReplicas(values)});
+          {tensor.name(), absl::StrCat("forward/", name), ReduceReplicasToCopy(values)});
     }
     for (const auto& [name, tensor] : gradients) {
       result.gradients.push_back({name, absl::StrCat("gradient/", name),

@@ -153,9 +153,9 @@ class Replayer {
     bool finite = true;
     const absl::Status status = RunOneStep(step, index, [&](const StepFetches& fetches) {
       for (const auto& [name, tensor] : model_->spec.predictions)
-        predictions[name] = ReduceReplicas(FetchOfReplicas(fetches, step.Fetch(tensor)));
+        predictions[name] = ReduceReplicasToCopy(FetchOfReplicas(fetches, step.Fetch(tensor)));
       if (!model_->spec.loss.valid()) return absl::OkStatus();
-      loss = ReduceReplicas(FetchOfReplicas(fetches, step.Fetch(model_->spec.loss)));
+      loss = ReduceReplicasToCopy(FetchOfReplicas(fetches, step.Fetch(model_->spec.loss)));
       finite = std::isfinite(loss.AsDouble());
       // The error prevents the updates, so that the cause of the NaN can still be found.
       return finite ? absl::OkStatus() : absl::AbortedError("the loss is not finite");

@@ -25,7 +25,7 @@ absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& gr
   }
   MetricValues values;
   size_t i = 0;
-  for (const auto& [name, metric] : metrics) values[name] = (*fetched)[i++].Clone();
+  for (const auto& [name, metric] : metrics) values[name] = std::move((*fetched)[i++]);
   return values;
 }
 

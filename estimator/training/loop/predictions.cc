@@ -106,7 +106,8 @@ absl::Status Predictions::State::RunBatch(const StepInput& next) {
   EST_ASSIGN_OR_RETURN(const StepRun run, runner->Run({.step = *entry->step,
                                                        .input = *input,
                                                        .fetches = std::move(fetches),
-                                                       .on_step = on_step}));
+                                                       .on_step = on_step,
+                                                       .keeps_values = true}));
   if (run.stop_requested) ended = true;
   return CountRows();
 }

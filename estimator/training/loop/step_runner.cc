@@ -144,23 +144,28 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   const Outfeed outfeed = [&](int64_t step, const StepFetches& all) -> absl::Status {
     PendingStep pending_step = std::move(pending.front());
     pending.pop_front();
-    const auto reduced = [&](const std::vector<size_t>& indices) {
+    const auto reduced = [&](const std::vector<size_t>& indices, bool copied) {
       std::vector<Array> values;
-      for (const size_t index : indices)
-        values.push_back(ReduceReplicas(FetchOfReplicas(all, index, options_.broadcast)));
+      values.reserve(indices.size());
+      for (const size_t index : indices) {
+        const std::vector<Array> parts = FetchOfReplicas(all, index, options_.broadcast);
+        values.push_back(copied ? ReduceReplicasToCopy(parts) : ReduceReplicas(parts));
+      }
       return values;
     };
+    // The functions of users get copies, because they may keep the arrays.
     if (host_call.has_value() && step % options_.host_call_every_n_steps == 0)
-      EST_RETURN_IF_ERROR(host_call->fn(reduced(fetches.host_call)));
+      EST_RETURN_IF_ERROR(host_call->fn(reduced(fetches.host_call, true)));
     StepVerdict verdict = StepVerdict::kApply;
     if (request.on_step) {
-      EST_ASSIGN_OR_RETURN(
-          verdict, request.on_step({.values = reduced(fetches.loop), .feeds = pending_step.feeds}));
+      EST_ASSIGN_OR_RETURN(verdict,
+                           request.on_step({.values = reduced(fetches.loop, request.keeps_values),
+                                            .feeds = pending_step.feeds}));
     }
     if (verdict == StepVerdict::kDiscard || is_last(step)) {
       hook_results.clear();
       for (const std::vector<size_t>& indices : fetches.hooks)
-        hook_results.push_back(reduced(indices));
+        hook_results.push_back(reduced(indices, true));
     }
     if (verdict == StepVerdict::kDiscard) {
       run.end = RunEnd::kStepDiscarded;

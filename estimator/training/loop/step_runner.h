@@ -20,7 +20,8 @@
 
 namespace estimator {
 
-// One step's output, while its updates are not yet applied. Valid during the call.
+// One step's output, while its updates are not yet applied. Valid during the call: the values are
+// buffers that the next step overwrites, unless Request::keeps_values is set.
 struct StepOutput {
   const std::vector<Array>& values;  // of StepRunner::Request::fetches, replicas reduced
   const StepFeeds& feeds;            // the step's input
@@ -85,6 +86,8 @@ class StepRunner {
     std::vector<Tensor> fetches = {};
     // Called with every step's output, after host_call. An error ends the run.
     std::function<absl::StatusOr<StepVerdict>(const StepOutput&)> on_step = nullptr;
+    // True: on_step gets copies of the values, which it may keep.
+    bool keeps_values = false;
     // Called after the steps and before the hooks' AfterRun, also if the steps failed. An error
     // ends the run.
     std::function<absl::Status(const StepRun&)> on_run = nullptr;

@@ -10,6 +10,7 @@
 
 #include "estimator/base/interrupt.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/math_binary.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/initialize_variables.h"
@@ -128,6 +129,34 @@ TEST_F(StepRunnerTest, TheLoopGetsEveryStepAndHooksGetTheLast) {
   EXPECT_EQ(recorder->runs[0].results.at(0).AsDouble(), 3);
   EXPECT_EQ(recorder->runs[0].global_step, 3);
   EXPECT_EQ(recorder->runs[0].num_steps, 3);
+}
+
+// Evaluation and training look at the values only. A prediction is kept.
+TEST_F(StepRunnerTest, OnlyALoopThatKeepsValuesGetsCopies) {
+  const GraphScope scope(*model_->graph);
+  const Tensor twice =
+      Multiply(model_->spec.loss, Constant(2.0f));  // a value that the program computes
+  for (const bool keeps_values : {false, true}) {
+    Open(Dataset::FromTensorSlices({.features = Array::Of<float>({3}, {1, 2, 3}), .labels = {}})
+             .Batch(1));
+    StepRunner runner(session_, {}, {});
+    std::vector<Array> values;
+    const auto run =
+        runner.Run({.step = *step_,
+                    .input = *input_,
+                    .num_steps = 3,
+                    .fetches = {twice},
+                    .on_step = [&](const StepOutput& step) -> absl::StatusOr<StepVerdict> {
+                      values.push_back(step.values[0]);
+                      return StepVerdict::kApply;
+                    },
+                    .keeps_values = keeps_values});
+    ASSERT_TRUE(run.ok()) << run.status();
+    ASSERT_EQ(values.size(), 3u);
+    EXPECT_EQ(values[0].raw() == values[1].raw(), !keeps_values);
+    if (!keeps_values) continue;
+    for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i].AsDouble(), 2.0 * (i + 1));
+  }
 }
 
 TEST_F(StepRunnerTest, PrepareRegistersAllThatARunFetches) {

@@ -11,8 +11,11 @@ namespace estimator {
 
 // One value of the replicas' values. For floating scalars it is the mean, summed in float64 in
 // replica order; for other scalars it is replica 0's. Other arrays are concatenated on axis 0, in
-// replica order. The result is a copy.
+// replica order. The result may share the bytes of values[0]. So the value of a step is only valid
+// as long as its fetches are.
 Array ReduceReplicas(const std::vector<Array>& values);
+// The same as an array with bytes of its own, which stay valid after the step.
+Array ReduceReplicasToCopy(const std::vector<Array>& values);
 
 // Fetch `index` of every replica. With `broadcast`, all replicas compute the same, and only replica
 // 0's is returned.

@@ -20,11 +20,20 @@ TEST(ReduceReplicas, BatchesAreJoinedInReplicaOrder) {
   EXPECT_EQ(joined.ToString(), "[[1, 2],\n [3, 4]]");
 }
 
-TEST(ReduceReplicas, OneReplicasValueIsACopy) {
-  Array value = Array::Scalar(1.0f);
-  const Array result = ReduceReplicas({value});
+TEST(ReduceReplicas, OneReplicasValueIsNotCopied) {
+  const Array batch = Array::Of<float>({1, 2}, {1, 2}), count = Array::Scalar<int64_t>(7);
+  EXPECT_EQ(ReduceReplicas({batch}).raw(), batch.raw());
+  EXPECT_EQ(ReduceReplicas({count, Array::Scalar<int64_t>(9)}).raw(), count.raw());
+}
+
+TEST(ReduceReplicas, ACopyHasBytesOfItsOwn) {
+  Array value = Array::Scalar(1.0f), count = Array::Scalar<int64_t>(7);
+  const Array one = ReduceReplicasToCopy({value});
+  const Array first = ReduceReplicasToCopy({count, Array::Scalar<int64_t>(9)});
   value.data<float>()[0] = 2;
-  EXPECT_EQ(result.scalar<float>(), 1.0f);
+  count.data<int64_t>()[0] = 8;
+  EXPECT_EQ(one.scalar<float>(), 1.0f);
+  EXPECT_EQ(first.scalar<int64_t>(), 7);
 }
 
 }  // namespace
