@@ -1,5 +1,8 @@
 // Predict: lazy, one row an example, in order.
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -196,6 +199,87 @@ TEST_F(PredictTest, AHooksTensorThatTheLastBatchsModelLacksIsRefusedAsInEvaluate
   EXPECT_EQ(lines.size(), 2u) << "the full batches ran";
   hook = nullptr;
   EXPECT_EQ(estimator.Evaluate(Once).status(), predicted);
+}
+
+// Counts the elements that were read. A hook waits for a count.
+class Reads {
+ public:
+  Dataset Count(const Dataset& dataset) {
+    return dataset.Map([this](const Element& element) -> absl::StatusOr<Element> {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++count_;
+      changed_.notify_all();
+      return element;
+    });
+  }
+  void WaitFor(int count) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return count_ >= count; });
+  }
+  int count() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return count_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int count_ = 0;
+};
+
+struct WaitsForReads : SessionRunHook {
+  WaitsForReads(Reads& reads, int count) : reads(reads), count(count) {}
+  absl::Status AfterRun(RunContext&, const RunValues&) override {
+    reads.WaitFor(count);
+    return absl::OkStatus();
+  }
+  Reads& reads;
+  const int count;
+};
+
+TEST_F(PredictTest, TheNextBatchesAreReadWhileABatchRunsButNotWhileItsRowsAreUsed) {
+  Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
+  Reads reads;
+  Predictions predictions =
+      estimator.Predict([&](const TinyParams&) { return reads.Count(TinyDataset(4)); },
+                        {.hooks = {std::make_shared<WaitsForReads>(reads, 3)}});
+  EST_ASSERT_OK(predictions.Next());
+  const int count = reads.count();
+  EXPECT_GE(count, 3) << "the batches of two steps ahead";
+  for (int row = 1; row < 4; ++row) EST_ASSERT_OK(predictions.Next());
+  EXPECT_EQ(reads.count(), count);
+  // The rest is not read: the thread ends with the sequence.
+}
+
+TEST_F(PredictTest, AGeneratorMayMakeAnExampleOfTheLastPrediction) {
+  Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
+  int num_calls = 0;
+  Predictions predictions = estimator.Predict([&](const TinyParams&) {
+    return Dataset::FromGenerator([&](int64_t) -> absl::StatusOr<std::optional<Element>> {
+             ++num_calls;
+             return Element{.features = {{"x", TinyExamples().features.at("x").Row(0)}},
+                            .labels = {}};
+           })
+        .Batch(1);
+  });
+  for (int row = 1; row < 5; ++row) {
+    EST_ASSERT_OK(predictions.Next());
+    EXPECT_EQ(num_calls, row) << "it is called when its prediction is asked for";
+  }
+}
+
+TEST_F(PredictTest, AnErrorOfTheInputComesAtItsRow) {
+  Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
+  Predictions predictions = estimator.Predict([](const TinyParams&) {
+    auto count = std::make_shared<int>(0);
+    return TinyDataset(1).Map([count](const Element& element) -> absl::StatusOr<Element> {
+      if (++*count == 4) return absl::DataLossError("damaged");
+      return element;
+    });
+  });
+  for (int row = 0; row < 3; ++row) EST_ASSERT_OK(predictions.Next());
+  EXPECT_THAT(predictions.Next(), ErrorHas("damaged"));
+  EXPECT_THAT(predictions.Next(), ErrorHas("damaged"));
 }
 
 TEST_F(PredictTest, AnEmptyInputHasNoRows) {

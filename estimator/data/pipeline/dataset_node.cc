@@ -51,6 +51,7 @@ class SourceNode final : public DatasetNode {
   int64_t Cardinality() const override { return source_->size(); }
   std::optional<ElementSpec> element_spec() const override { return spec_; }
   std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+  bool may_wait() const override { return source_->may_wait(); }
 
  private:
   std::string label_;
@@ -167,6 +168,12 @@ int DatasetNode::num_seeded() const {
   int count = 0;
   for (const NodePtr& input : inputs()) count += input->num_seeded();
   return count;
+}
+
+bool DatasetNode::may_wait() const {
+  const std::vector<NodePtr> nodes = inputs();
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const NodePtr& input) { return input->may_wait(); });
 }
 
 std::string DescribeNode(const DatasetNode& node) {

@@ -41,6 +41,8 @@ class RandomAccess {
   virtual std::string Where(int64_t index) const = 0;
   // True if reading costs no more than copying bytes. A cache would then gain nothing.
   virtual bool in_memory() const { return false; }
+  // DatasetNode::may_wait.
+  virtual bool may_wait() const { return false; }
 };
 
 class IndexStream;
@@ -122,6 +124,10 @@ class DatasetNode : public std::enable_shared_from_this<DatasetNode> {
   virtual int64_t ExamplesPerEpoch() const;
   // True if the node reads ahead in a thread of its own.
   virtual bool reads_ahead() const { return false; }
+  // True if an element may come from outside at any time, so that reading it may wait for what the
+  // program does with the elements before: from a generator of the user, or from a pipe. The default
+  // is right for a node that only passes on the elements of its inputs.
+  virtual bool may_wait() const;
   // True if the node keeps its elements, so that the nodes before it run in the first pass only.
   virtual bool keeps_elements() const { return false; }
   // The bytes of the files that each pass over the node reads; 0 if it reads none.

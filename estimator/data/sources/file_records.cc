@@ -161,6 +161,11 @@ class FileRecords final : public DatasetNode {
     for (const std::string& path : files_->files) bytes += FileSize(path).value_or(0);
     return bytes;
   }
+  // A pipe and a terminal have size 0.
+  bool may_wait() const override {
+    return std::any_of(files_->files.begin(), files_->files.end(),
+                       [](const std::string& path) { return FileSize(path).value_or(0) == 0; });
+  }
   std::optional<std::string> Advice() const override {
     constexpr size_t kMany = 32;
     constexpr int64_t kSmallBytes = 10'000'000;

@@ -80,6 +80,7 @@ class SizedGenerator final : public RandomAccess {
     return **std::move(element);
   }
   std::string Where(int64_t index) const override { return GeneratorElement(index); }
+  bool may_wait() const override { return true; }
 
  private:
   GeneratorFn fn_;
@@ -115,6 +116,7 @@ class UnsizedGeneratorNode final : public DatasetNode {
   UnsizedGeneratorNode(GeneratorFn fn, std::optional<ElementSpec> spec)
       : fn_(std::move(fn)), spec_(std::move(spec)) {}
   std::string Label() const override { return "Generator"; }
+  bool may_wait() const override { return true; }
   int64_t Cardinality() const override { return -1; }
   std::optional<ElementSpec> element_spec() const override { return spec_; }
   absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(

@@ -256,6 +256,10 @@ class Interleave final : public DatasetNode {
     return joined() == nullptr ? std::nullopt : joined()->element_spec();
   }
   int64_t FileBytes() const override { return joined() == nullptr ? 0 : joined()->FileBytes(); }
+  // The datasets of the function are not known before it is called.
+  bool may_wait() const override {
+    return interleaving_.input->may_wait() || joined() == nullptr || joined()->may_wait();
+  }
   std::optional<std::string> Advice() const override {
     return joined() == nullptr ? std::nullopt : joined()->Advice();
   }

@@ -104,11 +104,14 @@ Dataset ReadAhead(const Dataset& dataset, int64_t num_elements, std::shared_ptr<
   return Dataset(std::make_shared<GatedPrefetch>(dataset.node(), num_elements, std::move(gate)));
 }
 
-InputFn ReadAhead(const InputFn& input_fn, int64_t global_batch_size,
-                  std::shared_ptr<ReadGate> gate) {
+namespace {
+
+InputFn ReadStepsAhead(const InputFn& input_fn, int64_t global_batch_size,
+                       std::shared_ptr<ReadGate> gate, bool unless_it_waits) {
   return InputFn(
       [=](const InputFn::Call& call) -> absl::StatusOr<Dataset> {
         EST_ASSIGN_OR_RETURN(const Dataset dataset, input_fn(call));
+        if (unless_it_waits && dataset.node()->may_wait()) return dataset;
         // With PER_HOST_V2, a step takes an element for each replica.
         const int64_t rows_of_all = call.batch_size * call.num_invocations;
         const int64_t elements_of_step =
@@ -116,6 +119,18 @@ InputFn ReadAhead(const InputFn& input_fn, int64_t global_batch_size,
         return ReadAhead(dataset, kStepsReadAhead * elements_of_step, gate);
       },
       input_fn.identity());
+}
+
+}  // namespace
+
+InputFn ReadAhead(const InputFn& input_fn, int64_t global_batch_size,
+                  std::shared_ptr<ReadGate> gate) {
+  return ReadStepsAhead(input_fn, global_batch_size, std::move(gate), false);
+}
+
+InputFn ReadAheadUnlessItWaits(const InputFn& input_fn, int64_t global_batch_size,
+                               std::shared_ptr<ReadGate> gate) {
+  return ReadStepsAhead(input_fn, global_batch_size, std::move(gate), true);
 }
 
 absl::StatusOr<std::string> StateWithPrefetchOf(absl::string_view pipeline,

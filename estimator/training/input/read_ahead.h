@@ -30,6 +30,11 @@ Dataset ReadAhead(const Dataset& dataset, int64_t num_elements, std::shared_ptr<
 InputFn ReadAhead(const InputFn& input_fn, int64_t global_batch_size,
                   std::shared_ptr<ReadGate> gate = nullptr);
 
+// The same for predictions. A program may make the next example of what it did with the prediction of
+// the last one, so an input is not changed if reading it may wait (DatasetNode::may_wait).
+InputFn ReadAheadUnlessItWaits(const InputFn& input_fn, int64_t global_batch_size,
+                               std::shared_ptr<ReadGate> gate);
+
 // A saved state of a Feeder, as it would be if its pipelines ended with the last Prefetch of
 // `pipeline`. The states of a pipeline without it, and with another buffer size, are the same
 // positions. Returns `state` if `pipeline` does not end with a Prefetch.

@@ -1,13 +1,19 @@
 #include "estimator/training/input/read_ahead.h"
 
+#include <sys/stat.h>
+
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/base/testing/temp_dir.h"
 #include "estimator/data/pipeline/iterator_state.h"
+#include "estimator/data/sources/file_datasets.h"
 #include "estimator/training/input/open_input.h"
 #include "estimator/training/input/single_feeder.h"
 #include "gmock/gmock.h"
@@ -17,6 +23,7 @@ namespace estimator {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -92,6 +99,33 @@ TEST(ReadAhead, AStepOfSeveralElementsReadsTwiceAsManyAhead) {
   EXPECT_EQ(PipelineOf(ReadAhead(one, 8), {.batch_size = 2, .num_invocations = 4}),
             "Range(0, 99) > Batch(1) > Prefetch(2)");
   EXPECT_EQ(PipelineOf(ReadAhead(one, 0), {}), "Range(0, 99) > Batch(1) > Prefetch(2)");
+}
+
+TEST(ReadAhead, OnlyAnInputThatCannotWaitIsReadAheadForPredictions) {
+  const auto pipeline = [](const Dataset& dataset) {
+    const InputFn input_fn([dataset](const InputFn::Call&) { return dataset; });
+    return PipelineOf(ReadAheadUnlessItWaits(input_fn, 1, nullptr), {.batch_size = 1});
+  };
+  const Dataset range = Dataset::Range(0, 9);
+  EXPECT_EQ(pipeline(range.Batch(1)), "Range(0, 9) > Batch(1) > Prefetch(2)");
+  const auto generate = [](int64_t) -> absl::StatusOr<std::optional<Element>> {
+    return Element{.features = Array::Scalar(1.0f), .labels = {}};
+  };
+  const Dataset generator = Dataset::FromGenerator(generate);
+  EXPECT_EQ(pipeline(generator.Batch(1)), "Generator > Batch(1)");
+  EXPECT_THAT(pipeline(Dataset::FromGenerator(generate, 5).Batch(1)), EndsWith("> Batch(1)"));
+  EXPECT_THAT(pipeline(Dataset::Zip(range, generator).Batch(1)), EndsWith("> Batch(1)"));
+  const auto to_generator = [generator](const Element&) -> absl::StatusOr<Dataset> {
+    return generator;
+  };
+  EXPECT_THAT(pipeline(range.FlatMap(to_generator).Batch(1)), EndsWith("> Batch(1)"));
+
+  const TempDir dir;
+  const std::string file = dir.File("lines"), pipe = dir.File("pipe");
+  EST_ASSERT_OK(WriteFileAtomically(file, "1\n2\n"));
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(pipeline(TextLineDataset({file}).Batch(1)), EndsWith("> Prefetch(2)"));
+  EXPECT_THAT(pipeline(TextLineDataset({file, pipe}).Batch(1)), EndsWith("> Batch(1)"));
 }
 
 TEST(ReadAhead, TheSavedPositionIsThatOfTheStepsThatWereConsumed) {

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/training/input/open_input.h"
+#include "estimator/training/input/read_ahead.h"
+#include "estimator/training/input/read_gate.h"
 #include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/forward_session.h"
 #include "estimator/training/loop/step_runner.h"
@@ -44,6 +47,9 @@ struct Predictions::State {
   InputFn input_fn;
   PredictOptions options;
   const ModelState& trained;
+  // Lets the thread that reads ahead read only while a call of Next runs a batch. So a function of
+  // the input never runs while the program uses the rows.
+  std::shared_ptr<ReadGate> gate;
   std::unique_ptr<OpenInput> input;
   std::unique_ptr<ForwardSession> session;
   std::unique_ptr<StepRunner> runner;  // null before Open, for an empty input, and after the end
@@ -52,6 +58,7 @@ struct Predictions::State {
   int64_t next_row = 0;
   bool ended = false;  // no more steps: the input ended, or a hook asked to stop
 
+  ~State() { gate->Close(); }
   absl::Status Open();
   // Runs `next`, the next batch of the input.
   absl::Status RunBatch(const StepInput& next);
@@ -70,8 +77,10 @@ absl::Status Predictions::State::Open() {
   EST_ASSIGN_OR_RETURN(
       const CheckpointChoice choice,
       loop.models_.ChooseCheckpoint(options.checkpoint_path, trained, "predicting with"));
-  EST_ASSIGN_OR_RETURN(std::unique_ptr<Feeder> feeder,
-                       strategy.OpenInput(Mode::kPredict, input_fn));
+  EST_ASSIGN_OR_RETURN(
+      std::unique_ptr<Feeder> feeder,
+      strategy.OpenInput(Mode::kPredict, ReadAheadUnlessItWaits(
+                                             input_fn, strategy.batch_size(Mode::kPredict), gate)));
   input = std::make_unique<OpenInput>(std::move(feeder));
   EST_ASSIGN_OR_RETURN(const StepInput* peeked, input->Peek());
   if (peeked == nullptr) {
@@ -133,8 +142,10 @@ absl::Status Predictions::State::CountRows() {
 }
 
 absl::StatusOr<std::optional<Prediction>> Predictions::State::Next() {
-  if (input == nullptr) EST_RETURN_IF_ERROR(Open());
   if (next_row >= num_rows) {
+    gate->Open();
+    const absl::Cleanup pause = [this] { gate->Pause(); };
+    if (input == nullptr) EST_RETURN_IF_ERROR(Open());
     const StepInput* next = nullptr;
     if (!ended) {
       EST_ASSIGN_OR_RETURN(next, input->Peek());
@@ -179,16 +190,17 @@ PredictLoop::PredictLoop(const Strategy& strategy, const RunConfig& config,
 
 Predictions PredictLoop::Predict(const InputFn& input_fn, PredictOptions options,
                                  const ModelState& trained) {
-  return Predictions(
-      std::unique_ptr<Predictions::State>(new Predictions::State{.loop = *this,
-                                                                 .input_fn = input_fn,
-                                                                 .options = std::move(options),
-                                                                 .trained = trained,
-                                                                 .input = nullptr,
-                                                                 .session = nullptr,
-                                                                 .runner = nullptr,
-                                                                 .batch = {}}),
-      absl::OkStatus());
+  return Predictions(std::unique_ptr<Predictions::State>(
+                         new Predictions::State{.loop = *this,
+                                                .input_fn = input_fn,
+                                                .options = std::move(options),
+                                                .trained = trained,
+                                                .gate = std::make_shared<ReadGate>(),
+                                                .input = nullptr,
+                                                .session = nullptr,
+                                                .runner = nullptr,
+                                                .batch = {}}),
+                     absl::OkStatus());
 }
 
 Predictions PredictLoop::Failed(absl::Status status) {
