@@ -72,7 +72,7 @@ int64_t EstimatedFlops(const KernelSpec& spec) {
     const int axis = Transposed(spec.attrs, "transpose_a", "adj_x") ? a.rank() - 2 : a.rank() - 1;
     return 2 * spec.outputs[0].shape.num_elements() * a[axis];
   }
-  if (spec.op == "_FusedElementwise") {
+  if (spec.op == "_FusedElementwise" || spec.op == "_FusedElementwiseSum") {
     const auto& ops = spec.attrs.get<std::vector<std::string>>("ops");
     return static_cast<int64_t>(ops.size()) * spec.outputs[0].shape.num_elements();
   }

@@ -22,8 +22,8 @@ const std::vector<std::string>& OptionalPasses() {
       "merge_equal",     "fold_pads",        "row_updates",     "split_sums",
       "fold_batch_norm", "fuse_bias",        "fuse_pool",       "fuse_conv_block",
       "fuse_batch_norm", "fuse_random_mask", "fuse_layer_norm", "fuse_attention",
-      "widen_results",   "fuse_elementwise", "choose_layouts",  "sweep_updates",
-      "derive_values"};
+      "widen_results",   "fuse_elementwise", "fuse_bias_grad",  "choose_layouts",
+      "sweep_updates",   "derive_values"};
   return passes;
 }
 

@@ -35,7 +35,13 @@ void NarrowMask(const float* from, uint8_t* to, int64_t n) {
 }  // namespace
 
 std::unique_ptr<Kernel> ElementwiseKernel::Create(const KernelSpec& spec) {
+  return CreateObserved(spec, -1);
+}
+
+std::unique_ptr<ElementwiseKernel> ElementwiseKernel::CreateObserved(const KernelSpec& spec,
+                                                                     int64_t value) {
   std::unique_ptr<ElementwiseKernel> kernel(new ElementwiseKernel());
+  kernel->observed_ = value;
   std::vector<float> alphas;
   if (spec.attrs.has("alphas")) alphas = spec.attrs.get<std::vector<float>>("alphas");
   if (!kernel->Build(spec, spec.attrs.get<std::vector<std::string>>("ops"), spec.attrs.ints("args"),
@@ -81,6 +87,7 @@ bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::str
                                         : DType::kFloat32;
     if (spec.outputs[o].dtype != dtype) return false;
   }
+  if (observed_ >= 0 && !KeepObserved(spec, n)) return false;
   PlaceOutputs(spec, outputs);
   AssignSlots();
   ChooseAliases(spec, outputs);
@@ -89,10 +96,21 @@ bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::str
   return true;
 }
 
+// Keeps the tile of the observed value to the end. Returns false if it is not a number of full size.
+bool ElementwiseKernel::KeepObserved(const KernelSpec& spec, int64_t n) {
+  if (observed_ >= static_cast<int64_t>(values_.size())) return false;
+  const auto index = static_cast<size_t>(observed_);
+  if (values_[index].is_mask) return false;
+  if (observed_ < num_inputs_ && spec.inputs[index].shape.num_elements() != n) return false;
+  values_[index].last_use = static_cast<int>(ops_.size());
+  return true;
+}
+
 // Whether the chain is one op that is bound by memory, from bf16 inputs of full size to bf16. Tiles
 // of floats would halve its speed.
 bool ElementwiseKernel::IsPlainBfloat16Op() const {
-  if (ops_.size() != 1 || ops_[0].is_cast || !IsCheapTileOp(ops_[0].op)) return false;
+  if (observed_ >= 0 || ops_.size() != 1 || ops_[0].is_cast || !IsCheapTileOp(ops_[0].op))
+    return false;
   if (bf16_inputs_.size() != static_cast<size_t>(num_inputs_)) return false;
   return copies_.size() == 1 && copies_[0].value == ops_[0].result;
 }
@@ -234,19 +252,19 @@ void ElementwiseKernel::ChooseAliases(const KernelSpec& spec, const std::vector<
   }
 }
 
-// For each chunk: the tile slots, then one pointer for each value.
-size_t ElementwiseKernel::ChunkScratchBytes() const {
+// The tile slots, then one pointer for each value.
+size_t ElementwiseKernel::RangeScratchBytes() const {
   const size_t bytes =
       static_cast<size_t>(num_slots_) * kTile * sizeof(float) + values_.size() * sizeof(float*);
   return (bytes + 63) / 64 * 64;
 }
 
 size_t ElementwiseKernel::scratch_bytes() const {
-  return without_tiles_ ? 0 : ChunkScratchBytes() * static_cast<size_t>(chunks_.count);
+  return without_tiles_ ? 0 : RangeScratchBytes() * static_cast<size_t>(chunks_.count);
 }
 
-void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begin,
-                                 int64_t end) const {
+void ElementwiseKernel::RunRange(const KernelArgs& args, void* scratch, int64_t begin, int64_t end,
+                                 const Observer* observer) const {
   if (without_tiles_) {
     const Op& op = ops_[0];
     const auto operand = [&](int k) {
@@ -256,11 +274,8 @@ void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begi
                     static_cast<size_t>(end - begin), op.alpha);
     return;
   }
-  char* const scratch =
-      static_cast<char*>(args.scratch) + ChunkScratchBytes() * static_cast<size_t>(chunk);
-  float* const slots = reinterpret_cast<float*>(scratch);
-  float** const tiles =
-      reinterpret_cast<float**>(scratch + static_cast<size_t>(num_slots_) * kTile * sizeof(float));
+  float* const slots = static_cast<float*>(scratch);
+  float** const tiles = reinterpret_cast<float**>(slots + num_slots_ * kTile);
   for (size_t v = 0; v < values_.size(); ++v)
     tiles[v] = values_[v].slot < 0 ? nullptr : slots + values_[v].slot * kTile;
   for (const Scalar& scalar : scalars_) {
@@ -307,12 +322,15 @@ void ElementwiseKernel::RunChunk(const KernelArgs& args, int chunk, int64_t begi
         std::memcpy(args.out<float>(copy.output) + i, from, size * sizeof(float));
       }
     }
+    if (observer != nullptr) (*observer)(tiles[observed_], i, n);
   }
 }
 
 absl::Status ElementwiseKernel::Run(const KernelArgs& args) {
-  ParallelFor(chunks_,
-              [&](int chunk, int64_t begin, int64_t end) { RunChunk(args, chunk, begin, end); });
+  ParallelFor(chunks_, [&](int chunk, int64_t begin, int64_t end) {
+    char* const scratch = static_cast<char*>(args.scratch);
+    RunRange(args, scratch + RangeScratchBytes() * static_cast<size_t>(chunk), begin, end, nullptr);
+  });
   return absl::OkStatus();
 }
 

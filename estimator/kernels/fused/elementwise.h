@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/fused/tile_ops.h"
 #include "estimator/kernels/kernel.h"
@@ -37,11 +38,21 @@ class ElementwiseKernel final : public Kernel {
   static std::unique_ptr<Kernel> Create(const KernelSpec& spec);
   // From a single op of the list, as a chain of one op.
   static std::unique_ptr<Kernel> CreateSingle(const KernelSpec& spec);
+  // As Create, but RunRange shows the tiles of `value`, a number of full size, to its observer.
+  static std::unique_ptr<ElementwiseKernel> CreateObserved(const KernelSpec& spec, int64_t value);
 
   absl::Status Run(const KernelArgs& args) override;
   size_t scratch_bytes() const override;
   // An output may overwrite an input that no later op of the chain reads.
   int AliasInput(int output) const override { return alias_[static_cast<size_t>(output)]; }
+
+  // Gets the elements [first, first + n) of the observed value, before they are narrowed to bf16.
+  using Observer = absl::FunctionRef<void(const float* tile, int64_t first, int64_t n)>;
+  // Computes the elements [begin, end).
+  //   scratch: RangeScratchBytes() bytes.  observer: null if no value is observed.
+  void RunRange(const KernelArgs& args, void* scratch, int64_t begin, int64_t end,
+                const Observer* observer) const;
+  size_t RangeScratchBytes() const;
 
  private:
   // Where the tile of a value is: in the buffer of an input or output, or in a slot of the scratch.
@@ -84,11 +95,11 @@ class ElementwiseKernel final : public Kernel {
   void PlaceOutputs(const KernelSpec& spec, const std::vector<int64_t>& outputs);
   void AssignSlots();
   void ChooseAliases(const KernelSpec& spec, const std::vector<int64_t>& outputs);
-  void RunChunk(const KernelArgs& args, int chunk, int64_t begin, int64_t end) const;
-  size_t ChunkScratchBytes() const;
+  bool KeepObserved(const KernelSpec& spec, int64_t n);
   bool IsPlainBfloat16Op() const;
 
   int num_inputs_ = 0;
+  int64_t observed_ = -1;  // the value for the observer
   std::vector<Value> values_;
   std::vector<Op> ops_;
   std::vector<Scalar> scalars_;

@@ -65,12 +65,22 @@ class ChannelSums {
   // sums, float [kSums, width]. They belong to the channels from first_channel on.
   template <typename AddRows>
   void Run(void* scratch, AddRows&& add_rows) const {
+    RunInChunks(scratch, [&](int, int64_t begin, int64_t end, int64_t channel, float* sums) {
+      add_rows(begin, end, channel, sums);
+    });
+  }
+  // The same, with the number of the chunk: add_rows(chunk, begin, end, first_channel, sums).
+  template <typename AddRows>
+  void RunInChunks(void* scratch, AddRows&& add_rows) const {
     const int64_t channels = planes_.channels();
     double* const totals = static_cast<double*>(scratch);
     ParallelFor(chunks_, [&](int chunk, int64_t begin, int64_t end) {
       double* const total = totals + chunk * channels * kSums;
       std::fill(total, total + channels * kSums, 0.0);
-      AddRange(begin, end, RunOf(scratch, chunk), total, add_rows);
+      const auto add = [&](int64_t first, int64_t last, int64_t channel, float* sums) {
+        add_rows(chunk, first, last, channel, sums);
+      };
+      AddRange(begin, end, RunOf(scratch, chunk), total, add);
     });
     for (int chunk = 1; chunk < chunks_.count; ++chunk) {
       for (int64_t c = 0; c < channels * kSums; ++c)
@@ -118,7 +128,8 @@ class ChannelSums {
   }
   // Adds the rows [begin, end) to total, [kSums, channels].
   template <typename AddRows>
-  void AddRange(int64_t begin, int64_t end, float* run, double* total, AddRows& add_rows) const {
+  void AddRange(int64_t begin, int64_t end, float* run, double* total,
+                const AddRows& add_rows) const {
     constexpr int64_t kRun = 64;
     const int64_t width = planes_.width, channels = planes_.channels();
     ForEachPiece(planes_, begin, end, kRun, [&](int64_t first, int64_t last, int64_t channel) {

@@ -20,6 +20,7 @@ void Fuse(Module& module, const CompileOptions& options) {
   if (options.compute_dtype == DType::kBfloat16) NarrowProducts(module, fastest);
   if (Runs(options, "widen_results")) WidenResults(module, fastest);
   if (Runs(options, "fuse_elementwise")) FuseElementwise(module, fastest);
+  if (Runs(options, "fuse_bias_grad")) FuseBiasGrad(module, fastest);
 }
 
 }  // namespace estimator::ir

@@ -12,7 +12,7 @@
 namespace estimator::ir {
 
 // Runs those of the passes below and of transformer/fuse_transformer.h that the options do not
-// disable, and those of bfloat16_products.h before the last.
+// disable, and those of bfloat16_products.h before the last two.
 void Fuse(Module& module, const CompileOptions& options);
 
 // In a program that normalizes with fixed moments, as for evaluation and prediction:
@@ -73,6 +73,16 @@ void FuseBatchNorm(Module& module, KernelTier fastest);
 // update in place, would have to wait for the chain. Before, elementwise/recompute.h splits small
 // sums, and lets gradients recompute what the forward pass would have to store.
 void FuseElementwise(Module& module, KernelTier fastest);
+
+// The gradient of a bias is summed from the tiles of the chain that computes what it sums, or of the
+// cast that reads it too:
+//   BiasAddGrad(_FusedElementwise(...)) -> _FusedElementwiseSum(...)
+//   BiasAddGrad(x), Cast(x)             -> _FusedElementwiseSum(x), with the cast as its chain
+//   attributes: those of _FusedElementwise, and sum (kernels/fused/elementwise_sum.cc)
+// Only if nothing else reads the output of the chain, which is then not written; otherwise it is in the
+// cache when the BiasAddGrad reads it. Not for images, whose layout is chosen later. Runs after
+// FuseElementwise.
+void FuseBiasGrad(Module& module, KernelTier fastest);
 
 }  // namespace estimator::ir
 
