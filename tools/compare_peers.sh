@@ -6,7 +6,7 @@
 #   --data_dir=DIR       MNIST's four files, plain or as .gz
 #   --images=DIR         JPEG files for the rows of JPEG
 #   --rows=ROW,...       some rows of the table; --help lists them
-#   --write_page         also replaces the figures of docs/performance.md
+#   --write_page         also replaces the figures of docs/performance.md; needs 3 rounds or more
 #   --no_build           the programs are built already
 # The other flags are those of tools/peers/compare.py. The environments are made under ~/.cache/estimator-peers and used
 # again. TensorFlow's is that of tools/verify_interop.sh, if it exists.

@@ -24,6 +24,8 @@ PAGE = os.path.join(ROOT, "docs", "performance.md")
 # What of PyTorch is tried before the rounds. The fastest is its baseline.
 TORCH_VARIANTS = [["--layout=nchw"], ["--layout=nhwc"], ["--layout=nchw", "--compile"], ["--layout=nhwc", "--compile"]]
 TIMEOUT_SECONDS = 1800
+# The page has medians with ranges.
+MIN_ROUNDS_OF_PAGE = 3
 
 
 def parse_flags():
@@ -38,7 +40,8 @@ def parse_flags():
     flags.add_argument("--images", default="", help="folder of JPEG files; default: one drawn picture")
     flags.add_argument("--results", default="", help="file to append the lines of JSON to; default: in the cache")
     flags.add_argument("--from_results", default="", help="measure nothing, and make the table of this file")
-    flags.add_argument("--write_page", action="store_true", help="replace the figures of docs/performance.md")
+    flags.add_argument("--write_page", action="store_true", help="replace the figures of docs/performance.md; "
+                       "needs %d rounds or more" % MIN_ROUNDS_OF_PAGE)
     flags.add_argument("--list_targets", action="store_true", help="print the targets to build, and end")
     flags.add_argument("--list_peers", action="store_true", help="print the scripts that run, and end")
     flags.add_argument("--cache", default=os.path.expanduser("~/.cache/estimator-peers"))
@@ -47,6 +50,9 @@ def parse_flags():
     flags = flags.parse_args()
     if flags.rounds < 1 or flags.threads < 1 or not flags.seconds > 0 or not flags.baseline_seconds > 0:
         raise SystemExit("error: --rounds, --threads, --seconds and --baseline_seconds must be positive")
+    if flags.write_page and not flags.from_results and flags.rounds < MIN_ROUNDS_OF_PAGE:
+        raise SystemExit("error: --write_page needs --rounds=%d or more, because the page has medians with ranges; "
+                         "given %d" % (MIN_ROUNDS_OF_PAGE, flags.rounds))
     if flags.threads > len(os.sched_getaffinity(0)):
         raise SystemExit("error: --threads=%d, but this process may use %d cores"
                          % (flags.threads, len(os.sched_getaffinity(0))))
@@ -230,6 +236,11 @@ def main():
         print("error: no figure of " + "; ".join(lacks), file=sys.stderr)
         return 1
     if flags.write_page:
+        few = table.with_few_rounds(lines, rows, RUNS, MIN_ROUNDS_OF_PAGE)
+        if few:
+            print("error: --write_page needs %d rounds of each program; fewer have %s"
+                  % (MIN_ROUNDS_OF_PAGE, "; ".join(few)), file=sys.stderr)
+            return 1
         with open(PAGE) as file:
             page = file.read()
         with open(PAGE, "w") as file:

@@ -113,6 +113,23 @@ class CompareTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("| examples/s | 80 | 50, Estimator | – | 1.60 | – |", done.stdout)
 
+    def test_writes_the_page_only_of_three_rounds(self):
+        done = self.compare("--rows=encoder_f32", "--rounds=2", "--write_page")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, "error: --write_page needs --rounds=3 or more, because the page has medians with "
+                                      "ranges; given 2\n")
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            for label, rounds in (("ours", 3), ("Estimator", 2)):
+                for i in range(rounds):
+                    file.write('{"run": "encoder_f32", "label": "%s", "round": %d, "examples_per_second": 80}\n'
+                               % (label, i + 1))
+            file.flush()
+            done = self.compare("--from_results=" + file.name, "--rows=encoder_f32", "--write_page")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("error: --write_page needs 3 rounds of each program; fewer have encoder_f32: Estimator\n",
+                          done.stderr)
+            self.assertNotIn("ours", done.stderr)
+
     def test_needs_mnist_for_its_rows(self):
         done = self.compare("--rows=predict")
         self.assertEqual(done.returncode, 1)

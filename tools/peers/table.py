@@ -47,14 +47,19 @@ def ratio(row, ours, theirs):
     return theirs / ours if row.lower_is_better else ours / theirs
 
 
-def missing(lines, rows, runs):
-    """What a whole table lacks: ["mnist_128_f32: Keras"]."""
+def with_few_rounds(lines, rows, runs, rounds):
+    """The cells with figures of fewer rounds than `rounds`: ["mnist_128_f32: Keras"]."""
     result = []
     for row in rows:
         for label in [OURS] + [name for name, _, _, _ in runs[row.run].peers]:
-            if not values_of(lines, row, label):
+            if len(values_of(lines, row, label)) < rounds:
                 result.append("%s: %s" % (row.key, label))
     return result
+
+
+def missing(lines, rows, runs):
+    """What a whole table lacks: ["mnist_128_f32: Keras"]."""
+    return with_few_rounds(lines, rows, runs, 1)
 
 
 def table(lines, rows, runs):
