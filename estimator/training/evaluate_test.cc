@@ -100,8 +100,13 @@ TEST_F(EvaluateTest, GlobalStepIsReturned) {
 // Behaviour E3.
 TEST_F(EvaluateTest, WithoutACheckpointTheInitialValuesAreEvaluated) {
   Estimator<TinyParams> fresh(TinyOptions(dir_.File("fresh")));
+  const testing::CapturedLog log;
   const auto result = fresh.Evaluate(Once);
   EST_ASSERT_OK(result);
+  EXPECT_THAT(log.warnings,
+              Contains("Could not find trained model in model_dir: " + dir_.File("fresh") +
+                       ", evaluating freshly initialized variables; train first, or set model_dir "
+                       "to the folder of a trained model"));
   EXPECT_EQ(result->global_step(), 0);
   EXPECT_EQ(result->checkpoint_path, "");
   Estimator<TinyParams> trained = Trained("m", 1);

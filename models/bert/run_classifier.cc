@@ -102,6 +102,13 @@ FlagRequirement FileRequirement(const std::string& flag, const std::string& valu
           .problem = absl::StrCat("give the TFRecord files for --", mode)};
 }
 
+// The folder that must have a trained model; empty if none must. With --init_checkpoint, a model that
+// is not trained has the values of that checkpoint.
+std::string FolderOfTrainedModel() {
+  if (FLAGS_do_train || OnlyChecks() || !FLAGS_init_checkpoint.empty()) return "";
+  return FLAGS_output_dir.empty() ? FLAGS_model_dir : FLAGS_output_dir;
+}
+
 absl::Status CheckFlags(const absl::StatusOr<BertConfig>& config) {
   const int64_t positions = config.ok() ? config->max_position_embeddings : FLAGS_max_seq_length;
   const bool does_anything =
@@ -113,6 +120,7 @@ absl::Status CheckFlags(const absl::StatusOr<BertConfig>& config) {
        {"output_dir",
         FLAGS_do_train || OnlyChecks() || !FLAGS_output_dir.empty() || !FLAGS_model_dir.empty(), "",
         "without --do_train, give the folder of a trained model"},
+       TrainedModelRequirement("output_dir", FolderOfTrainedModel()),
        StatusRequirement("bert_config_file", config.status()),
        FileRequirement("train_file", FLAGS_train_file, FLAGS_do_train, "do_train"),
        FileRequirement("eval_file", FLAGS_eval_file, FLAGS_do_eval, "do_eval"),

@@ -167,6 +167,12 @@ TEST_F(RunClassifierTest, EvaluatesAndPredictsWithTheTrainedModelInAnotherRun) {
   for (size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(on_shards[i][1], rows[i][1], 1e-5) << i;
 }
 
+TEST_F(RunClassifierTest, EvaluatesACheckpointOfPretrainingWithoutTraining) {
+  const ProgramRun run = Program(absl::StrCat("--do_eval --init_checkpoint=", kPretraining));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"evaluated 21 examples at step 0"});
+}
+
 TEST_F(RunClassifierTest, ExportsASavedModelOfAModelThatRanOnShards) {
   const ProgramRun run =
       Program(absl::StrCat("--do_train --use_tpu=true --export_dir=", work_.File("export")));
@@ -182,6 +188,8 @@ TEST_F(RunClassifierTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAnd
   const std::vector<std::pair<std::string, std::vector<std::string>>> mistakes = {
       {"", {"at least one of --do_train, --do_eval, --do_predict and --export_dir"}},
       {"--do_eval --output_dir=", {"--output_dir: without --do_train, give the folder"}},
+      {"--do_eval", {"--output_dir: Could not find trained model in model_dir: ", "train first"}},
+      {"--do_predict", {"--output_dir: Could not find trained model in model_dir: "}},
       {absl::StrCat("--do_train --model_dir=", work_.File("other")),
        {"--output_dir: is '", "which has the same meaning"}},
       {"--do_train --train_file=", {"--train_file: give the TFRecord files for --do_train"}},

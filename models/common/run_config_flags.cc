@@ -171,3 +171,13 @@ bool CanBeFile(absl::string_view path) {
 }
 
 }  // namespace estimator
+FlagRequirement TrainedModelRequirement(const std::string& flag, const std::string& model_dir) {
+  std::vector<std::string> warnings;  // Estimator logs them
+  const auto latest = LatestCheckpoint(model_dir, &warnings);
+  return {.flag = flag,
+          .holds = model_dir.empty() || !latest.ok() || latest->has_value(),
+          .requirement = "",
+          .problem = absl::StrCat("Could not find trained model in model_dir: ", model_dir,
+                                  "; train first, or give the folder of a trained model")};
+}
+

@@ -41,6 +41,12 @@ absl::Status RequireRunConfigFlags(
 // Requires that `status`, the result of a check of this flag's value, is OK. Its message is shown.
 FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& status);
 
+// Requires that the folder `model_dir`, the value of --`flag`, has a checkpoint. For programs that use a
+// trained model without training it: Estimator would evaluate and predict with initial values, as
+// TensorFlow's does. True for "". A folder whose checkpoints cannot be read holds as well: Estimator
+// reports that.
+FlagRequirement TrainedModelRequirement(const std::string& flag, const std::string& model_dir);
+
 // Whether a file can be written to this path: its folder exists and is writable. True for "".
 bool CanBeFile(absl::string_view path);
 // Whether this path is a writable folder, or can be created as one. True for "".

@@ -155,6 +155,9 @@ absl::Status CheckPredictFiles() {
   return MatchFiles(FLAGS_predict_files).status();
 }
 
+// Evaluation waits for its checkpoints.
+bool NeedsTrainedModel() { return FLAGS_mode == "predict" && !OnlyChecks(); }
+
 ResnetOptions NetworkFromFlags() {
   ResnetOptions network = {.resnet_depth = FLAGS_resnet_depth,
                            .num_label_classes = RunSizesFromFlags().num_label_classes};
@@ -223,6 +226,7 @@ absl::Status CheckResnetFlags() {
        absl::StrCat(FLAGS_mode, " needs --model_dir, the folder of the trained model")},
       {"mode", FLAGS_mode != "predict" || !FLAGS_predict_csv.empty(), "",
        "predict needs --predict_csv, the file to write"},
+      TrainedModelRequirement("model_dir", NeedsTrainedModel() ? FLAGS_model_dir : ""),
       StatusRequirement("predict_files", CheckPredictFiles()),
       {"predict_csv", CanBeFile(FLAGS_predict_csv), "a file in a folder that can be written"},
       SkipBadRecordsRequirement(),

@@ -87,6 +87,17 @@ TEST_F(ResnetMainTest, ContinuesAndEvaluatesInAnotherRun) {
               {"evaluated 20 examples at step 4", "the checkpoint has step 4 of 4"});
 }
 
+// Fixed bug: it predicted with random weights.
+TEST_F(ResnetMainTest, APredictionNeedsATrainedModel) {
+  const ProgramRun run = Program(absl::StrCat("--mode=predict --predict_csv=", Dir("p.csv")));
+  EXPECT_EQ(run.exit_code, 2) << run.output;
+  ExpectParts(run.output,
+              {absl::StrCat("--model_dir: Could not find trained model in model_dir: ", Dir("m"),
+                            "; train first, or give the folder of a "
+                            "trained model")});
+  EXPECT_FALSE(FileExists(Dir("p.csv")));
+}
+
 TEST_F(ResnetMainTest, RunsOnReplicasWithBothNamesOfTheFlags) {
   const ProgramRun run = Program(
       "--use_tpu --num_cores=2 --iterations_per_loop=2 --enable_lars --label_smoothing=0.1");

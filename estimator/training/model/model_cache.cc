@@ -44,8 +44,14 @@ absl::StatusOr<CheckpointChoice> ModelCache::ChooseCheckpoint(
     absl::string_view doing) {
   EST_ASSIGN_OR_RETURN(CheckpointChoice choice, start_.Choose(checkpoint_path));
   if (choice.prefix.empty() && trained.RelativeTo("") != MemoryState::kAhead) {
-    LOG(INFO) << "Could not find trained model in " << model_dir_ << ": " << doing << " "
-              << (warm_start_.has_value() ? "warm-started" : "freshly initialized") << " variables";
+    if (warm_start_.has_value()) {
+      LOG(INFO) << "Could not find trained model in model_dir: " << model_dir_ << ", " << doing
+                << " warm-started variables";
+    } else {
+      LOG(WARNING) << "Could not find trained model in model_dir: " << model_dir_ << ", " << doing
+                   << " freshly initialized variables; train first, or set model_dir to the folder "
+                      "of a trained model";
+    }
   }
   return choice;
 }
