@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -25,6 +26,7 @@ CheckpointsIterator::CheckpointsIterator(StringArg directory, CheckpointsIterato
 
 std::optional<std::string> CheckpointsIterator::WaitForNew() {
   const double begin = options_.now_secs();
+  bool waits = false;
   while (!InterruptRequested()) {
     std::vector<std::string> warnings;
     const auto latest = LatestCheckpoint(directory_, &warnings);
@@ -38,6 +40,11 @@ std::optional<std::string> CheckpointsIterator::WaitForNew() {
         options_.now_secs() + options_.poll_secs > begin + *options_.timeout_secs) {
       return std::nullopt;
     }
+    LOG_IF(INFO, !waits) << "Waiting for new checkpoint at " << directory_
+                         << (options_.timeout_secs
+                                 ? absl::StrCat(", for at most ", *options_.timeout_secs, " s")
+                                 : ", without a time limit");
+    waits = true;
     options_.sleep(options_.poll_secs);
   }
   return std::nullopt;
@@ -59,7 +66,7 @@ std::optional<std::string> CheckpointsIterator::Next() {
     }
     if (InterruptRequested()) return std::nullopt;
     if (!options_.timeout_fn) {
-      LOG(INFO) << "no new checkpoint in " << directory_ << " within "
+      LOG(INFO) << "Timed-out waiting for a checkpoint: no new one at " << directory_ << " within "
                 << options_.timeout_secs.value_or(0) << " s";
       return std::nullopt;
     }

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/saver.h"
@@ -11,7 +12,7 @@
 namespace estimator {
 namespace {
 
-class CheckpointsIteratorTest : public testing::Test {
+class CheckpointsIteratorTest : public ::testing::Test {
  protected:
   CheckpointsIteratorOptions Options() {
     return {.now_secs = [this] { return now_; },
@@ -48,6 +49,26 @@ TEST_F(CheckpointsIteratorTest, EndsAtTheTimeout) {
   options.timeout_secs = 5;
   EXPECT_EQ(CheckpointsIterator(dir_.path(), options).Next(), std::nullopt);
   EXPECT_EQ(now_, 5);
+}
+
+// Fixed bug: a wait was silent, so that a program seemed to hang.
+TEST_F(CheckpointsIteratorTest, LogsOncePerWaitWhatItWaitsForAndForHowLong) {
+  const testing::CapturedLog log;
+  CheckpointsIteratorOptions options = Options();
+  CheckpointsIterator(dir_.path(), options).Next();
+  ASSERT_EQ(log.infos.size(), 1u);
+  EXPECT_EQ(log.infos[0],
+            absl::StrCat("Waiting for new checkpoint at ", dir_.path(), ", without a time limit"));
+  options.timeout_secs = 5;
+  CheckpointsIterator iterator(dir_.path(), options);
+  EXPECT_EQ(iterator.Next(), Prefix(1));
+  EXPECT_EQ(log.infos.size(), 1u) << "nothing to wait for";
+  EXPECT_EQ(iterator.Next(), std::nullopt);
+  ASSERT_EQ(log.infos.size(), 3u);
+  EXPECT_EQ(log.infos[1],
+            absl::StrCat("Waiting for new checkpoint at ", dir_.path(), ", for at most 5 s"));
+  EXPECT_EQ(log.infos[2], absl::StrCat("Timed-out waiting for a checkpoint: no new one at ",
+                                       dir_.path(), " within 5 s"));
 }
 
 TEST_F(CheckpointsIteratorTest, TimeoutFunctionDecidesWhetherToWaitOn) {

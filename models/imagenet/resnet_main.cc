@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/interrupt.h"
 #include "estimator/base/main.h"
 #include "estimator/checkpoint/checkpoints_iterator.h"
 #include "estimator/checkpoint/load.h"
@@ -42,6 +43,7 @@ absl::StatusOr<EvalResult> Evaluate(Classifier& classifier, EvaluateOptions opti
 }
 
 // Evaluates the checkpoints that another process writes, until that of the last training step.
+// Errors: CANCELLED after an interrupt; DEADLINE_EXCEEDED if no checkpoint came within --eval_timeout.
 absl::StatusOr<std::optional<EvalResult>> EvaluateCheckpoints(Classifier& classifier) {
   if (OnlyChecks()) return Evaluate(classifier);  // needs no checkpoint
   const int64_t train_steps = RunSizesFromFlags().train_steps;
@@ -54,9 +56,23 @@ absl::StatusOr<std::optional<EvalResult>> EvaluateCheckpoints(Classifier& classi
     if (last->global_step() >= train_steps) {
       LOG(INFO) << "Evaluation ends: the checkpoint has step " << last->global_step() << " of "
                 << train_steps;
-      break;
+      return last;
     }
   }
+  if (InterruptRequested()) {
+    return absl::CancelledError(
+        last.has_value() ? absl::StrCat("interrupted while waiting for a new checkpoint; the last "
+                                        "one that was evaluated has step ",
+                                        last->global_step())
+                         : "interrupted while waiting for a checkpoint; none was evaluated");
+  }
+  if (!last.has_value()) {
+    return absl::DeadlineExceededError(absl::StrCat(
+        "no checkpoint in ", classifier.model_dir(), " within ", FLAGS_eval_timeout,
+        " s (--eval_timeout), so nothing was evaluated; check --model_dir, or wait longer"));
+  }
+  LOG(INFO) << "Evaluation ends at step " << last->global_step() << " of " << train_steps
+            << ": no new checkpoint within " << FLAGS_eval_timeout << " s (--eval_timeout)";
   return last;
 }
 

@@ -98,6 +98,33 @@ TEST_F(ResnetMainTest, APredictionNeedsATrainedModel) {
   EXPECT_FALSE(FileExists(Dir("p.csv")));
 }
 
+// Fixed bug: it waited without a word, and exited with 0.
+TEST_F(ResnetMainTest, AnEvaluationOfNoCheckpointSaysSoAndFails) {
+  const std::string waiting = absl::StrCat("Waiting for new checkpoint at ", Dir("m"));
+  const ProgramRun late = Program("--mode=eval --eval_timeout=1.5");
+  EXPECT_EQ(late.exit_code, 1) << late.output;
+  ExpectParts(late.output, {absl::StrCat(waiting, ", for at most 1.5 s"),
+                            absl::StrCat("error: DEADLINE_EXCEEDED: no checkpoint in ", Dir("m"),
+                                         " within 1.5 s (--eval_timeout)")});
+  const ProgramRun stopped =
+      RunProgram(absl::StrCat("models/imagenet/resnet_main --mode=eval --use_tpu=false "
+                              "--model_dir=",
+                              Dir("m")),
+                 {{.when = "without a time limit"}});
+  EXPECT_EQ(stopped.exit_code, 130) << stopped.output;
+  ExpectParts(stopped.output, {absl::StrCat(waiting, ", without a time limit"),
+                               "stopped: interrupted while waiting for a checkpoint; none was "
+                               "evaluated"});
+}
+
+TEST_F(ResnetMainTest, AnEvaluationEndsAtTheTimeoutAfterTheLastCheckpoint) {
+  ASSERT_EQ(Program("--mode=train --train_steps=2").exit_code, 0);
+  const ProgramRun run = Program("--mode=eval --eval_timeout=0.1");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"evaluated 20 examples at step 2",
+                           "Evaluation ends at step 2 of 4: no new checkpoint within 0.1 s"});
+}
+
 TEST_F(ResnetMainTest, RunsOnReplicasWithBothNamesOfTheFlags) {
   const ProgramRun run = Program(
       "--use_tpu --num_cores=2 --iterations_per_loop=2 --enable_lars --label_smoothing=0.1");
