@@ -21,7 +21,10 @@ absl::StatusOr<std::string> MakeTemporaryModelDir() {
     return absl::UnavailableError(
         absl::StrCat("cannot create a temporary model_dir ", pattern, "; set RunConfig.model_dir"));
   }
-  LOG(WARNING) << "Using temporary folder as model directory: " << pattern;
+  LOG(WARNING)
+      << "Using temporary folder as model directory: " << pattern
+      << "; it is not removed at the end. Set model_dir (in a program: --model_dir) to choose "
+         "the folder and to continue the run later";
   return pattern;
 }
 

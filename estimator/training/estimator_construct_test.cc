@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/training/testing/tiny_model.h"
@@ -13,6 +14,9 @@
 namespace estimator {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr auto Endless = [](const TinyParams&) { return TinyDataset(4).Repeat(); };
@@ -23,7 +27,12 @@ TEST(EstimatorConstruction, WithoutAModelDirATemporaryOneIsMade) {
   setenv("TMPDIR", dir.path().c_str(), 1);
   auto options = TinyOptions("");
   options.config.model_dir = std::nullopt;
+  const testing::CapturedLog log;
   const Estimator<TinyParams> estimator(options);
+  EXPECT_THAT(log.warnings,
+              ElementsAre(AllOf(StartsWith("Using temporary folder as model directory: " +
+                                           estimator.model_dir() + "; it is not removed"),
+                                HasSubstr("--model_dir"))));
   EXPECT_THAT(estimator.model_dir(), StartsWith(dir.path() + "/"));
   EXPECT_TRUE(IsDirectory(estimator.model_dir()));
   EXPECT_EQ(estimator.config().model_dir, estimator.model_dir());
