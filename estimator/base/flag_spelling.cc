@@ -31,4 +31,14 @@ std::string MeaningOfArgument(StringArg argument) {
   return std::string(argument);
 }
 
+std::vector<std::string> SpelledValues(StringArg flag) {
+  std::vector<std::string> values;
+  for (const auto& [spelling, meaning] : Spellings()) {
+    absl::string_view value = spelling;
+    if (absl::ConsumePrefix(&value, absl::StrCat(absl::string_view(flag), "=")))
+      values.emplace_back(value);
+  }
+  return values;
+}
+
 }  // namespace estimator

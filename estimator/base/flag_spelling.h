@@ -8,6 +8,7 @@
 #define ESTIMATOR_BASE_FLAG_SPELLING_H_
 
 #include <string>
+#include <vector>
 
 #include "estimator/base/string_arg.h"
 
@@ -30,6 +31,9 @@ class FlagSpelling {
 // The argument that is meant: "--detect_accelerator=true" for "--use_tpu=auto" and "-use_tpu=auto".
 // Any other argument is returned as it is.
 std::string MeaningOfArgument(StringArg argument);
+
+// The values of `flag`, without dashes, that only a FlagSpelling allows: {"auto"} for "use_tpu".
+std::vector<std::string> SpelledValues(StringArg flag);
 
 }  // namespace estimator
 

@@ -5,6 +5,7 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
 #include <absl/strings/str_replace.h>
 #include <absl/strings/str_split.h>
 #include <absl/strings/string_view.h>
@@ -25,6 +26,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "estimator/base/file.h"
@@ -71,8 +73,15 @@ std::string UnknownFlagMessage(absl::string_view name) {
                  : absl::StrCat("unknown flag --", name, "; --help lists the flags");
 }
 
-std::string WhatItTakes(const std::string& type) {
-  if (type == "bool") return "true or false";
+std::string WhatItTakes(const gflags::CommandLineFlagInfo& flag) {
+  const std::string& type = flag.type;
+  if (type == "bool") {
+    std::vector<std::string> values = {"true", "false"};
+    for (std::string& value : SpelledValues(flag.name)) values.push_back(std::move(value));
+    const std::string last = std::move(values.back());
+    values.pop_back();
+    return absl::StrCat(absl::StrJoin(values, ", "), " or ", last);
+  }
   if (type == "int32") return "a whole number of 32 bits";
   if (type == "int64") return "a whole number";
   if (type == "uint32" || type == "uint64") return "a whole number that is not negative";
@@ -111,7 +120,7 @@ void CheckValue(const gflags::CommandLineFlagInfo& flag, const std::string& valu
   // Setting one of these would make gflags read more flags from the environment.
   if (flag.name == "fromenv" || flag.name == "tryfromenv") return;
   if (!gflags::SetCommandLineOption(flag.name.c_str(), value.c_str()).empty()) return;
-  problems->push_back(absl::StrCat("flag --", flag.name, " must be ", WhatItTakes(flag.type),
+  problems->push_back(absl::StrCat("flag --", flag.name, " must be ", WhatItTakes(flag),
                                    ", given \"", value, "\""));
 }
 

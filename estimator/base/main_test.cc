@@ -170,7 +170,11 @@ TEST(MainTest, ParsesFlagsInEverySpelling) {
 
 TEST(MainTest, ABoolFlagMayHaveAThirdValueThatIsAnotherFlag) {
   EXPECT_EQ(RunMain({"--use_tpu=auto"}).exit_code, 2);
+  EXPECT_EQ(RunMain({"--use_tpu=maybe"}).standard_error,
+            "flag --use_tpu must be true or false, given \"maybe\"\n");
   const FlagSpelling spelling("use_tpu=auto", "train_steps=77");
+  EXPECT_EQ(RunMain({"--use_tpu=maybe"}).standard_error,
+            "flag --use_tpu must be true, false or auto, given \"maybe\"\n");
   EXPECT_THAT(RunMain({"--use_tpu=auto"}).standard_error, HasSubstr("77 cpu"));
   EXPECT_THAT(RunMain({"--use_tpu=auto", "--use_tpu=true"}).standard_error, HasSubstr("77 tpu"));
 }

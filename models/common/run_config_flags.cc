@@ -1,12 +1,15 @@
 #include "models/common/run_config_flags.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
 #include "estimator/base/usage_error.h"
@@ -64,6 +67,28 @@ std::string ValueOf(const std::string& flag) {
     return absl::StrCat(number);
   }
   return info.current_value;
+}
+
+// `message`, of RunConfig::Validate, with "--" before names of flags: most fields have a flag of the same
+// name. Names without "_" are left as they are, because they may be words.
+std::string WithFlagNames(absl::string_view message) {
+  constexpr absl::string_view kNameChars = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  std::string text;
+  while (!message.empty()) {
+    const size_t length = std::min(message.find_first_not_of(kNameChars), message.size());
+    const std::string name(message.substr(0, length));
+    gflags::CommandLineFlagInfo info;
+    if (absl::StrContains(name, '_') && !absl::EndsWith(text, "-") &&
+        gflags::GetCommandLineFlagInfo(name.c_str(), &info)) {
+      text += "--";
+    }
+    absl::StrAppend(&text, name);
+    message.remove_prefix(length);
+    if (message.empty()) break;
+    text += message[0];
+    message.remove_prefix(1);
+  }
+  return absl::StrReplaceAll(text, {{"RunConfig: ", ""}, {"TPUConfig: ", ""}});
 }
 
 bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
@@ -148,7 +173,7 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
     run_config.log_step_count_steps = std::nullopt;
   }
   const absl::Status config = validate(run_config);
-  if (!config.ok()) violations.emplace_back(config.message());
+  if (!config.ok()) violations.push_back(WithFlagNames(config.message()));
   if (violations.empty()) return absl::OkStatus();
   return UsageError(absl::StrJoin(violations, "; "));
 }
@@ -158,6 +183,16 @@ FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& s
           .holds = status.ok(),
           .requirement = "",
           .problem = std::string(status.message())};
+}
+
+FlagRequirement TrainedModelRequirement(const std::string& flag, const std::string& model_dir) {
+  std::vector<std::string> warnings;  // Estimator logs them
+  const auto latest = LatestCheckpoint(model_dir, &warnings);
+  return {.flag = flag,
+          .holds = model_dir.empty() || !latest.ok() || latest->has_value(),
+          .requirement = "",
+          .problem = absl::StrCat("Could not find trained model in model_dir: ", model_dir,
+                                  "; train first, or give the folder of a trained model")};
 }
 
 bool CanBeFolder(absl::string_view path) {
@@ -171,13 +206,3 @@ bool CanBeFile(absl::string_view path) {
 }
 
 }  // namespace estimator
-FlagRequirement TrainedModelRequirement(const std::string& flag, const std::string& model_dir) {
-  std::vector<std::string> warnings;  // Estimator logs them
-  const auto latest = LatestCheckpoint(model_dir, &warnings);
-  return {.flag = flag,
-          .holds = model_dir.empty() || !latest.ok() || latest->has_value(),
-          .requirement = "",
-          .problem = absl::StrCat("Could not find trained model in model_dir: ", model_dir,
-                                  "; train first, or give the folder of a trained model")};
-}
-

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "estimator/base/flag_spelling.h"
 #include "tpu/cluster/detect_accelerator.h"
 #include "tpu/cluster/machine.h"
@@ -95,6 +96,18 @@ tpu::RunConfig WithTPUFlags(const RunConfig& run_config, bool detect) {
 
 bool ChecksTopology() { return OnlyChecks() && FLAGS_tpu_check != "rules"; }
 
+// The message of RunConfig::Validate with the names of the flags that differ from their fields'. A
+// program may have a flag with the name of the field too.
+absl::Status WithTPUFlagNames(const absl::Status& status) {
+  gflags::CommandLineFlagInfo info;
+  const bool has_same = gflags::GetCommandLineFlagInfo("iterations_per_loop", &info);
+  return {status.code(),
+          absl::StrReplaceAll(
+              status.message(),
+              {{"iterations_per_loop", has_same ? "iterations_per_loop" : "--iterations"},
+               {"check must be \"rules\"", "--tpu_check must be \"rules\""}})};
+}
+
 // Flags that exclude each other, or need another one.
 std::vector<FlagRequirement> TPURequirements() {
   std::vector<FlagRequirement> requirements;
@@ -167,7 +180,7 @@ absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
         StatusRequirement(FLAGS_detect_accelerator ? "use_tpu=auto" : "tpu", Detected().status()));
   }
   return RequireRunConfigFlags(all, [](const RunConfig& config) {
-    return WithTPUFlags(config, /*detect=*/false).Validate();
+    return WithTPUFlagNames(WithTPUFlags(config, /*detect=*/false).Validate());
   });
 }
 

@@ -132,6 +132,26 @@ TEST_F(RunFlagsTest, AZoneWithoutATpuIsRefused) {
   EXPECT_THAT(RequireFlags({}), ErrorHas("--tpu_zone: needs --tpu"));
 }
 
+// Fixed bug: the messages named the fields of RunConfig and TPUConfig.
+TEST_F(RunFlagsTest, ErrorsOfTheConfigNameTheFlags) {
+  Set("iterations", "0");
+  Set("num_shards", "0");
+  Set("tpu_check", "v9-8");
+  Set("save_checkpoints_steps", "-1");
+  Set("save_checkpoints_secs", "5");
+  Set("disable_passes", "x");
+  const absl::Status status = RequireFlags({});
+  EXPECT_THAT(
+      status,
+      ErrorHas("--save_checkpoints_steps must be >= 0, given -1; --save_checkpoints_steps and "
+               "--save_checkpoints_secs cannot be both set; --disable_passes has unknown names: "
+               "\"x\"; the passes that can be disabled are merge_equal, fold_pads, "));
+  EXPECT_THAT(status, ErrorHas("; --iterations must be a number of steps >= 1, or a time as '30s', "
+                               "'10m' or '1h'; given '0'; --num_shards must be > 0, given 0; "
+                               "--tpu_check must be \"rules\" or a topology, "));
+  EXPECT_THAT(status, ::testing::Not(ErrorHas("Config")));
+}
+
 TEST_F(RunFlagsTest, NumericsAreThoseOfTheFlag) {
   EXPECT_FALSE(RunConfigFromFlags().tpu_config.tpu_numerics);
   Set("tpu_numerics", "true");
