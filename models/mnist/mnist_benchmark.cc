@@ -12,17 +12,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/training/strategies.h"
 #include "models/common/benchmark_flags.h"
 #include "models/common/benchmark_json.h"
@@ -114,7 +115,15 @@ absl::Status MeasureFirstStep(const MnistData& data) {
   const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
   EST_RETURN_IF_ERROR(
       classifier.Train(TrainInput(classifier, data), MaxSteps(1), {.hooks = {hook}}));
-  Print(hook->Fields("images"));
+  ReportFields fields = hook->Fields("images");
+  // One step has no speed.
+  fields.erase(std::remove_if(fields.begin(), fields.end(),
+                              [](const auto& field) {
+                                const auto* const number = std::get_if<double>(&field.second);
+                                return number != nullptr && !std::isfinite(*number);
+                              }),
+               fields.end());
+  Print(fields);
   return absl::OkStatus();
 }
 
@@ -166,11 +175,14 @@ absl::Status MeasurePredictionFromCheckpoint(const MnistData& data) {
   return absl::OkStatus();
 }
 
-// Saves a checkpoint after every 20th run, and measures how long each call keeps the loop.
+// --mode=save saves after so many runs of the loop: steps, or on replicas --iterations steps each.
+constexpr int64_t kRunsOfSave = 20;
+
+// Saves a checkpoint after every kRunsOfSave runs, and measures how long each call keeps the loop.
 class SaveTimes : public SessionRunHook {
  public:
   absl::Status AfterRun(RunContext& context, const RunValues& /*values*/) override {
-    if (++runs_ % 20 != 0) return absl::OkStatus();
+    if (++runs_ % kRunsOfSave != 0) return absl::OkStatus();
     const Clock clock = SteadyClock();
     const double begin = clock();
     EST_RETURN_IF_ERROR(
@@ -180,9 +192,15 @@ class SaveTimes : public SessionRunHook {
     milliseconds_.push_back(1000 * (clock() - begin));
     return absl::OkStatus();
   }
-  // Without the first save, which allocates the copy of the variables. NaN if there was no other.
-  double Median() const {
-    if (milliseconds_.size() < 2) return std::numeric_limits<double>::quiet_NaN();
+  // Without the first save, which allocates the copy of the variables.
+  // Errors: FAILED_PRECONDITION if there was no other save.
+  absl::StatusOr<double> Median() const {
+    if (milliseconds_.size() < 2) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "save needs two saves, one after every ", kRunsOfSave, " runs, but there were ", runs_,
+          " runs; a run has one step, or --iterations steps on replicas: raise --steps, and "
+          "--seconds if it is given"));
+    }
     std::vector<double> later(milliseconds_.begin() + 1, milliseconds_.end());
     std::sort(later.begin(), later.end());
     return later[later.size() / 2];
@@ -199,9 +217,8 @@ absl::Status MeasureSaves(const MnistData& data) {
   const auto times = std::make_shared<SaveTimes>();
   const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
   EST_RETURN_IF_ERROR(classifier.Train(TrainInput(classifier, data), {}, {.hooks = {times, hook}}));
-  Print({{"save_ms", times->Median()},
-         {"saves", times->num_saves()},
-         {"peak_rss_mib", PeakRssMib()}});
+  EST_ASSIGN_OR_RETURN(const double median, times->Median());
+  Print({{"save_ms", median}, {"saves", times->num_saves()}, {"peak_rss_mib", PeakRssMib()}});
   return absl::OkStatus();
 }
 
@@ -216,15 +233,40 @@ absl::Status MeasureLoop(const MnistData& data) {
   return absl::OkStatus();
 }
 
+// --mode=first_step would have no step to train.
+absl::Status CheckIsNew(const std::string& model_dir) {
+  EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir));
+  if (!latest.has_value()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("first_step measures the first step of a new run, but there is ", *latest,
+                   "; give a folder without a checkpoint, or leave it out"));
+}
+
 absl::Status Run() {
+  const bool from_checkpoint = FLAGS_mode == "predict_from_checkpoint";
+  const BenchmarkOptions options = BenchmarkOptionsFromFlags();
   EST_RETURN_IF_ERROR(RequireBenchmarkFlags(
       {StatusRequirement("data_dir", CheckDataDir(FLAGS_data_dir)),
        BatchRequirement("batch_size", FLAGS_batch_size),
        {"rows", FLAGS_rows > 0, "positive"},
+       {"rows", from_checkpoint || gflags::GetCommandLineFlagInfoOrDie("rows").is_default, "",
+        "is for --mode=predict_from_checkpoint only; the other modes measure --steps steps"},
        {"mode", std::find(Modes().begin(), Modes().end(), FLAGS_mode) != Modes().end(),
         absl::StrCat("one of ", absl::StrJoin(Modes(), ", "))},
        {"mode", FLAGS_mode != "loop" || !FLAGS_use_tpu, "", "loop needs --use_tpu=false"},
-       {"model_dir", FLAGS_mode != "predict_from_checkpoint" || !FLAGS_model_dir.empty(),
+       // On replicas a run has several steps: MeasureSaves counts them.
+       {"steps",
+        FLAGS_mode != "save" || FLAGS_use_tpu ||
+            options.warmup_steps + options.steps >= 2 * kRunsOfSave,
+        "",
+        absl::StrCat("is ", options.steps, ", but save needs two saves, one after every ",
+                     kRunsOfSave, " steps; give at least ",
+                     2 * kRunsOfSave - options.warmup_steps)},
+       StatusRequirement("model_dir", FLAGS_mode == "first_step" && !FLAGS_model_dir.empty()
+                                          ? CheckIsNew(FLAGS_model_dir)
+                                          : absl::OkStatus()),
+       TrainedModelRequirement("model_dir", from_checkpoint ? FLAGS_model_dir : ""),
+       {"model_dir", !from_checkpoint || !FLAGS_model_dir.empty(),
         "a folder with a checkpoint, such as --mode=predict leaves"}}));
   EST_ASSIGN_OR_RETURN(const MnistData data, LoadMnist(FLAGS_data_dir, FLAGS_batch_size));
   if (FLAGS_mode == "first_step") return MeasureFirstStep(data);

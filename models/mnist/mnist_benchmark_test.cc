@@ -63,9 +63,8 @@ TEST_F(MnistBenchmarkTest, RunsInBfloat16AndOnShards) {
 
 TEST_F(MnistBenchmarkTest, MeasuresOneFirstStep) {
   for (const char* where : {"", "--use_tpu --num_shards=2 --iterations=50"}) {
-    const std::string json = Json(absl::StrCat("--mode=first_step ", where));
-    EXPECT_TRUE(absl::StrContains(json, "\"first_step_seconds\":")) << json;
-    EXPECT_TRUE(absl::StrContains(json, "\"measured_steps\":0")) << json;
+    ExpectParts(Json(absl::StrCat("--mode=first_step ", where)),
+                {"\"first_step_seconds\":", "\"measured_steps\":0", "\"planned_mib\":"});
   }
 }
 
@@ -79,6 +78,31 @@ TEST_F(MnistBenchmarkTest, PredictsAndThenStartsFromTheCheckpoint) {
 
 TEST_F(MnistBenchmarkTest, MeasuresSaves) {
   ExpectParts(Json("--mode=save --steps=60"), {"\"save_ms\":", "\"saves\":3"});
+}
+
+// Fixed bug: it printed null.
+TEST_F(MnistBenchmarkTest, RefusesWhatItCannotMeasure) {
+  const auto expect_refused = [&](const std::string& flags, int exit_code,
+                                  const std::string& message) {
+    const ProgramRun run = Program(flags);
+    EXPECT_EQ(run.exit_code, exit_code) << flags << "\n" << run.output;
+    ExpectParts(run.output, {message});
+  };
+  expect_refused("--mode=save --steps=38", 2,
+                 "--steps: is 38, but save needs two saves, one after every 20 steps; give at "
+                 "least 39");
+  expect_refused("--mode=save --steps=60 --use_tpu --num_shards=2 --iterations=2", 1,
+                 "save needs two saves, one after every 20 runs, but there were 31 runs; a run has "
+                 "one step, or --iterations steps on replicas: raise --steps");
+  const std::string dir = work_.File("m"), model_dir = " --model_dir=" + dir;
+  expect_refused("--mode=predict_from_checkpoint" + model_dir, 2,
+                 "--model_dir: Could not find trained model in model_dir: " + dir);
+  ExpectParts(Json("--mode=first_step" + model_dir), {"\"first_step_seconds\":"});
+  expect_refused("--mode=first_step" + model_dir, 2,
+                 absl::StrCat("--model_dir: first_step measures the first step of a new run, but "
+                              "there is ",
+                              dir, "/model.ckpt-1; give a folder without a checkpoint"));
+  expect_refused("--rows=7", 2, "--rows: is for --mode=predict_from_checkpoint only");
 }
 
 TEST_F(MnistBenchmarkTest, ComparesTheLoopWithTheBareProgram) {
