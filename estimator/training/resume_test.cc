@@ -9,6 +9,7 @@
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/training/testing/tiny_model.h"
@@ -18,7 +19,11 @@
 namespace estimator {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 // Shuffled again in every pass; batches cross the passes' ends.
 Dataset Shuffled(const TinyParams&) {
@@ -67,6 +72,30 @@ TEST_F(ResumeTest, GoesOnFromACheckpointToTheSameBits) {
   EST_ASSERT_OK(resumed.Train(Shuffled, MaxSteps(10), {.hooks = {recorder}}));
   EXPECT_EQ(recorder->steps.front(), 6);
   EXPECT_EQ(FinalBits(resumed), whole_bits_);
+}
+
+// Fixed bug: the run continued without a word.
+TEST_F(ResumeTest, AChangedSeedIsNoticed) {
+  const auto train = [&](std::optional<int64_t> seed, int64_t max_steps, bool with_graph = true) {
+    auto options = WithDropout(dir_.File("m"));
+    options.config.tf_random_seed = seed;
+    options.config.checkpoint_save_graph_def = with_graph;
+    Estimator<TinyParams> estimator(options);
+    const testing::CapturedLog log;
+    EST_EXPECT_OK(estimator.Train(Shuffled, MaxSteps(max_steps)));
+    return log.warnings;
+  };
+  EXPECT_THAT(train(7, 1), IsEmpty());
+  EXPECT_THAT(train(7, 2), IsEmpty());
+  EXPECT_THAT(train(8, 3),
+              ElementsAre(AllOf(StartsWith("The seed is 8, but was 7 when " +
+                                           dir_.File("m/model.ckpt-2") + " was saved. "),
+                                HasSubstr("set tf_random_seed (--seed) to 7 again"))));
+  EXPECT_THAT(train(std::nullopt, 4),
+              ElementsAre(StartsWith("The seed is the fixed default, but was 8 when ")));
+  EXPECT_THAT(train(7, 5, /*with_graph=*/false),
+              ElementsAre(HasSubstr("but was the fixed default when ")));
+  EXPECT_THAT(train(8, 6), IsEmpty()) << "without a graph the seed is not known";
 }
 
 TEST_F(ResumeTest, SeveralCallsWithEvaluationsBetweenGiveTheBitsOfOne) {
@@ -143,7 +172,7 @@ TEST_F(ResumeTest, ASecondSignalDuringTheLastSaveSaysThatNothingIsSaved) {
         .Train(Shuffled, MaxSteps(3), {.saving_listeners = {std::make_shared<ImpatientListener>()}})
         .IgnoreError();
   };
-  EXPECT_EXIT(train(), testing::ExitedWithCode(kInterruptedExitCode), "exited without saving");
+  EXPECT_EXIT(train(), ::testing::ExitedWithCode(kInterruptedExitCode), "exited without saving");
 }
 
 TEST_F(ResumeTest, AnInterruptWithoutCheckpointsSaysThatNothingWasSaved) {

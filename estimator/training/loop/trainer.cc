@@ -13,6 +13,7 @@
 #include "estimator/nn/replica_scope.h"
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/loop/banner.h"
+#include "estimator/training/loop/changed_seed.h"
 #include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/event_session.h"
 #include "estimator/training/loop/step_runner.h"
@@ -258,6 +259,7 @@ absl::Status Trainer::EnsureVariables(const Start& start, CheckpointAttempt& att
     LOG(INFO) << "Restoring parameters from " << start.checkpoint;
     EST_RETURN_IF_ERROR(
         attempt.Reading(state_.Restore(*model_->graph, start.checkpoint, model_->scaffold)));
+    WarnOfChangedSeed(*model_->graph, start.checkpoint);
   }
   restored_step_ = state_.global_step();
   return absl::OkStatus();
