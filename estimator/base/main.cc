@@ -132,6 +132,14 @@ bool IsBoolFlag(absl::string_view argument) {
          info.type == "bool";
 }
 
+// Whether the argument is a flag without its dashes, such as "train_steps=5".
+bool IsAssignment(absl::string_view argument) {
+  const size_t equals = argument.find('=');
+  gflags::CommandLineFlagInfo info;
+  return equals != absl::string_view::npos &&
+         gflags::GetCommandLineFlagInfo(std::string(argument.substr(0, equals)).c_str(), &info);
+}
+
 // All problems of the command line. gflags itself would exit at the first one, so this reads the
 // arguments by the same rules.
 std::vector<std::string> CommandLineProblems(int argc, char** argv, bool takes_arguments) {
@@ -144,7 +152,8 @@ std::vector<std::string> CommandLineProblems(int argc, char** argv, bool takes_a
       problems.push_back(absl::StrCat("unexpected argument \"", argv[i], "\"; ",
                                       IsBoolFlag(argv[i - 1])
                                           ? absl::StrCat("write ", argv[i - 1], "=", argv[i])
-                                          : "flags begin with --"));
+                                      : IsAssignment(argv[i]) ? absl::StrCat("write --", argv[i])
+                                                              : "flags begin with --"));
       continue;
     }
     absl::ConsumePrefix(&argument, "-");

@@ -192,7 +192,10 @@ TEST(MainTest, NamesEveryUnknownFlagWithItsNearestAndReturnsTwo) {
 TEST(MainTest, RefusesArgumentsThatAreNoFlags) {
   const Outcome outcome = RunMain({"model_dir=/tmp/x"});
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.standard_error, HasSubstr("unexpected argument \"model_dir=/tmp/x\""));
+  EXPECT_EQ(outcome.standard_error,
+            "unexpected argument \"model_dir=/tmp/x\"; write --model_dir=/tmp/x\n");
+  EXPECT_EQ(RunMain({"zzzz=3"}).standard_error,
+            "unexpected argument \"zzzz=3\"; flags begin with --\n");
 }
 
 // Fixed bug: it was told only that flags begin with --.

@@ -236,6 +236,8 @@ absl::Status CheckResnetFlags() {
       {"train_steps", sizes.train_steps > 0, "positive"},
       {"steps_per_eval", sizes.steps_per_eval > 0, "positive"},
       StatusRequirement("eval_every", CheckEvalEvery(sizes)),
+      {"eval_timeout", FLAGS_eval_timeout == -1 || FLAGS_eval_timeout >= 0,
+       "at least 0, or -1 for no limit"},
       {"base_learning_rate",
        sizes.base_learning_rate > 0 && std::isfinite(sizes.base_learning_rate),
        "positive and finite"},

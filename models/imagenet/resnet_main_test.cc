@@ -227,7 +227,7 @@ TEST_F(ResnetMainTest, ReportsAllWrongFlagsAtOnce) {
   const ProgramRun run = Program(
       "--resnet_depth=19 --resnet_version=2 --mode=test --momentum=1 --num_label_classes=3 "
       "--precision=float16 --train_batch_size=64 --num_cores=4 --num_shards=2 "
-      "--label_smoothing=-1 --eval_every='1 minute'");
+      "--label_smoothing=-1 --eval_every='1 minute' --eval_timeout=nan");
   EXPECT_EQ(run.exit_code, 2) << run.output;
   ExpectParts(run.output,
               {"--resnet_depth must be one of 18, 34, 50, 101, 152, 200, given 19",
@@ -238,6 +238,7 @@ TEST_F(ResnetMainTest, ReportsAllWrongFlagsAtOnce) {
                "--precision must be float32 or bfloat16, given float16",
                "--num_train_images: is 32, fewer than the 64 images of a training step",
                "--num_cores: is 4, but --num_shards, which has the same meaning, is 2",
+               "--eval_timeout must be at least 0, or -1 for no limit, given nan",
                "--eval_every: ", "--label_smoothing must be in [0, 1), given -1"});
   const ProgramRun predict = Program("--mode=predict --skip_bad_records=-1 --predict_files=x");
   EXPECT_EQ(predict.exit_code, 2) << predict.output;

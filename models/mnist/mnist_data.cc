@@ -152,7 +152,7 @@ absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, int64_t batch_si
                                     const LoadOptions& options) {
   const auto check_batch = [&](int64_t num_train) {
     if (batch_size <= num_train) return absl::OkStatus();
-    return UsageError(absl::StrCat("batch_size must be at most the ", num_train,
+    return UsageError(absl::StrCat("--batch_size must be at most the ", num_train,
                                    " training images, given ", batch_size));
   };
   if (!data_dir.empty()) {
@@ -163,7 +163,7 @@ absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, int64_t batch_si
     return data;
   }
   EST_RETURN_IF_ERROR(check_batch(options.draw.num_train));
-  LOG(INFO) << "No data_dir: drawing " << options.draw.num_train << " training and "
+  LOG(INFO) << "No --data_dir: drawing " << options.draw.num_train << " training and "
             << options.draw.num_test << " test digits (seed " << options.draw.seed
             << "); these are not MNIST's images";
   return DrawMnist(options.draw);

@@ -165,7 +165,8 @@ TEST(MnistData, IsDrawnWhereThereIsNoDirectory) {
 TEST(MnistData, ABatchLargerThanTheSetIsRefusedBeforeAnyDigitIsDrawn) {
   const absl::Status status = LoadMnist("", 70000).status();
   EXPECT_TRUE(IsUsageError(status));
-  EXPECT_THAT(status, ErrorIs("batch_size must be at most the 60000 training images, given 70000"));
+  EXPECT_THAT(status,
+              ErrorIs("--batch_size must be at most the 60000 training images, given 70000"));
 }
 
 TEST(MnistData, DrawnTestDigitsStayTheSameHoweverManyAreTrainedOn) {

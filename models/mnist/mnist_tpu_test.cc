@@ -183,7 +183,7 @@ TEST_F(MnistTpuTest, WithoutADataDirDigitsAreDrawnAndOneLineSaysSo) {
   const ProgramRun run =
       Program("--data_dir= --use_tpu=false --train_steps=1 --eval_steps=1 --enable_predict=false");
   ASSERT_EQ(run.exit_code, 0) << run.output;
-  const std::vector<std::string> pieces = absl::StrSplit(run.output, "No data_dir: drawing ");
+  const std::vector<std::string> pieces = absl::StrSplit(run.output, "No --data_dir: drawing ");
   ASSERT_EQ(pieces.size(), 2u) << run.output;
   EXPECT_TRUE(absl::StartsWith(pieces[1], "60000 training and 10000 test digits (seed "))
       << run.output;
@@ -211,7 +211,8 @@ TEST_F(MnistTpuTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAndExitW
        {"--batch_size must be positive and divisible by the 8 shards", "given 30"}},
       {"--use_tpu=false --batch_size=0", {"--batch_size must be positive, given 0"}},
       {"--batch_size=-8", {"--batch_size must be positive", "given -8"}},
-      {"--batch_size=70000", {"batch_size must be at most the 60000 training images, given 70000"}},
+      {"--batch_size=70000",
+       {"--batch_size must be at most the 60000 training images, given 70000"}},
       {"--batch_size=many", {"flag --batch_size must be a whole number, given \"many\""}},
       {"--num_shards=0 --iterations=x --save_summary_steps=-1",
        {"num_shards must be > 0, given 0", "given 'x'", "save_summary_steps must be >= 0"}},
@@ -247,7 +248,7 @@ TEST_F(MnistTpuTest, DataThatIsNotThereOrTooLittleIsNamed) {
   ExpectParts(Program("--data_dir=" + file).output, {absl::StrCat("'", file, "' is a file")});
   const ProgramRun few = Program("--use_tpu=false --batch_size=301");
   EXPECT_EQ(few.exit_code, 2);
-  ExpectParts(few.output, {"batch_size must be at most the 300 training images, given 301"});
+  ExpectParts(few.output, {"--batch_size must be at most the 300 training images, given 301"});
 }
 
 TEST_F(MnistTpuTest, ALabelOutOfRangeIsNamedWithItsRecord) {
