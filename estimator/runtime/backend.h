@@ -34,6 +34,8 @@ struct ProgramSpec {
   // computes the groups that Executable::WantFetches named. The instructions are the same ones in
   // every step, so what a step computes does not depend on the groups.
   std::vector<FetchGroups> fetch_groups = {};
+  // What the step is, for the heading of Program::Plan: "training with a batch of 128".
+  std::string name = {};
 };
 
 // One step's input: for every replica, one array per feed.

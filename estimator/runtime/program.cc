@@ -69,6 +69,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   EST_RETURN_IF_ERROR(CheckPassNames(options.disable_passes));
   auto impl = std::make_unique<ProgramImpl>();
   impl->options = options;
+  impl->name = spec.name;
   ir::Module& module = impl->module;
   EST_ASSIGN_OR_RETURN(module, ir::BuildNeutralModule(graph, spec,
                                                       {.merge_equal = Runs(options, "merge_equal"),

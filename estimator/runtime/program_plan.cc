@@ -65,11 +65,11 @@ KernelSpec PlainSpecOf(const ir::Module& module, const ir::Node& node) {
 std::string Program::Plan() const {
   const ir::Module& module = impl_->module;
   std::array<Work, kTiers.size()> by_tier;
-  std::string text =
-      absl::StrCat("plan of a program with ", module.feeds.size(), " feeds, ",
-                   module.fetches.size(), " fetches and ", module.updates.size(), " updates\n",
-                   absl::StrFormat("%5s  %-9s  %-11s %12s %12s  %s\n", "#", "tier", "layout", "KiB",
-                                   "MFLOP", "op  node  shapes"));
+  std::string text = absl::StrCat("plan of ", impl_->name.empty() ? "a program" : impl_->name, ": ",
+                                  module.feeds.size(), " feeds, ", module.fetches.size(),
+                                  " fetches and ", module.updates.size(), " updates\n",
+                                  absl::StrFormat("%5s  %-9s  %-11s %12s %12s  %s\n", "#", "tier",
+                                                  "layout", "KiB", "MFLOP", "op  node  shapes"));
   const auto specs = [](const std::vector<TensorSpec>& list) {
     return absl::StrJoin(list, ", ",
                          [](std::string* out, const TensorSpec& s) { out->append(s.ToString()); });

@@ -103,10 +103,12 @@ TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceInBfloat16) {
 
 TEST_F(MnistTpuTest, PrintsThePlanAndWritesTheTimesOfSteps) {
   const ProgramRun run = Program(
-      "--use_tpu=false --enable_predict=false --print_plan --profile_steps=2,3 "
+      "--use_tpu=false --print_plan --profile_steps=2,3 "
       "--conv_algorithm=direct --disable_passes=fuse_pool,fuse_conv_block");
   ASSERT_EQ(run.exit_code, 0) << run.output;
-  ExpectParts(run.output, {"plan of a program with ", "_FusedConv2D  conv2d", "\ntotal "});
+  ExpectParts(run.output,
+              {"plan of training with a batch of 32: ", "plan of evaluation with a batch of 32: ",
+               "plan of prediction with a batch of 5: ", "_FusedConv2D  conv2d", "\ntotal "});
   EXPECT_FALSE(absl::StrContains(run.output, "_MaxPoolWithArgmax")) << run.output;
   EXPECT_TRUE(FileExists(work_.File("m/timeline-3.json")));
 }

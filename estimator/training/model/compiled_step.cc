@@ -7,6 +7,18 @@
 #include "estimator/base/status.h"
 
 namespace estimator {
+namespace {
+
+std::string NameOf(const BuiltModel& model, const Backend& backend) {
+  const Mode mode = model.spec.mode;
+  const char* const what = mode == Mode::kTrain  ? "training"
+                           : mode == Mode::kEval ? "evaluation"
+                                                 : "prediction";
+  return absl::StrCat(what, " with a batch of ", model.batch_size,
+                      backend.num_replicas() > 1 ? " on each replica" : "");
+}
+
+}  // namespace
 
 size_t CompiledStep::Fetch(const Tensor& tensor, When when) {
   const size_t index =
@@ -36,7 +48,8 @@ absl::StatusOr<Executable*> CompiledStep::executable() {
         backend_.Compile(*model_.graph, {.feeds = model_.placeholders,
                                          .fetches = fetches_,
                                          .updates = updates_,
-                                         .fetch_groups = groups_});
+                                         .fetch_groups = groups_,
+                                         .name = NameOf(model_, backend_)});
     if (absl::IsResourceExhausted(compiled.status())) {
       return Annotate(compiled.status(),
                       absl::StrCat("a batch of ", model_.batch_size,
