@@ -120,7 +120,8 @@ absl::Status CheckFlags(const absl::StatusOr<BertConfig>& config) {
        {"output_dir",
         FLAGS_do_train || OnlyChecks() || !FLAGS_output_dir.empty() || !FLAGS_model_dir.empty(), "",
         "without --do_train, give the folder of a trained model"},
-       TrainedModelRequirement("output_dir", FolderOfTrainedModel()),
+       TrainedModelRequirement(FLAGS_output_dir.empty() ? "model_dir" : "output_dir",
+                               FolderOfTrainedModel()),
        StatusRequirement("bert_config_file", config.status()),
        FileRequirement("train_file", FLAGS_train_file, FLAGS_do_train, "do_train"),
        FileRequirement("eval_file", FLAGS_eval_file, FLAGS_do_eval, "do_eval"),
@@ -278,7 +279,8 @@ absl::Status Run() {
   const absl::Cleanup remove_scratch = [&scratch] {
     if (!scratch.empty()) RemoveDirectoryRecursively(scratch).IgnoreError();
   };
-  if (IsDrawn()) {
+  // Without a folder the Estimator could not be made: its first call says why.
+  if (IsDrawn() && !estimator.model_dir().empty()) {
     if (OnlyChecks()) {
       EST_ASSIGN_OR_RETURN(scratch, MakeScratchFolder());
     }

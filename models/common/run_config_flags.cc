@@ -69,24 +69,39 @@ std::string ValueOf(const std::string& flag) {
   return info.current_value;
 }
 
-// `message`, of RunConfig::Validate, with "--" before names of flags: most fields have a flag of the same
-// name. Names without "_" are left as they are, because they may be words.
-std::string WithFlagNames(absl::string_view message) {
-  constexpr absl::string_view kNameChars = "abcdefghijklmnopqrstuvwxyz0123456789_";
+constexpr absl::string_view kNameChars = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+// The flag for a field of RunConfig or TPUConfig; empty if the program has none. Most have a flag of the
+// same name.
+std::string FlagOf(absl::string_view field) {
+  gflags::CommandLineFlagInfo info;
+  for (const absl::string_view flag :
+       {field, absl::string_view(field == "iterations_per_loop" ? "iterations"
+                                 : field == "check"             ? "tpu_check"
+                                                                : "")}) {
+    if (gflags::GetCommandLineFlagInfo(std::string(flag).c_str(), &info)) return info.name;
+  }
+  return "";
+}
+
+// The message of RunConfig::Validate with the names of flags. Names without "_" may be words, so they
+// are left as they are, except at the beginning of a violation.
+std::string NameFlagsOfValidate(absl::string_view message) {
   std::string text;
+  bool first_word = true;
   while (!message.empty()) {
     const size_t length = std::min(message.find_first_not_of(kNameChars), message.size());
-    const std::string name(message.substr(0, length));
-    gflags::CommandLineFlagInfo info;
-    if (absl::StrContains(name, '_') && !absl::EndsWith(text, "-") &&
-        gflags::GetCommandLineFlagInfo(name.c_str(), &info)) {
-      text += "--";
-    }
-    absl::StrAppend(&text, name);
+    const absl::string_view name = message.substr(0, length);
+    const std::string flag =
+        (absl::StrContains(name, '_') || first_word) && !absl::EndsWith(text, "-") ? FlagOf(name)
+                                                                                   : "";
+    absl::StrAppend(&text, flag.empty() ? name : absl::StrCat("--", flag));
+    if (length > 0) first_word = false;
     message.remove_prefix(length);
     if (message.empty()) break;
     text += message[0];
     message.remove_prefix(1);
+    first_word = first_word || absl::EndsWith(text, "; ") || absl::EndsWith(text, "Config: ");
   }
   return absl::StrReplaceAll(text, {{"RunConfig: ", ""}, {"TPUConfig: ", ""}});
 }
@@ -173,7 +188,7 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
     run_config.log_step_count_steps = std::nullopt;
   }
   const absl::Status config = validate(run_config);
-  if (!config.ok()) violations.push_back(WithFlagNames(config.message()));
+  if (!config.ok()) violations.push_back(NameFlagsOfValidate(config.message()));
   if (violations.empty()) return absl::OkStatus();
   return UsageError(absl::StrJoin(violations, "; "));
 }

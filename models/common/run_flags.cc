@@ -13,6 +13,7 @@
 #include "estimator/base/flag_spelling.h"
 #include "tpu/cluster/detect_accelerator.h"
 #include "tpu/cluster/machine.h"
+#include "tpu/cluster/resolve_masters.h"
 #include "tpu/cluster/tpu_slice.h"
 #include "tpu/rules/topology_check.h"
 
@@ -94,19 +95,20 @@ tpu::RunConfig WithTPUFlags(const RunConfig& run_config, bool detect) {
   return config;
 }
 
-bool ChecksTopology() { return OnlyChecks() && FLAGS_tpu_check != "rules"; }
-
-// The message of RunConfig::Validate with the names of the flags that differ from their fields'. A
-// program may have a flag with the name of the field too.
-absl::Status WithTPUFlagNames(const absl::Status& status) {
-  gflags::CommandLineFlagInfo info;
-  const bool has_same = gflags::GetCommandLineFlagInfo("iterations_per_loop", &info);
-  return {status.code(),
-          absl::StrReplaceAll(
-              status.message(),
-              {{"iterations_per_loop", has_same ? "iterations_per_loop" : "--iterations"},
-               {"check must be \"rules\"", "--tpu_check must be \"rules\""}})};
+// Whether --master names devices that this program can drive.
+absl::Status CheckMaster() {
+  if (!FLAGS_use_tpu || Detects()) return absl::OkStatus();  // it has no effect, or is refused
+  if (FLAGS_master == "pjrt:") {
+    return absl::InvalidArgumentError(
+        "pjrt: needs the path of a plugin, as in pjrt:/path/to/libtpu.so");
+  }
+  tpu::RunConfig config;
+  config.master = FLAGS_master;
+  const absl::Status status = tpu::ResolveMasters(TaskConfig(), config);
+  return {status.code(), absl::StrReplaceAll(status.message(), {{" (from RunConfig.master)", ""}})};
 }
+
+bool ChecksTopology() { return OnlyChecks() && FLAGS_tpu_check != "rules"; }
 
 // Flags that exclude each other, or need another one.
 std::vector<FlagRequirement> TPURequirements() {
@@ -119,6 +121,7 @@ std::vector<FlagRequirement> TPURequirements() {
       "needs --tpu, whose address it helps to find, or --use_tpu=auto; add one of them";
   require("tpu_zone", FLAGS_tpu_zone.empty() || named, needs_tpu);
   require("gcp_project", FLAGS_gcp_project.empty() || named, needs_tpu);
+  requirements.push_back(StatusRequirement("master", CheckMaster()));
   require("master", FLAGS_master.empty() || FLAGS_tpu.empty(),
           "is given with --tpu, and both choose the devices; leave one out");
   const std::string needs_topology =
@@ -180,7 +183,7 @@ absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
         StatusRequirement(FLAGS_detect_accelerator ? "use_tpu=auto" : "tpu", Detected().status()));
   }
   return RequireRunConfigFlags(all, [](const RunConfig& config) {
-    return WithTPUFlagNames(WithTPUFlags(config, /*detect=*/false).Validate());
+    return WithTPUFlags(config, /*detect=*/false).Validate();
   });
 }
 

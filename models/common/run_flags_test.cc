@@ -152,6 +152,19 @@ TEST_F(RunFlagsTest, ErrorsOfTheConfigNameTheFlags) {
   EXPECT_THAT(status, ::testing::Not(ErrorHas("Config")));
 }
 
+TEST_F(RunFlagsTest, AMasterThatCannotBeUsedIsRefused) {
+  Set("master", "grpc://10.0.0.2:8470");
+  EXPECT_THAT(RequireFlags({}),
+              ErrorHas("--master: the TPU at grpc://10.0.0.2:8470 is on another machine"));
+  Set("master", "pjrt:");
+  EXPECT_THAT(RequireFlags({}), ErrorHas("--master: pjrt: needs the path of a plugin"));
+  Set("master", "local");
+  EST_EXPECT_OK(RequireFlags({}));
+  Set("master", "grpc://10.0.0.2:8470");
+  Set("use_tpu", "false");
+  EST_EXPECT_OK(RequireFlags({}));
+}
+
 TEST_F(RunFlagsTest, NumericsAreThoseOfTheFlag) {
   EXPECT_FALSE(RunConfigFromFlags().tpu_config.tpu_numerics);
   Set("tpu_numerics", "true");
