@@ -9,16 +9,15 @@ using Pass = ConvolutionCase::Pass;
 
 // ---- Matrix products, by gemm/gemm_benchmark.
 
-// Our own product of f32. On 2 cores with AVX-512 it is 5 to 40 % faster than oneDNN 2.6 for most results
+// Our own product of f32. On 2 cores with AVX-512 it is up to 40 % faster than oneDNN 2.6 for most results
 // of at least 128 rows and 1000 columns, nowhere more than 5 % slower, and twice as fast for 3072 columns,
-// where oneDNN computes at half its rate. These are left to oneDNN:
+// where some CPUs compute oneDNN's at half their rate. These are left to oneDNN:
 //   fewer than 1000 columns    few panels share the copy of a row: oneDNN is up to 15 % faster
 //   fewer than 128 rows        few rows share the copy of a panel: up to 25 %
-//   depths below 32            a sum is written nearly as often as it is added to: up to 20 %
-//   depths above 1024          the difference is below 5 % on average
+//   depths below 64            a sum is written nearly as often as it is added to: up to 20 %
 //   no AVX-512                 up to 15 %
 bool GemmIsFast(const MatMulCase& p, const CpuFeatures& cpu) {
-  return cpu.avx512 && p.m >= 128 && p.n >= 1000 && p.k >= 32 && p.k <= 1024;
+  return cpu.avx512 && p.m >= 128 && p.n >= 1000 && p.k >= 64;
 }
 
 // Products of tiles. Of depths of at least 64 (with fewer, sums are written nearly as often as they are
@@ -72,7 +71,7 @@ bool TilesAreFasterThanWinograd(const ConvolutionCase& conv) {
 }
 
 // Without AMX, but with AVX-512 for bf16: convolutions of f32 are left to Winograd's algorithm in f32. Those
-// of bf16 use Winograd's algorithm in bf16 where it supports them. Gradients of 1x1 filters from bf16 use
+// of bf16 use Winograd's algorithm in bf16 where it supports them (and Bfloat16WinogradIsFast). Gradients of 1x1 filters from bf16 use
 // products of tiles. The rest is left to oneDNN. In bf16, on 2 cores of an AMD EPYC:
 //                            64 channels, 56x56   128, 28x28   256, 14x14   512, 7x7
 //   3x3: Winograd, ms                4.8               3.9          3.7          4.8
@@ -84,6 +83,14 @@ bool TilesAreFasterThanWinograd(const ConvolutionCase& conv) {
 bool TilesAreFastWithoutAmx(const ConvolutionCase& conv) {
   return conv.pass == Pass::kFilterGradient && conv.dtype == DType::kBfloat16 &&
          conv.filter_rows == 1 && conv.filter_columns == 1;
+}
+
+// With fewer pixels or channels, transforming the filter takes longer than the products it saves. The 9 cases
+// of native_tier_benchmark below these limits took 1.04 to 2 times as long as with oneDNN.
+bool Bfloat16WinogradIsFast(const ConvolutionCase& conv) {
+  constexpr int64_t kFewestPixels = 256, kFewestChannels = 64;
+  return conv.pixels() >= kFewestPixels &&
+         std::min(conv.in_channels, conv.out_channels) >= kFewestChannels;
 }
 
 }  // namespace
@@ -103,8 +110,11 @@ std::vector<NativeKernel> FastKernels(const ConvolutionCase& conv, const CpuFeat
   if (algorithm == ConvAlgorithm::kWinograd || WinogradIsFast(conv))
     kernels.push_back(NativeKernel::kWinograd);
   if (!cpu.amx) {
-    kernels.insert(kernels.begin(), TilesAreFastWithoutAmx(conv) ? NativeKernel::kBfloat16Tiles
-                                                                 : NativeKernel::kBfloat16Winograd);
+    if (TilesAreFastWithoutAmx(conv)) {
+      kernels.insert(kernels.begin(), NativeKernel::kBfloat16Tiles);
+    } else if (algorithm == ConvAlgorithm::kWinograd || Bfloat16WinogradIsFast(conv)) {
+      kernels.insert(kernels.begin(), NativeKernel::kBfloat16Winograd);
+    }
   } else if (TilesAreFast(conv)) {
     kernels.insert(TilesAreFasterThanWinograd(conv) ? kernels.begin() : kernels.end(),
                    NativeKernel::kBfloat16Tiles);

@@ -19,15 +19,16 @@ constexpr DType kF32 = DType::kFloat32, kBf16 = DType::kBfloat16;
 
 TEST(MatMulRules, GemmTakesWideProductsOfSomeDepth) {
   for (const MatMulCase& product :
-       {MatMulCase{.m = 1024, .n = 3072, .k = 768}, MatMulCase{.m = 128, .n = 1000, .k = 32},
+       {MatMulCase{.m = 1024, .n = 3072, .k = 768}, MatMulCase{.m = 128, .n = 1000, .k = 64},
+        MatMulCase{.m = 1024, .n = 1024, .k = 3136},
         MatMulCase{.m = 128, .n = 3136, .k = 1024, .transpose_b = true},
         MatMulCase{.m = 3136, .n = 1024, .k = 1024, .transpose_a = true}}) {
     EXPECT_THAT(FastKernels(product, kAvx512), ElementsAre(kGemm));
     EXPECT_THAT(FastKernels(product, kAvx2), IsEmpty());
   }
   for (const MatMulCase& product :
-       {MatMulCase{.m = 127, .n = 1000, .k = 32}, MatMulCase{.m = 128, .n = 999, .k = 32},
-        MatMulCase{.m = 128, .n = 1000, .k = 31}, MatMulCase{.m = 128, .n = 1000, .k = 1025}}) {
+       {MatMulCase{.m = 127, .n = 1000, .k = 64}, MatMulCase{.m = 128, .n = 999, .k = 64},
+        MatMulCase{.m = 128, .n = 1000, .k = 63}}) {
     EXPECT_THAT(FastKernels(product, kAvx512), IsEmpty());
   }
 }
@@ -150,6 +151,18 @@ TEST(ConvolutionRules, WithoutAmxTilesOnlyComputeGradientsOfOneTapFromBfloat16) 
       }
     }
   }
+}
+
+TEST(ConvolutionRules, Bfloat16WinogradNeedsSomePixelsAndChannels) {
+  const auto takes = [](int64_t images, int64_t channels, ConvAlgorithm algorithm) {
+    return testing::Value(
+        FastKernels(Conv(Pass::kForward, kBf16, images, 8, channels, 3), kAvx512, algorithm),
+        Contains(kBfloat16Winograd));
+  };
+  EXPECT_TRUE(takes(4, 64, ConvAlgorithm::kAuto));  // 256 pixels
+  EXPECT_FALSE(takes(3, 64, ConvAlgorithm::kAuto));
+  EXPECT_FALSE(takes(4, 32, ConvAlgorithm::kAuto));
+  EXPECT_TRUE(takes(1, 32, ConvAlgorithm::kWinograd));
 }
 
 TEST(Bfloat16Rules, CastsPayOffForLargeMatricesAndForConvolutionsWithAmx) {

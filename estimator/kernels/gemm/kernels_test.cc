@@ -41,7 +41,7 @@ TEST(GemmKernels, TakeTheProductsOfTheRule) {
   EXPECT_EQ(IsNative(Spec(3136, 1024, 1024, true)), Wide());
   EXPECT_EQ(IsNative(Spec(128, 3136, 1024, false, true)), Wide());
   EXPECT_EQ(IsNative(Spec(1024, 3136, 1024, false, true)), Wide());
-  EXPECT_FALSE(IsNative(Spec(1024, 1024, 3136)));
+  EXPECT_EQ(IsNative(Spec(1024, 1024, 3136)), Wide());
   EXPECT_FALSE(IsNative(Spec(1024, 10, 1024)));
   EXPECT_FALSE(IsNative(Spec(32, 1000, 2048)));
   EXPECT_FALSE(IsNative(Spec(1024, 1024, 10, false, true)));
