@@ -71,8 +71,8 @@ bool TilesAreFasterThanWinograd(const ConvolutionCase& conv) {
 }
 
 // Without AMX, but with AVX-512 for bf16: convolutions of f32 are left to Winograd's algorithm in f32. Those
-// of bf16 use Winograd's algorithm in bf16 where it supports them (and Bfloat16WinogradIsFast). Gradients of 1x1 filters from bf16 use
-// products of tiles. The rest is left to oneDNN. In bf16, on 2 cores of an AMD EPYC:
+// of bf16 use Winograd's algorithm in bf16, unless they are small (Bfloat16WinogradIsFast). Gradients of 1x1
+// filters from bf16 use products of tiles. The rest is left to oneDNN. In bf16, on 2 cores of an AMD EPYC:
 //                            64 channels, 56x56   128, 28x28   256, 14x14   512, 7x7
 //   3x3: Winograd, ms                4.8               3.9          3.7          4.8
 //        oneDNN                      7.3               7.0          7.0          7.1

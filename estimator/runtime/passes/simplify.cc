@@ -214,7 +214,7 @@ class Simplifier {
 
   void VisitBinary(int n) {
     const Node& node = at(n);
-    const bool add = node.op == "AddV2" || node.op == "Add";
+    const bool add = node.op == "AddV2";
     const bool mul = node.op == "Mul";
     if (!add && !mul && node.op != "Sub" && node.op != "RealDiv") return;
     const double neutral = mul || node.op == "RealDiv" ? 1 : 0;
