@@ -1,5 +1,6 @@
 #include "estimator/base/main.h"
 
+#include <absl/strings/str_cat.h>
 #include <gflags/gflags.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -136,6 +137,29 @@ TEST(MainTest, AFlagfileThatCannotBeReadIsAMistakeOfTheCommandLine) {
   }
 }
 
+// Fixed bug: gflags ignores a name that it does not know in a file, so the default was used.
+TEST(MainTest, NamesEveryMistakeInAFlagfile) {
+  const TempDir dir;
+  const std::string path = dir.File("flags"), others = dir.File("others");
+  const FlagSpelling spelling("use_tpu=auto", "train_steps=77");
+  EST_ASSERT_OK(WriteFileAtomically(path,
+                                    "# steps\n--train_stpes=3\n\n-train_steps=many\n"
+                                    "--nouse_tpu\n--nouse_tup\n--use_tpu=auto\n--model_dir\n"));
+  const Outcome outcome = RunMain({"--flagfile=" + path});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.standard_error,
+            absl::StrCat(
+                "flag --flagfile: ", path, ": unknown flag --train_stpes; did you mean ",
+                "--train_steps?\nflag --train_steps must be a whole number of 32 bits, given ",
+                "\"many\"\nflag --flagfile: ", path, ": unknown flag --nouse_tup; --help lists ",
+                "the flags\nflag --flagfile: ", path,
+                ": in a file, write --train_steps=77 for --use_tpu=auto\nflag --flagfile: ", path,
+                ": flag --model_dir needs a value\n"));
+  // What follows the name of a program is for that program.
+  EST_ASSERT_OK(WriteFileAtomically(others, "--train_steps=77\nother_program\n--rate=3\n"));
+  EXPECT_THAT(RunMain({"--flagfile=" + others}).standard_error, HasSubstr("77 cpu"));
+}
+
 // Fixed bug: the process was aborted.
 TEST(MainTest, AnExceptionOfAProgramWithArgumentsIsAnErrorToo) {
   std::string program = "program";
@@ -237,7 +261,7 @@ TEST(MainTest, AUsageErrorOfTheProgramReturnsTwoWithoutTraceOfItsMark) {
 
 TEST(MainDeathTest, WhatGflagsFindsInAFlagfileExitsWithTwo) {
   const TempDir dir;
-  EST_ASSERT_OK(WriteFileAtomically(dir.File("flags"), "--train_steps=many\n"));
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("flags"), "--fromenv=train_steps\n"));
   std::string flag = "--flagfile=" + dir.File("flags"), name = "program";
   char* argv[] = {name.data(), flag.data(), nullptr};
   EXPECT_EXIT(Main(2, argv, absl::OkStatus), ::testing::ExitedWithCode(2), "train_steps");
