@@ -17,7 +17,7 @@ using Pass = ConvolutionCase::Pass;
 //   depths below 64            a sum is written nearly as often as it is added to: up to 20 %
 //   no AVX-512                 up to 15 %
 bool GemmIsFast(const MatMulCase& p, const CpuFeatures& cpu) {
-  return cpu.avx512 && p.m >= 128 && p.n >= 1000 && p.k >= 64;
+  return p.dtype == DType::kFloat32 && cpu.avx512 && p.m >= 128 && p.n >= 1000 && p.k >= 64;
 }
 
 // Products of tiles. Of depths of at least 64 (with fewer, sums are written nearly as often as they are
@@ -104,7 +104,7 @@ std::vector<NativeKernel> FastKernels(const MatMulCase& product, const CpuFeatur
 
 std::vector<NativeKernel> FastKernels(const ConvolutionCase& conv, const CpuFeatures& cpu,
                                       ConvAlgorithm algorithm) {
-  // oneDNN has no kernel for what the first layer computes in one pass, so that one needs no rule.
+  // No kernel of oneDNN computes a first layer with its pool, so it is always listed.
   std::vector<NativeKernel> kernels;
   if (conv.pass != Pass::kInputGradient) kernels.push_back(NativeKernel::kFirstLayer);
   if (algorithm == ConvAlgorithm::kWinograd || WinogradIsFast(conv))
@@ -112,7 +112,8 @@ std::vector<NativeKernel> FastKernels(const ConvolutionCase& conv, const CpuFeat
   if (!cpu.amx) {
     if (TilesAreFastWithoutAmx(conv)) {
       kernels.insert(kernels.begin(), NativeKernel::kBfloat16Tiles);
-    } else if (algorithm == ConvAlgorithm::kWinograd || Bfloat16WinogradIsFast(conv)) {
+    } else if (conv.dtype == DType::kBfloat16 &&
+               (algorithm == ConvAlgorithm::kWinograd || Bfloat16WinogradIsFast(conv))) {
       kernels.insert(kernels.begin(), NativeKernel::kBfloat16Winograd);
     }
   } else if (TilesAreFast(conv)) {

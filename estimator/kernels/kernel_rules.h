@@ -1,5 +1,5 @@
 // The rules of kernels: which implementation of an op is the fastest, for its shape, its dtype and the
-// instructions of the CPU. All rules are here. The folders of the kernels say only what a kernel can
+// instructions of the CPU. All are here but that of layouts (runtime/passes/choose_layouts.h). The folders of the kernels say only what a kernel can
 // compute (its function Accepts...), and passes ask kernel.h.
 //
 // A rule depends on nothing else, so that a run computes the same bits whenever it is repeated. Nothing is
@@ -55,7 +55,8 @@ struct ConvolutionCase {
 
 // The implementations of the native tier that are faster than oneDNN's, the fastest one first. A program
 // takes the first one that accepts the op, and oneDNN's kernel if none does.
-//   algorithm: with kWinograd, Winograd's algorithm is on the list even where it is slower.
+//   algorithm: with kWinograd, Winograd's algorithm in f32, and without AMX in bf16, is on the list even
+//   where it is slower.
 std::vector<NativeKernel> FastKernels(const MatMulCase& product, const CpuFeatures& cpu);
 std::vector<NativeKernel> FastKernels(const ConvolutionCase& conv, const CpuFeatures& cpu,
                                       ConvAlgorithm algorithm = ConvAlgorithm::kAuto);

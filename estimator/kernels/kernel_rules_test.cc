@@ -146,8 +146,8 @@ TEST(ConvolutionRules, WithoutAmxTilesOnlyComputeGradientsOfOneTapFromBfloat16) 
         const std::vector<NativeKernel> kernels =
             FastKernels(Conv(pass, dtype, 32, 28, 64, taps), kAvx512);
         const bool tiles = pass == Pass::kFilterGradient && dtype == kBf16 && taps == 1;
-        EXPECT_EQ(kernels.front(), tiles ? kBfloat16Tiles : kBfloat16Winograd);
         EXPECT_EQ(testing::Value(kernels, Contains(kBfloat16Tiles)), tiles);
+        EXPECT_EQ(testing::Value(kernels, Contains(kBfloat16Winograd)), dtype == kBf16 && !tiles);
       }
     }
   }

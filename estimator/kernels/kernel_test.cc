@@ -95,6 +95,7 @@ int num_built = 0;
 EST_REGISTER_KERNEL(
     "TestPredicate", KernelTier::kNative,
     [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+      if (spec.inputs[0].shape.rank() != 1) return nullptr;
       ++num_built;
       return AddFactory(20)(spec);
     },

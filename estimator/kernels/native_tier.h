@@ -10,7 +10,7 @@
 
 namespace estimator {
 
-// Those of this CPU that kernels may use.
+// The instructions of this CPU that kernels may use.
 CpuFeatures ThisCpu();
 
 // What the native tier computes the spec with; nullopt if it leaves the spec to oneDNN. Builds nothing.

@@ -1,6 +1,6 @@
 // What the compiler's passes need to know of an op. Ops are declared in one table, op_traits.cc, and not
 // beside their kernels, because an op has kernels in several files, and its traits must not depend on
-// which of them a program links. Passes read the traits and have no lists of names.
+// which of them a program links. Passes name ops only to match patterns.
 #ifndef ESTIMATOR_KERNELS_OP_TRAITS_H_
 #define ESTIMATOR_KERNELS_OP_TRAITS_H_
 

@@ -32,7 +32,9 @@ Tolerance ToleranceFor(const Array& expected) {
 }
 
 // Whether Winograd's algorithm may compute the op in bf16 (kernels/bfloat16/winograd_kernels.h).
-bool MayRoundSums(const KernelSpec& spec) {
+//   kernel: of the op; null if it is not known.
+bool MayRoundSums(const KernelSpec& spec, const Kernel* kernel) {
+  if (kernel != nullptr && kernel->tier() != KernelTier::kNative) return false;
   const bool gradient = spec.op == "Conv2DBackpropFilter";
   if (!gradient && spec.op != "Conv2D" && spec.op != "Conv2DBackpropInput") return false;
   for (const int i : TraitsOf(spec.op).factors) {
@@ -44,8 +46,8 @@ bool MayRoundSums(const KernelSpec& spec) {
 }
 
 // The tolerance of an output of an op.
-Tolerance ToleranceFor(const KernelSpec& spec, const Array& expected) {
-  if (!MayRoundSums(spec)) return ToleranceFor(expected);
+Tolerance ToleranceFor(const KernelSpec& spec, const Kernel* kernel, const Array& expected) {
+  if (!MayRoundSums(spec, kernel)) return ToleranceFor(expected);
   // The standard deviation of the error is 4e-3 of the root mean square of uniform numbers. A few of
   // millions of results of a real step had 5e-2.
   constexpr double kRoundedSums = 1e-1;
@@ -128,7 +130,7 @@ absl::Status CheckAgainstReference(const Node& node, const KernelSpec& spec,
       continue;
     }
     const Difference difference =
-        Compare(outputs[o], (*expected)[o], ToleranceFor(spec, (*expected)[o]));
+        Compare(outputs[o], (*expected)[o], ToleranceFor(spec, node.kernel.get(), (*expected)[o]));
     if (difference.equal) continue;
     return absl::InternalError(absl::StrCat(
         "output ", o, " of ", node.op, " differs from the reference kernel: ", difference.report));

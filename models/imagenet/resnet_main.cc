@@ -16,6 +16,7 @@
 #include "estimator/base/interrupt.h"
 #include "estimator/base/main.h"
 #include "estimator/checkpoint/checkpoints_iterator.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "models/common/predictions_csv.h"
 #include "models/common/run_flags.h"
@@ -52,7 +53,13 @@ absl::StatusOr<std::optional<EvalResult>> EvaluateCheckpoints(Classifier& classi
   CheckpointsIterator checkpoints(classifier.model_dir(), std::move(options));
   std::optional<EvalResult> last;
   while (const std::optional<std::string> checkpoint = checkpoints.Next()) {
-    EST_ASSIGN_OR_RETURN(last, Evaluate(classifier, {.checkpoint_path = checkpoint}));
+    absl::StatusOr<EvalResult> result = Evaluate(classifier, {.checkpoint_path = checkpoint});
+    // The training keeps few checkpoints. CheckpointsIterator then finds the next one.
+    if (absl::IsNotFound(result.status()) && CheckpointModifiedTimeSeconds(*checkpoint) == 0) {
+      LOG(WARNING) << *checkpoint << " was deleted before it was evaluated; the next one follows";
+      continue;
+    }
+    EST_ASSIGN_OR_RETURN(last, std::move(result));
     if (last->global_step() >= train_steps) {
       LOG(INFO) << "Evaluation ends: the checkpoint has step " << last->global_step() << " of "
                 << train_steps;

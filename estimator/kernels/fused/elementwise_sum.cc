@@ -23,6 +23,7 @@ class ElementwiseSumKernel final : public Kernel {
  public:
   static std::unique_ptr<Kernel> Create(const KernelSpec& spec) {
     if (spec.outputs.size() < 2) return nullptr;
+    if (spec.attrs.i("sum") < 0) return nullptr;  // CreateObserved takes it as no sum
     KernelSpec chain_spec = spec;
     chain_spec.outputs.pop_back();
     const Shape& shape = spec.outputs[0].shape;

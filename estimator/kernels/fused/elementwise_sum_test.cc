@@ -90,7 +90,7 @@ TEST(FusedElementwiseSum, RefusesWhatIsNoNumberOfFullSize) {
   const KernelSpec chain = Chain({"Greater", "SelectV2"}, {0, 2, -1, 3, 0, 1}, {4}, {F32(shape)});
   const std::vector<TensorSpec> inputs = {F32(shape), F32(shape), F32({})};
   for (const auto& [value, accepted] : std::vector<std::pair<int64_t, bool>>{
-           {0, true}, {2, false}, {3, false}, {4, true}, {5, false}}) {
+           {-1, false}, {0, true}, {2, false}, {3, false}, {4, true}, {5, false}}) {
     KernelSpec spec = WithSum(chain, value, F32({4}));
     spec.inputs = inputs;
     EXPECT_EQ(TierAccepts(spec, KernelTier::kFused), accepted) << value;

@@ -16,7 +16,8 @@ namespace estimator {
 inline bool RegisterReferenceAsNative(absl::string_view op, const KernelPredicate& accepts) {
   return RegisterKernel(
       op, KernelTier::kNative,
-      [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+      [accepts](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+        if (!accepts(spec)) return nullptr;
         auto kernel = CreateKernel(spec, KernelTier::kReference);
         return kernel.ok() ? *std::move(kernel) : nullptr;
       },

@@ -79,9 +79,10 @@ void FuseElementwise(Module& module, KernelTier fastest);
 //   BiasAddGrad(_FusedElementwise(...)) -> _FusedElementwiseSum(...)
 //   BiasAddGrad(x), Cast(x)             -> _FusedElementwiseSum(x), with the cast as its chain
 //   attributes: those of _FusedElementwise, and sum (kernels/fused/elementwise_sum.cc)
-// Only if nothing else reads the output of the chain, which is then not written; otherwise it is in the
-// cache when the BiasAddGrad reads it. Not for images, whose layout is chosen later. Runs after
-// FuseElementwise.
+// A chain computes the sums if only the BiasAddGrad reads that output, and the chain has another one.
+// The summed output is then not written. If others read it too, it is in the cache anyway when the
+// BiasAddGrad reads it. A cast computes the sums if it reads the same value. Not for images, whose
+// layout is chosen later. Runs after FuseElementwise.
 void FuseBiasGrad(Module& module, KernelTier fastest);
 
 }  // namespace estimator::ir

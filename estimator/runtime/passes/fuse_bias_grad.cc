@@ -83,6 +83,7 @@ class BiasGradFuser {
   bool SumInCast(int n, Value x, int c) {
     if (used_.count(c) > 0) return false;
     const Node grad = module_.node(n), cast = module_.node(c);
+    if (cast.attrs.has("Truncate") && cast.attrs.b("Truncate")) return false;  // the kernel rounds
     Node fused;
     fused.op = "_FusedElementwiseSum";
     fused.name = cast.name;

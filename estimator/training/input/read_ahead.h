@@ -30,8 +30,9 @@ Dataset ReadAhead(const Dataset& dataset, int64_t num_elements, std::shared_ptr<
 InputFn ReadAhead(const InputFn& input_fn, int64_t global_batch_size,
                   std::shared_ptr<ReadGate> gate = nullptr);
 
-// The same for predictions. A program may make the next example of what it did with the prediction of
-// the last one, so an input is not changed if reading it may wait (DatasetNode::may_wait).
+// The same for predictions. A program may compute the next example from the last prediction, so an
+// input is not changed if reading it may wait for the program (DatasetNode::may_wait). Other functions
+// of the input must not wait for a prediction: the call that makes it ends after the read.
 InputFn ReadAheadUnlessItWaits(const InputFn& input_fn, int64_t global_batch_size,
                                std::shared_ptr<ReadGate> gate);
 

@@ -1,5 +1,5 @@
-// Notices a run that continues with another seed than its checkpoint's. The seed of a run stands in the
-// random ops of the training graph, which is saved with a checkpoint as model.ckpt-N.meta.
+// Notices a run that continues with another seed than its checkpoint's. The random ops of the training
+// graph, which is saved with a checkpoint as model.ckpt-N.meta, have the seed as an attribute.
 #ifndef ESTIMATOR_TRAINING_LOOP_CHANGED_SEED_H_
 #define ESTIMATOR_TRAINING_LOOP_CHANGED_SEED_H_
 
