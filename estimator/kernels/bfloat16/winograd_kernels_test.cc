@@ -112,7 +112,7 @@ TEST_F(Bfloat16Winograd, SmallIntegersHaveExactResults) {
 }
 
 TEST_F(Bfloat16Winograd, AGradientInBfloat16IsTheRoundedOneInF32) {
-  const Case c{{2, 8, 8, 32}, {3, 3, 32, 64}};
+  const Case c{{4, 8, 8, 64}, {3, 3, 64, 96}};
   const std::vector<Array> operands = {c.x(), SizesOf(c.filter), c.dy()};
   const Array wide = RunWithDirtyScratch(MakeWinogradFilterGradient, c.filter_gradient(), operands);
   const Array narrow = RunWithDirtyScratch(MakeWinogradFilterGradient,
@@ -122,7 +122,7 @@ TEST_F(Bfloat16Winograd, AGradientInBfloat16IsTheRoundedOneInF32) {
 
 TEST_F(Bfloat16Winograd, ProgramsTakeItWithoutAmx) {
   if (HasAmx()) GTEST_SKIP() << "with AMX, the direct algorithm is faster";
-  const Case c{{2, 8, 8, 32}, {3, 3, 32, 64}};
+  const Case c{{4, 8, 8, 64}, {3, 3, 64, 96}};
   const auto expect_taken = [](Factory factory, const KernelSpec& spec,
                                const std::vector<Array>& operands) {
     const auto taken = RunKernel(spec, operands, KernelTier::kNative);
