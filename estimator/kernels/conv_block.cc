@@ -17,17 +17,22 @@ Attrs PoolAttrs(const Attrs& block) {
           {"data_format", std::string(kPlainFormat)}};
 }
 
-absl::StatusOr<ConvBlock> MakeConvBlock(const Attrs& attrs, const Shape& image,
-                                        const Shape& filter) {
-  Attrs plain = attrs;
-  plain.Set("data_format", std::string(kPlainFormat));
-  if (IsBlocked(attrs) && image.rank() != 5) {
+absl::StatusOr<ConvGeometry> ConvGeometryOf(const Attrs& attrs, const Shape& image,
+                                            const Shape& filter) {
+  if (!IsBlocked(attrs)) return MakeConvGeometry(attrs, image, filter);
+  if (image.rank() != 5) {
     return absl::InvalidArgumentError(
         absl::StrCat("an image in blocks must have 5 dimensions, given ", image.ToString()));
   }
+  Attrs plain = attrs;
+  plain.Set("data_format", std::string(kPlainFormat));
+  return MakeConvGeometry(plain, PlainShape(image), filter);
+}
+
+absl::StatusOr<ConvBlock> MakeConvBlock(const Attrs& attrs, const Shape& image,
+                                        const Shape& filter) {
   ConvBlock block;
-  EST_ASSIGN_OR_RETURN(
-      block.conv, MakeConvGeometry(plain, IsBlocked(attrs) ? PlainShape(image) : image, filter));
+  EST_ASSIGN_OR_RETURN(block.conv, ConvGeometryOf(attrs, image, filter));
   const Attrs pool = PoolAttrs(attrs);
   const std::vector<int64_t>& ksize = pool.ints("ksize");
   if (ksize.size() != 4 || ksize[0] != 1 || ksize[3] != 1) {

@@ -35,8 +35,14 @@ struct ConvBlock {
 // The attributes of the block's MaxPool: ksize, strides, padding, data_format NHWC.
 Attrs PoolAttrs(const Attrs& block);
 
+// The geometry of a convolution, or of that of a block.
 //   image: [N,H,W,C], or blocked, if data_format says so.  filter: [KH,KW,C,K].
-// Errors: as MakeConvGeometry and MakeWindow2D; UNIMPLEMENTED for a window of more than 255 taps,
+// Errors: as MakeConvGeometry.
+absl::StatusOr<ConvGeometry> ConvGeometryOf(const Attrs& attrs, const Shape& image,
+                                            const Shape& filter);
+
+//   image, filter: as for ConvGeometryOf.
+// Errors: as ConvGeometryOf and MakeWindow2D; UNIMPLEMENTED for a window of more than 255 taps,
 // because argmax is a byte.
 absl::StatusOr<ConvBlock> MakeConvBlock(const Attrs& attrs, const Shape& image,
                                         const Shape& filter);

@@ -13,7 +13,6 @@
 #include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/gemm/kernels.h"
 #include "estimator/kernels/layout.h"
-#include "estimator/kernels/window.h"
 #include "estimator/kernels/winograd/kernels.h"
 
 namespace estimator {
@@ -73,36 +72,27 @@ std::optional<MatMulCase> MatMulCaseOf(const KernelSpec& spec) {
 
 std::optional<ConvolutionCase> ConvolutionCaseOf(const KernelSpec& spec, Pass pass) {
   if (spec.inputs.size() < 2 || spec.outputs.empty()) return std::nullopt;
-  const bool pooled = spec.attrs.has("pool_ksize"), blocked = IsBlocked(spec.attrs);
+  const bool pooled = spec.attrs.has("pool_ksize");
   const size_t filter_input = pass == Pass::kInputGradient && pooled ? 0 : 1;
   const Shape& image = (pass == Pass::kInputGradient ? spec.outputs[0] : spec.inputs[0]).shape;
   const TensorSpec& filter =
       pass == Pass::kFilterGradient ? spec.outputs[0] : spec.inputs[filter_input];
-  if (image.rank() != (blocked ? 5 : 4) || filter.shape.rank() != 4) return std::nullopt;
-  ConvGeometry geometry;
-  if (pooled) {
-    const auto block = MakeConvBlock(spec.attrs, image, filter.shape);
-    if (!block.ok()) return std::nullopt;
-    geometry = block->conv;
-  } else {
-    Attrs plain = spec.attrs;
-    plain.Set("data_format", std::string(kPlainFormat));
-    const auto conv = MakeConvGeometry(plain, blocked ? PlainShape(image) : image, filter.shape);
-    if (!conv.ok()) return std::nullopt;
-    geometry = *conv;
-  }
+  if (image.rank() != (IsBlocked(spec.attrs) ? 5 : 4) || filter.shape.rank() != 4)
+    return std::nullopt;
+  const auto geometry = ConvGeometryOf(spec.attrs, image, filter.shape);
+  if (!geometry.ok()) return std::nullopt;
   // The gradient of a filter may have another dtype than the factors.
   return ConvolutionCase{
       .pass = pass,
       .dtype = pass == Pass::kFilterGradient ? spec.inputs[0].dtype : filter.dtype,
-      .images = geometry.batch,
-      .in_columns = geometry.columns.input,
-      .in_channels = geometry.in_channels,
-      .out_rows = geometry.rows.output,
-      .out_columns = geometry.columns.output,
-      .out_channels = geometry.out_channels,
-      .filter_rows = geometry.rows.kernel,
-      .filter_columns = geometry.columns.kernel};
+      .images = geometry->batch,
+      .in_columns = geometry->columns.input,
+      .in_channels = geometry->in_channels,
+      .out_rows = geometry->rows.output,
+      .out_columns = geometry->columns.output,
+      .out_channels = geometry->out_channels,
+      .filter_rows = geometry->rows.kernel,
+      .filter_columns = geometry->columns.kernel};
 }
 
 // The first kernel of the list that accepts the spec; null if none does.

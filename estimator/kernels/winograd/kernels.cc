@@ -75,10 +75,7 @@ std::optional<Op> OpOf(const KernelSpec& spec, const TensorSpec& image, const Te
         return std::nullopt;
     }
   } else {
-    Attrs plain = spec.attrs;
-    plain.Set("data_format", std::string(kPlainFormat));
-    const auto geometry =
-        MakeConvGeometry(plain, op.blocked ? PlainShape(image.shape) : image.shape, filter.shape);
+    const auto geometry = ConvGeometryOf(spec.attrs, image.shape, filter.shape);
     if (!geometry.ok()) return std::nullopt;
     op.geometry = *geometry;
   }

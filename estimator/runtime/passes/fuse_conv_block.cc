@@ -9,7 +9,6 @@
 #include "estimator/runtime/passes/find_kernel.h"
 #include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/schedule.h"
-#include "glog/logging.h"
 
 namespace estimator::ir {
 namespace {
@@ -186,12 +185,12 @@ class ConvBlockFuser {
       old.push_back(std::exchange(at(replacement.at), std::move(replacement.node)));
       all = all && Accepts(SpecOf(module_, at(replacement.at)), fastest_, slowest);
     }
+    for (const Replacement& replacement : plan.nodes)
+      all = all && FindKernel(module_, at(replacement.at), fastest_, slowest);
     if (!all) {
       for (size_t i = old.size(); i-- > 0;) at(plan.nodes[i].at) = std::move(old[i]);
       return false;
     }
-    for (const Replacement& replacement : plan.nodes)
-      CHECK(FindKernel(module_, at(replacement.at), fastest_, slowest));
     for (const int n : plan.gone) At(gone_, n) = true;
     for (const auto& [n, value] : plan.uses) At(to_, n) = {value};
     module_.num_fused_nodes += static_cast<int>(plan.nodes.size() + plan.gone.size());
