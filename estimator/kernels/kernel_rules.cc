@@ -20,20 +20,24 @@ bool GemmIsFast(const MatMulCase& p, const CpuFeatures& cpu) {
   return p.dtype == DType::kFloat32 && cpu.avx512 && p.m >= 128 && p.n >= 1000 && p.k >= 64;
 }
 
-// Products of tiles. Of depths of at least 64 (with fewer, sums are written nearly as often as they are
-// added to), these are faster than all others:
+// Products of tiles, of depths of at least 64; with fewer, sums are written nearly as often as they are added
+// to. These are faster than all others:
 //   f32    with AMX: at least 32 rows, or the gradient of weights (transpose_a)
-//   bf16   the gradient of weights; a depth of at least 1536 and more than 32 rows; at least 1024
-//          rows and 2048 columns, unless transpose_b. oneDNN's other products, by AMX too, are faster
+//   bf16   the gradient of weights, without AMX only from a depth of 256 on; a depth of at least 1536 and
+//          more than 32 rows
+//          with AMX: at least 1024 rows and 2048 columns, unless transpose_b
+//          without AMX: the gradient of an input (transpose_b) of 32 to 128 rows takes 0.75 of the time
 bool TilesAreFast(const MatMulCase& p, const CpuFeatures& cpu) {
   constexpr int64_t kFewDepths = 64, kFewRows = 32;
   const bool splits = p.dtype == DType::kFloat32;
   if (p.k < kFewDepths || (splits && !cpu.amx)) return false;
-  if (p.transpose_a) return true;
+  constexpr int64_t kSomeDepths = 256;
+  if (p.transpose_a) return cpu.amx || p.k >= kSomeDepths;
   if (splits) return p.m >= kFewRows;
-  constexpr int64_t kManyDepths = 1536, kManyColumns = 2048, kManyRows = 1024;
+  constexpr int64_t kManyDepths = 1536, kManyColumns = 2048, kManyRows = 1024, kSomeRows = 128;
   if (p.k >= kManyDepths) return p.m > kFewRows;
-  return p.m >= kManyRows && p.n >= kManyColumns && !p.transpose_b;
+  if (cpu.amx) return p.m >= kManyRows && p.n >= kManyColumns && !p.transpose_b;
+  return p.transpose_b && p.m >= kFewRows && p.m <= kSomeRows;
 }
 
 // ---- Convolutions, by native_tier_benchmark.
@@ -85,12 +89,11 @@ bool TilesAreFastWithoutAmx(const ConvolutionCase& conv) {
          conv.filter_rows == 1 && conv.filter_columns == 1;
 }
 
-// With fewer pixels or channels, transforming the filter takes longer than the products it saves. The 9 cases
-// of native_tier_benchmark below these limits took 1.04 to 2 times as long as with oneDNN.
+// With 49 pixels and fewer, the transforms of filters of 512 channels take longer than the products they save:
+// up to twice as long as with oneDNN. With 196 pixels and 256 channels, Winograd takes 0.66 to 0.8 of the time.
 bool Bfloat16WinogradIsFast(const ConvolutionCase& conv) {
-  constexpr int64_t kFewestPixels = 256, kFewestChannels = 64;
-  return conv.pixels() >= kFewestPixels &&
-         std::min(conv.in_channels, conv.out_channels) >= kFewestChannels;
+  constexpr int64_t kFewestPixels = 128;
+  return conv.pixels() >= kFewestPixels;
 }
 
 }  // namespace

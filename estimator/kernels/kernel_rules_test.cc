@@ -60,11 +60,17 @@ TEST(MatMulRules, SomeProductsOfBfloat16AreLeftToOneDnn) {
     EXPECT_TRUE(chosen({.m = 33, .n = 64, .k = 1536}));
     EXPECT_FALSE(chosen({.m = 32, .n = 64, .k = 1536}));
     EXPECT_FALSE(chosen({.m = 33, .n = 64, .k = 1535}));
-    EXPECT_TRUE(chosen({.m = 1024, .n = 2048, .k = 64}));
+    EXPECT_EQ(chosen({.m = 1024, .n = 2048, .k = 64}), cpu.amx);
     EXPECT_FALSE(chosen({.m = 1023, .n = 2048, .k = 64}));
     EXPECT_FALSE(chosen({.m = 1024, .n = 2047, .k = 64}));
     EXPECT_FALSE(chosen({.m = 1024, .n = 2048, .k = 64, .transpose_b = true}));
-    EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 64, .transpose_a = true}));
+    EXPECT_EQ(chosen({.m = 128, .n = 64, .k = 64, .transpose_a = true}), cpu.amx);
+    EXPECT_EQ(chosen({.m = 128, .n = 64, .k = 255, .transpose_a = true}), cpu.amx);
+    EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 256, .transpose_a = true}));
+    EXPECT_EQ(chosen({.m = 128, .n = 64, .k = 64, .transpose_b = true}), !cpu.amx);
+    EXPECT_EQ(chosen({.m = 32, .n = 64, .k = 64, .transpose_b = true}), !cpu.amx);
+    EXPECT_FALSE(chosen({.m = 129, .n = 64, .k = 64, .transpose_b = true}));
+    EXPECT_FALSE(chosen({.m = 31, .n = 64, .k = 64, .transpose_b = true}));
     EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 63, .transpose_a = true}));
   }
 }
@@ -153,16 +159,15 @@ TEST(ConvolutionRules, WithoutAmxTilesOnlyComputeGradientsOfOneTapFromBfloat16) 
   }
 }
 
-TEST(ConvolutionRules, Bfloat16WinogradNeedsSomePixelsAndChannels) {
-  const auto takes = [](int64_t images, int64_t channels, ConvAlgorithm algorithm) {
+TEST(ConvolutionRules, Bfloat16WinogradNeedsSomePixels) {
+  const auto takes = [](int64_t images, ConvAlgorithm algorithm) {
     return testing::Value(
-        FastKernels(Conv(Pass::kForward, kBf16, images, 8, channels, 3), kAvx512, algorithm),
+        FastKernels(Conv(Pass::kForward, kBf16, images, 8, 32, 3), kAvx512, algorithm),
         Contains(kBfloat16Winograd));
   };
-  EXPECT_TRUE(takes(4, 64, ConvAlgorithm::kAuto));  // 256 pixels
-  EXPECT_FALSE(takes(3, 64, ConvAlgorithm::kAuto));
-  EXPECT_FALSE(takes(4, 32, ConvAlgorithm::kAuto));
-  EXPECT_TRUE(takes(1, 32, ConvAlgorithm::kWinograd));
+  EXPECT_TRUE(takes(2, ConvAlgorithm::kAuto));  // 128 pixels
+  EXPECT_FALSE(takes(1, ConvAlgorithm::kAuto));
+  EXPECT_TRUE(takes(1, ConvAlgorithm::kWinograd));
 }
 
 TEST(Bfloat16Rules, CastsPayOffForLargeMatricesAndForConvolutionsWithAmx) {
