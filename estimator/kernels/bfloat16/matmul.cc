@@ -29,14 +29,39 @@ struct ThreadLayout {
   int64_t columns, sums, end;
 };
 
+// In a copy of all of b, [depth blocks][n / 16, rounded up to an even number][panel], the offset of
+// the panel that begins with `column` and number `first` of its depth.
+int64_t PackedOffset(const MatMulPlan& plan, int64_t first, int64_t column) {
+  const int64_t panels = RoundUp(plan.product.n, kGroup) / 16;
+  return (first / plan.block_depth * panels + column / 16) * ThreadLayout(plan).panel;
+}
+
+Operand LeftOperand(const Product& p, const MatrixData& a) {
+  return {.narrow = a.narrow,
+          .wide = a.wide,
+          .lines = p.m,
+          .depth = p.k,
+          .line_after_line = !p.transpose_a};
+}
+
+Operand RightOperand(const Product& p, const MatrixData& b) {
+  return {.narrow = b.narrow,
+          .wide = b.wide,
+          .lines = p.n,
+          .depth = p.k,
+          .line_after_line = p.transpose_b};
+}
+
 class Worker {
  public:
-  Worker(const MatMulPlan& plan, const Operand& a, const Operand& b, const MatMulTarget& c,
-         char* scratch)
+  //   packed: all of b, or null.
+  Worker(const MatMulPlan& plan, const Operand& a, const Operand& b, const Bfloat16* packed,
+         const MatMulTarget& c, char* scratch)
       : plan_(plan),
         layout_(plan),
         a_(a),
         b_(b),
+        packed_(packed),
         c_(c),
         rows_(reinterpret_cast<Bfloat16*>(scratch)),
         columns_(reinterpret_cast<Bfloat16*>(scratch + layout_.columns)),
@@ -62,7 +87,12 @@ class Worker {
       PackRows(a_, {row, rows, first, depth}, layout_.distance, rows_);
       for (int64_t j = 0; j < columns; j += kPackedColumns) {
         const int64_t count = std::min(kPackedColumns, columns - j);
-        PackPairs(b_, {column + j, count, first, depth}, layout_.panel, columns_);
+        const Bfloat16* packed = columns_;
+        if (packed_ != nullptr) {
+          packed = packed_ + PackedOffset(plan_, first, column + j);
+        } else {
+          PackPairs(b_, {column + j, count, first, depth}, layout_.panel, columns_);
+        }
         for (int64_t p = 0; p < count; p += kGroup) {
           float* const sums = sums_ + (k <= plan_.block_depth ? 0 : (j + p) * plan_.block_rows);
           const Epilogue epilogue =
@@ -70,7 +100,7 @@ class Worker {
           for (int64_t i = 0; i < rows; i += kGroup) {
             float* const tile = sums + (k <= plan_.block_depth ? 0 : i * kGroup);
             MultiplyRows(rows_ + i * layout_.distance, layout_.distance,
-                         columns_ + p / 16 * layout_.panel, layout_.panel, DivideUp(depth, kStep),
+                         packed + p / 16 * layout_.panel, layout_.panel, DivideUp(depth, kStep),
                          plan_.product.splits, first == 0, tile);
             if (first + depth == k) Store(tile, row + i, column + j + p, epilogue);
           }
@@ -93,6 +123,7 @@ class Worker {
   const MatMulPlan& plan_;
   const ThreadLayout layout_;
   const Operand a_, b_;
+  const Bfloat16* const packed_;
   const MatMulTarget c_;
   Bfloat16* rows_;     // packed
   Bfloat16* columns_;  // packed
@@ -100,7 +131,26 @@ class Worker {
   float bias_[kGroup];
 };
 
+void Multiply(const MatMulPlan& plan, const Operand& a, const Operand& b, const Bfloat16* packed,
+              const MatMulTarget& c, void* scratch) {
+  const Product& p = plan.product;
+  const int parts = plan.row_parts * plan.column_parts;
+  fused::ParallelFor({parts, parts}, [&](int part, int64_t, int64_t) {
+    Worker worker(plan, a, b, packed, c,
+                  static_cast<char*>(scratch) + static_cast<size_t>(part) * plan.thread_bytes());
+    const int64_t row = part / plan.column_parts * plan.part_rows;
+    const int64_t column = part % plan.column_parts * plan.part_columns;
+    worker.Run(row, std::min(p.m, row + plan.part_rows), column,
+               std::min(p.n, column + plan.part_columns));
+  });
+}
+
 }  // namespace
+
+size_t MatMulPlan::packed_bytes() const {
+  const int64_t blocks = DivideUp(product.k, block_depth);
+  return static_cast<size_t>(PackedOffset(*this, blocks * block_depth, 0)) * sizeof(Bfloat16);
+}
 
 size_t MatMulPlan::thread_bytes() const {
   return static_cast<size_t>(RoundUp(ThreadLayout(*this).end, 64));
@@ -137,25 +187,33 @@ MatMulPlan MakeMatMulPlan(const Product& product, int threads) {
 void MultiplyMatrices(const MatMulPlan& plan, const MatrixData& a, const MatrixData& b,
                       const MatMulTarget& c, void* scratch) {
   const Product& p = plan.product;
-  const Operand left{.narrow = a.narrow,
-                     .wide = a.wide,
-                     .lines = p.m,
-                     .depth = p.k,
-                     .line_after_line = !p.transpose_a};
-  const Operand right{.narrow = b.narrow,
-                      .wide = b.wide,
-                      .lines = p.n,
-                      .depth = p.k,
-                      .line_after_line = p.transpose_b};
-  const int parts = plan.row_parts * plan.column_parts;
-  fused::ParallelFor({parts, parts}, [&](int part, int64_t, int64_t) {
-    Worker worker(plan, left, right, c,
-                  static_cast<char*>(scratch) + static_cast<size_t>(part) * plan.thread_bytes());
-    const int64_t row = part / plan.column_parts * plan.part_rows;
-    const int64_t column = part % plan.column_parts * plan.part_columns;
-    worker.Run(row, std::min(p.m, row + plan.part_rows), column,
-               std::min(p.n, column + plan.part_columns));
+  Multiply(plan, LeftOperand(p, a), RightOperand(p, b), nullptr, c, scratch);
+}
+
+void PackRightOperand(const MatMulPlan& plan, const MatrixData& b, void* packed) {
+  const Product& p = plan.product;
+  const Operand operand = RightOperand(p, b);
+  const int64_t panel = ThreadLayout(plan).panel;
+  const int64_t depth_blocks = DivideUp(p.k, plan.block_depth);
+  const int64_t groups = DivideUp(p.n, kGroup);
+  const fused::Chunks chunks = fused::MakeChunks(depth_blocks * groups, 2 * panel);
+  fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i / groups * plan.block_depth, column = i % groups * kGroup;
+      const OperandBlock block{.first_line = column,
+                               .lines = std::min(kGroup, p.n - column),
+                               .first_number = first,
+                               .depth = std::min(plan.block_depth, p.k - first)};
+      PackPairs(operand, block, panel,
+                static_cast<Bfloat16*>(packed) + PackedOffset(plan, first, column));
+    }
   });
+}
+
+void MultiplyPacked(const MatMulPlan& plan, const MatrixData& a, const void* packed,
+                    const MatMulTarget& c, void* scratch) {
+  Multiply(plan, LeftOperand(plan.product, a), {}, static_cast<const Bfloat16*>(packed), c,
+           scratch);
 }
 
 }  // namespace estimator::bfloat16

@@ -36,6 +36,9 @@ struct MatMulPlan {
   int64_t block_rows = 0, block_columns = 0;  // of c, whose sums are kept; multiples of 32
   int64_t block_depth = 0;                    // a multiple of 32
 
+  // Of b, packed as a whole: see PackRightOperand.
+  size_t packed_bytes() const;
+
   size_t thread_bytes() const;
   size_t scratch_bytes() const {
     return static_cast<size_t>(row_parts * column_parts) * thread_bytes();
@@ -64,6 +67,13 @@ struct MatMulTarget {
 // REQUIRES: IsAvailable() (tiles.h).
 void MultiplyMatrices(const MatMulPlan& plan, const MatrixData& a, const MatrixData& b,
                       const MatMulTarget& c, void* scratch);
+
+// For weights that do not change from product to product: packs all of b once.
+//   packed: plan.packed_bytes(), aligned to 64 bytes.
+void PackRightOperand(const MatMulPlan& plan, const MatrixData& b, void* packed);
+// MultiplyMatrices with the result of PackRightOperand instead of b. Gives the same bits.
+void MultiplyPacked(const MatMulPlan& plan, const MatrixData& a, const void* packed,
+                    const MatMulTarget& c, void* scratch);
 
 }  // namespace estimator::bfloat16
 

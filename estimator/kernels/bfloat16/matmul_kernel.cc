@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "estimator/kernels/bfloat16/convolution.h"
@@ -12,7 +13,7 @@
 #include "estimator/kernels/bfloat16/spec.h"
 #include "estimator/kernels/bfloat16/tiles.h"
 #include "estimator/kernels/fused/bfloat16.h"
-#include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/prepared_input.h"
 
 namespace estimator::bfloat16 {
 namespace {
@@ -60,6 +61,73 @@ MatrixData DataOf(const KernelArgs& args, int input, bool wide) {
   return {.narrow = args.in<Bfloat16>(input)};
 }
 
+// The weights, b, can be prepared: they are then not packed in every step.
+class MatMul final : public Kernel, public PreparedInput {
+ public:
+  MatMul(const KernelSpec& spec, const FusedProduct& op)
+      : fused_(op.fused),
+        plan_(MakeMatMulPlan(op.product, omp_get_max_threads())),
+        wide_(IsF32(spec.outputs[0])),
+        narrow_bias_(op.fused.bias && IsBfloat16(spec.inputs[2])) {}
+
+  absl::Status Run(const KernelArgs& args) override {
+    const bool splits = plan_.product.splits;
+    MultiplyMatrices(plan_, DataOf(args, 0, splits), DataOf(args, 1, splits), TargetOf(args),
+                     args.scratch);
+    return absl::OkStatus();
+  }
+  // A bias in f32 comes after the plan's scratch memory.
+  size_t scratch_bytes() const override {
+    return plan_.scratch_bytes() + (narrow_bias_ ? Columns() * sizeof(float) : 0);
+  }
+
+  int prepared_input() const override { return 1; }
+  size_t prepared_bytes() const override { return plan_.packed_bytes(); }
+  size_t prepared_scratch_bytes() const override { return scratch_bytes(); }
+  absl::Status Prepare(const void* input, void* prepared, void* /*scratch*/) override {
+    MatrixData b;
+    if (plan_.product.splits) {
+      b.wide = static_cast<const float*>(input);
+    } else {
+      b.narrow = static_cast<const Bfloat16*>(input);
+    }
+    PackRightOperand(plan_, b, prepared);
+    return absl::OkStatus();
+  }
+  absl::Status RunPrepared(const KernelArgs& args) override {
+    MultiplyPacked(plan_, DataOf(args, 0, plan_.product.splits), args.inputs[1], TargetOf(args),
+                   args.scratch);
+    return absl::OkStatus();
+  }
+
+ private:
+  size_t Columns() const { return static_cast<size_t>(plan_.product.n); }
+
+  MatMulTarget TargetOf(const KernelArgs& args) const {
+    MatMulTarget c{.relu = fused_.relu};
+    if (wide_) {
+      c.wide = args.out<float>(0);
+    } else {
+      c.narrow = args.out<Bfloat16>(0);
+    }
+    if (narrow_bias_) {
+      char* const end = static_cast<char*>(args.scratch) + plan_.scratch_bytes();
+      float* const bias = reinterpret_cast<float*>(end);
+      fused::WidenBfloat16(args.in<Bfloat16>(2), bias, Columns());
+      c.bias = bias;
+    } else if (fused_.bias) {
+      c.bias = args.in<float>(2);
+    }
+    if (fused_.side) c.side = args.in<float>(3);
+    return c;
+  }
+
+  const Fused fused_;
+  const MatMulPlan plan_;
+  const bool wide_;         // the result is f32
+  const bool narrow_bias_;  // the bias is bf16
+};
+
 }  // namespace
 
 bool AcceptsMatMul(const KernelSpec& spec) { return FusedProductOf(spec).has_value(); }
@@ -67,35 +135,7 @@ bool AcceptsMatMul(const KernelSpec& spec) { return FusedProductOf(spec).has_val
 std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
   const std::optional<FusedProduct> op = FusedProductOf(spec);
   if (!op.has_value()) return nullptr;
-  const Fused fused = op->fused;
-  const MatMulPlan plan = MakeMatMulPlan(op->product, omp_get_max_threads());
-  const bool wide = IsF32(spec.outputs[0]);
-  const bool narrow_bias = fused.bias && IsBfloat16(spec.inputs[2]);
-  const size_t columns = static_cast<size_t>(op->product.n);
-  // A bias in f32 comes after the plan's scratch memory.
-  const size_t bias_offset = plan.scratch_bytes();
-  return fused::MakeFusedKernel(
-      [=](const KernelArgs& args) {
-        MatMulTarget c{.relu = fused.relu};
-        if (wide) {
-          c.wide = args.out<float>(0);
-        } else {
-          c.narrow = args.out<Bfloat16>(0);
-        }
-        if (narrow_bias) {
-          float* const bias =
-              reinterpret_cast<float*>(static_cast<char*>(args.scratch) + bias_offset);
-          fused::WidenBfloat16(args.in<Bfloat16>(2), bias, columns);
-          c.bias = bias;
-        } else if (fused.bias) {
-          c.bias = args.in<float>(2);
-        }
-        if (fused.side) c.side = args.in<float>(3);
-        const bool splits = plan.product.splits;
-        MultiplyMatrices(plan, DataOf(args, 0, splits), DataOf(args, 1, splits), c, args.scratch);
-        return absl::OkStatus();
-      },
-      {.scratch_bytes = bias_offset + (narrow_bias ? columns * sizeof(float) : 0)});
+  return std::make_unique<MatMul>(spec, *op);
 }
 
 }  // namespace estimator::bfloat16

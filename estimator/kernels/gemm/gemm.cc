@@ -12,9 +12,11 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/gemm/gemm.cc"
 #define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
+// The order matters: each header includes this file, or needs what the header before it defined.
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "estimator/kernels/gemm/copies-inl.h"
 // clang-format on
 
 // Arrays of vectors stay in registers only if loops over them are unrolled.
@@ -26,16 +28,10 @@
 #define ESTIMATOR_KERNELS_GEMM_PART_
 namespace estimator::gemm {
 
-// A panel of b has this many rows at most. 16 panels of 32 columns are 512 KiB, so that those of two
-// threads that share a core fit into an L2 cache of 2 MiB. 400 rows are up to 8 % slower there.
-constexpr int64_t kMaxDepth = 256;
-constexpr int64_t kMaxPanels = 16;
-// Not a power of two: rows of a that are copied must not compete for the same lines of the L1 cache.
-constexpr int64_t kRowStride = kMaxDepth + 16;
-
 struct Operands {
   const float* a = nullptr;
-  const float* b = nullptr;
+  const float* b = nullptr;       // or null, and
+  const float* panels = nullptr;  // its copy (CopyAllPanels)
   const float* bias = nullptr;
   float* c = nullptr;
 };
@@ -46,10 +42,6 @@ struct Part {
   int64_t panel_begin = 0, panel_end = 0;
 };
 
-// Part `index` of `count` nearly equal parts of [0, items) begins here.
-inline int64_t Split(int64_t items, int64_t index, int64_t count) { return items * index / count; }
-inline int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 }  // namespace estimator::gemm
 #endif  // ESTIMATOR_KERNELS_GEMM_PART_
 
@@ -57,13 +49,6 @@ HWY_BEFORE_NAMESPACE();
 namespace estimator::gemm {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
-constexpr int64_t kPanel = 2 * kLanes;
-// The sums of a tile, this many rows of two vectors, stay in registers.
-constexpr int kMaxRows = kLanes >= 16 ? 14 : 6;
 
 // A tile of c and the blocks of a and b whose product is added to it.
 struct Tile {
@@ -126,114 +111,6 @@ template <Left kLeft>
 constexpr std::array<TileFunction, kMaxRows + 1> kTiles =
     TilesOf<kLeft>(std::make_index_sequence<kMaxRows>());
 
-// Copies rows [row, row + count) of a, columns [k, k + depth), for MultiplyTile.
-void CopyRows(const Product& p, const float* a, int64_t row, int64_t count, int64_t k,
-              int64_t depth, float* to) {
-  if (!p.transpose_a) {
-    for (int64_t m = 0; m < count; ++m) {
-      std::memcpy(to + m * kRowStride, a + (row + m) * p.k + k,
-                  static_cast<size_t>(depth) * sizeof(float));
-    }
-    return;
-  }
-  const float* from = a + k * p.m + row;
-  if (row + kMaxRows <= p.m) {  // a constant size is a few vector instructions
-    for (int64_t i = 0; i < depth; ++i, from += p.m, to += kMaxRows)
-      std::memcpy(to, from, kMaxRows * sizeof(float));
-  } else {
-    for (int64_t i = 0; i < depth; ++i, from += p.m, to += kMaxRows) std::copy_n(from, count, to);
-  }
-}
-
-// Fetches part `part` of `parts` of what CopyRows reads into the L2 cache.
-void FetchRows(const Product& p, const float* a, int64_t row, int64_t count, int64_t k,
-               int64_t depth, int64_t part, int64_t parts) {
-  constexpr int64_t kLine = 16;  // floats
-  if (p.transpose_a) {
-    for (int64_t i = Split(depth, part, parts); i < Split(depth, part + 1, parts); ++i) {
-      const float* const from = a + (k + i) * p.m + row;
-      __builtin_prefetch(from, 0, 2);
-      __builtin_prefetch(from + count - 1, 0, 2);
-    }
-  } else {
-    const int64_t lines = CeilDivide(depth, kLine), all = count * lines;
-    for (int64_t i = Split(all, part, parts); i < Split(all, part + 1, parts); ++i)
-      __builtin_prefetch(a + (row + i / lines) * p.k + k + i % lines * kLine, 0, 2);
-  }
-}
-
-// Four numbers of each row whose number is a multiple of 4, as one vector.
-template <class DF>
-HWY_INLINE hn::Vec<DF> LoadBlocks(DF d, const float* from, int64_t stride) {
-  constexpr size_t kCount = hn::MaxLanes(DF());
-  if constexpr (kCount == 4) {
-    return hn::LoadU(d, from);
-  } else {
-    const hn::Half<DF> half;
-    constexpr int64_t kRows = static_cast<int64_t>(kCount / 2);
-    return hn::Combine(d, LoadBlocks(half, from + kRows * stride, stride),
-                       LoadBlocks(half, from, stride));
-  }
-}
-
-// Transposes 4 columns of kLanes rows: to[k * kPanel + row] = from[row * stride + k].
-HWY_INLINE void Transpose4(const float* from, int64_t stride, float* to) {
-  const D d;
-  const hn::Repartition<double, D> dd;
-  const V row0 = LoadBlocks(d, from, stride), row1 = LoadBlocks(d, from + stride, stride);
-  const V row2 = LoadBlocks(d, from + 2 * stride, stride);
-  const V row3 = LoadBlocks(d, from + 3 * stride, stride);
-  const auto low01 = hn::BitCast(dd, hn::InterleaveLower(d, row0, row1));
-  const auto low23 = hn::BitCast(dd, hn::InterleaveLower(d, row2, row3));
-  const auto high01 = hn::BitCast(dd, hn::InterleaveUpper(d, row0, row1));
-  const auto high23 = hn::BitCast(dd, hn::InterleaveUpper(d, row2, row3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dd, low01, low23)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dd, low01, low23)), d, to + kPanel);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dd, high01, high23)), d, to + 2 * kPanel);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dd, high01, high23)), d, to + 3 * kPanel);
-}
-
-// Copies rows [k, k + depth) of panels [begin, end) of b to [end - begin, depth, kPanel]. Columns
-// beyond b are 0.
-void CopyPanels(const Product& p, const float* b, int64_t begin, int64_t end, int64_t k,
-                int64_t depth, float* to) {
-  const D d;
-  const int64_t size = depth * kPanel;
-  const int64_t full = std::min(end, p.n / kPanel);
-  if (p.transpose_b) {
-    for (int64_t panel = begin; panel < full; ++panel) {
-      for (int64_t half = 0; half < kPanel; half += kLanes) {
-        const float* const from = b + (panel * kPanel + half) * p.k + k;
-        float* const out = to + (panel - begin) * size + half;
-        int64_t i = 0;
-        for (; i + 4 <= depth; i += 4) Transpose4(from + i, p.k, out + i * kPanel);
-        for (; i < depth; ++i) {
-          for (int64_t lane = 0; lane < kLanes; ++lane)
-            out[i * kPanel + lane] = from[lane * p.k + i];
-        }
-      }
-    }
-  } else {
-    for (int64_t i = 0; i < depth; ++i) {
-      const float* from = b + (k + i) * p.n + begin * kPanel;
-      float* out = to + i * kPanel;
-      for (int64_t panel = begin; panel < full; ++panel, from += kPanel, out += size) {
-        hn::StoreU(hn::LoadU(d, from), d, out);
-        hn::StoreU(hn::LoadU(d, from + kLanes), d, out + kLanes);
-      }
-    }
-  }
-  if (full == end) return;
-  const int64_t column = full * kPanel, columns = p.n - column;
-  float* const out = to + (full - begin) * size;
-  for (int64_t i = 0; i < depth; ++i) {
-    for (int64_t j = 0; j < kPanel; ++j) {
-      const int64_t at = p.transpose_b ? (column + j) * p.k + k + i : (k + i) * p.n + column + j;
-      out[i * kPanel + j] = j < columns ? b[at] : 0.0f;
-    }
-  }
-}
-
 // The tile at the right edge of c, which is narrower than a panel.
 void MultiplyEdge(TileFunction multiply, Tile tile, int64_t rows, int64_t columns) {
   HWY_ALIGN float sums[kMaxRows * kPanel];
@@ -258,21 +135,26 @@ void MultiplyEdge(TileFunction multiply, Tile tile, int64_t rows, int64_t column
 // Computes one part. scratch: PartFloats().
 void MultiplyPart(const Product& p, const Operands& operands, const Part& part, float* scratch) {
   const auto& tiles = p.transpose_a ? kTiles<Left::kColumns> : kTiles<Left::kRows>;
-  float* const panels = scratch;
+  float* const copies = scratch;
   float* const rows = scratch + kMaxPanels * kMaxDepth * kPanel;
   const int64_t num_panels = part.panel_end - part.panel_begin;
   const int64_t num_rows = part.row_end - part.row_begin;
   const int64_t panel_blocks = CeilDivide(num_panels, kMaxPanels);
-  const int64_t depth_blocks = CeilDivide(p.k, kMaxDepth);
+  const int64_t depth_blocks = DepthBlocks(p);
   const int64_t row_blocks = CeilDivide(num_rows, kMaxRows);
   for (int64_t block = 0; block < panel_blocks; ++block) {
     const int64_t panel_begin = part.panel_begin + Split(num_panels, block, panel_blocks);
     const int64_t panel_end = part.panel_begin + Split(num_panels, block + 1, panel_blocks);
     for (int64_t step = 0; step < depth_blocks; ++step) {
-      const int64_t k = Split(p.k, step, depth_blocks);
-      const int64_t depth = Split(p.k, step + 1, depth_blocks) - k;
+      const DepthBlock depth_block = DepthBlockAt(p, step);
+      const auto [k, depth] = depth_block;
       const bool last = step == depth_blocks - 1;
-      CopyPanels(p, operands.b, panel_begin, panel_end, k, depth, panels);
+      const float* panels = copies;
+      if (operands.panels != nullptr) {
+        panels = operands.panels + PanelOffset(p, depth_block, panel_begin);
+      } else {
+        CopyPanels(p, operands.b, panel_begin, panel_end, k, depth, copies);
+      }
       for (int64_t r = 0; r < row_blocks; ++r) {
         const int64_t row = part.row_begin + Split(num_rows, r, row_blocks);
         const int64_t next = part.row_begin + Split(num_rows, r + 1, row_blocks);
@@ -321,6 +203,8 @@ namespace estimator::gemm {
 namespace {
 
 HWY_EXPORT(MultiplyPart);
+HWY_EXPORT(DepthBlocks);
+HWY_EXPORT(CopyPanelOfAll);
 HWY_EXPORT(PanelColumns);
 HWY_EXPORT(TileRows);
 HWY_EXPORT(PartFloats);
@@ -330,6 +214,22 @@ constexpr int64_t kProductsPerThread = 100000;
 
 int64_t NumPanels(const Product& p) {
   return CeilDivide(p.n, HWY_DYNAMIC_DISPATCH(PanelColumns)());
+}
+
+void MultiplyParts(const Plan& plan, const Operands& operands, float* scratch) {
+  const Product& p = plan.product;
+  const int64_t panels = NumPanels(p);
+  const int64_t parts = plan.row_parts * plan.column_parts;
+  fused::ParallelFor({parts, static_cast<int>(parts)}, [&](int part, int64_t, int64_t) {
+    const int64_t row = part / plan.column_parts, column = part % plan.column_parts;
+    HWY_DYNAMIC_DISPATCH(MultiplyPart)
+    (p, operands,
+     {.row_begin = Split(p.m, row, plan.row_parts),
+      .row_end = Split(p.m, row + 1, plan.row_parts),
+      .panel_begin = Split(panels, column, plan.column_parts),
+      .panel_end = Split(panels, column + 1, plan.column_parts)},
+     scratch + part * plan.part_floats);
+  });
 }
 
 }  // namespace
@@ -360,20 +260,26 @@ Plan MakePlan(const Product& product, int threads) {
 
 void Multiply(const Plan& plan, const float* a, const float* b, const float* bias, float* c,
               float* scratch) {
-  const Product& p = plan.product;
-  const Operands operands{.a = a, .b = b, .bias = bias, .c = c};
-  const int64_t panels = NumPanels(p);
-  const int64_t parts = plan.row_parts * plan.column_parts;
-  fused::ParallelFor({parts, static_cast<int>(parts)}, [&](int part, int64_t, int64_t) {
-    const int64_t row = part / plan.column_parts, column = part % plan.column_parts;
-    HWY_DYNAMIC_DISPATCH(MultiplyPart)
-    (p, operands,
-     {.row_begin = Split(p.m, row, plan.row_parts),
-      .row_end = Split(p.m, row + 1, plan.row_parts),
-      .panel_begin = Split(panels, column, plan.column_parts),
-      .panel_end = Split(panels, column + 1, plan.column_parts)},
-     scratch + part * plan.part_floats);
+  MultiplyParts(plan, {.a = a, .b = b, .bias = bias, .c = c}, scratch);
+}
+
+size_t PanelsFloats(const Product& product) {
+  return static_cast<size_t>(NumPanels(product) * HWY_DYNAMIC_DISPATCH(PanelColumns)() * product.k);
+}
+
+void CopyAllPanels(const Product& product, const float* b, float* panels) {
+  const int64_t copies = NumPanels(product) * HWY_DYNAMIC_DISPATCH(DepthBlocks)(product);
+  const fused::Chunks chunks =
+      fused::MakeChunks(copies, static_cast<int64_t>(PanelsFloats(product)) / copies);
+  fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      HWY_DYNAMIC_DISPATCH(CopyPanelOfAll)(product, b, i, panels);
   });
+}
+
+void MultiplyPanels(const Plan& plan, const float* a, const float* panels, const float* bias,
+                    float* c, float* scratch) {
+  MultiplyParts(plan, {.a = a, .panels = panels, .bias = bias, .c = c}, scratch);
 }
 
 }  // namespace estimator::gemm

@@ -38,6 +38,14 @@ Plan MakePlan(const Product& product, int threads);
 void Multiply(const Plan& plan, const float* a, const float* b, const float* bias, float* c,
               float* scratch);
 
+// For weights that do not change from product to product: copies all of b once.
+//   panels: PanelsFloats(product) floats, aligned to 64 bytes.
+size_t PanelsFloats(const Product& product);
+void CopyAllPanels(const Product& product, const float* b, float* panels);
+// Multiply with the result of CopyAllPanels instead of b. Gives the same bits.
+void MultiplyPanels(const Plan& plan, const float* a, const float* panels, const float* bias,
+                    float* c, float* scratch);
+
 // Whether this CPU has vectors of 16 floats, for which the product is made.
 bool HasWideVectors();
 

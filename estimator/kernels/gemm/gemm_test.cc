@@ -53,7 +53,8 @@ const Product kProducts[] = {
 Shape ShapeOfA(const Product& p) { return p.transpose_a ? Shape{p.k, p.m} : Shape{p.m, p.k}; }
 Shape ShapeOfB(const Product& p) { return p.transpose_b ? Shape{p.n, p.k} : Shape{p.k, p.n}; }
 
-// The product as `threads` threads compute it. c and the scratch memory begin with NaN.
+// The product as `threads` threads compute it, with the same bits from copied panels. c and the
+// scratch memory begin with NaN.
 Array Result(const Product& product, int threads, const Array& a, const Array& b,
              const float* bias) {
   const Plan plan = MakePlan(product, threads);
@@ -62,7 +63,12 @@ Array Result(const Product& product, int threads, const Array& a, const Array& b
   Array scratch(DType::kFloat32, {static_cast<int64_t>(plan.scratch_floats())});
   for (Array* array : {&c, &scratch})
     std::fill_n(array->data<float>(), array->num_elements(), std::nanf(""));
+  Array panels(DType::kFloat32, {static_cast<int64_t>(PanelsFloats(product))}), again = c.Clone();
   Multiply(plan, a.data<float>(), b.data<float>(), bias, c.data<float>(), scratch.data<float>());
+  CopyAllPanels(product, b.data<float>(), panels.data<float>());
+  MultiplyPanels(plan, a.data<float>(), panels.data<float>(), bias, again.data<float>(),
+                 scratch.data<float>());
+  EXPECT_TRUE(SameBits(c, again));
   return c;
 }
 

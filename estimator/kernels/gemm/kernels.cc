@@ -1,11 +1,14 @@
 #include "estimator/kernels/gemm/kernels.h"
 
+#include <omp.h>
+
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/gemm/gemm.h"
+#include "estimator/kernels/prepared_input.h"
 
 namespace estimator::gemm {
 namespace {
@@ -54,6 +57,39 @@ std::optional<FusedProduct> ProductOf(const KernelSpec& spec) {
   return FusedProduct{.product = *product, .bias = bias};
 }
 
+// The weights, b, can be prepared: their panels are then not copied in every step.
+class MatMul final : public Kernel, public PreparedInput {
+ public:
+  explicit MatMul(const FusedProduct& fused)
+      : plan_(MakePlan(fused.product, omp_get_max_threads())), bias_(fused.bias) {}
+
+  absl::Status Run(const KernelArgs& args) override {
+    Multiply(plan_, args.in<float>(0), args.in<float>(1), Bias(args), args.out<float>(0),
+             static_cast<float*>(args.scratch));
+    return absl::OkStatus();
+  }
+  size_t scratch_bytes() const override { return plan_.scratch_floats() * sizeof(float); }
+
+  int prepared_input() const override { return 1; }
+  size_t prepared_bytes() const override { return PanelsFloats(plan_.product) * sizeof(float); }
+  size_t prepared_scratch_bytes() const override { return scratch_bytes(); }
+  absl::Status Prepare(const void* input, void* prepared, void* /*scratch*/) override {
+    CopyAllPanels(plan_.product, static_cast<const float*>(input), static_cast<float*>(prepared));
+    return absl::OkStatus();
+  }
+  absl::Status RunPrepared(const KernelArgs& args) override {
+    MultiplyPanels(plan_, args.in<float>(0), args.in<float>(1), Bias(args), args.out<float>(0),
+                   static_cast<float*>(args.scratch));
+    return absl::OkStatus();
+  }
+
+ private:
+  const float* Bias(const KernelArgs& args) const { return bias_ ? args.in<float>(2) : nullptr; }
+
+  const Plan plan_;
+  const bool bias_;
+};
+
 }  // namespace
 
 bool AcceptsMatMul(const KernelSpec& spec) { return ProductOf(spec).has_value(); }
@@ -61,14 +97,7 @@ bool AcceptsMatMul(const KernelSpec& spec) { return ProductOf(spec).has_value();
 std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
   const std::optional<FusedProduct> fused = ProductOf(spec);
   if (!fused.has_value()) return nullptr;
-  const Plan plan = MakePlan(fused->product, omp_get_max_threads());
-  return fused::MakeFusedKernel(
-      [plan, bias = fused->bias](const KernelArgs& args) {
-        Multiply(plan, args.in<float>(0), args.in<float>(1), bias ? args.in<float>(2) : nullptr,
-                 args.out<float>(0), static_cast<float*>(args.scratch));
-        return absl::OkStatus();
-      },
-      {.scratch_bytes = plan.scratch_floats() * sizeof(float)});
+  return std::make_unique<MatMul>(*fused);
 }
 
 }  // namespace estimator::gemm

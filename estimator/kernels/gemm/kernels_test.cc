@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/prepared_input.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "hwy/highway.h"
 
@@ -112,6 +115,29 @@ TEST(GemmKernels, MatchTheReference) {
       }
     }
   }
+}
+
+TEST(GemmKernels, PreparedWeightsGiveTheSameBits) {
+  if (!Wide()) GTEST_SKIP() << "the rule takes no product without AVX-512";
+  const KernelSpec spec = Spec(130, 1001, 300);
+  const Array a = RandomArray({130, 300}, 1), b = RandomArray({300, 1001}, 2);
+  const auto expected = RunKernel(spec, {a, b}, KernelTier::kNative);
+  EST_ASSERT_OK(expected);
+  auto created = CreateKernel(spec, KernelTier::kNative);
+  EST_ASSERT_OK(created);
+  const std::shared_ptr<PreparedInput> kernel =
+      PreparedInputOf(std::shared_ptr<Kernel>(*std::move(created)));
+  ASSERT_NE(kernel, nullptr);
+  ASSERT_EQ(kernel->prepared_input(), 1);
+  const auto bytes = [](size_t size) { return Array(DType::kUint8, {static_cast<int64_t>(size)}); };
+  Array prepared = bytes(kernel->prepared_bytes()), c(DType::kFloat32, {130, 1001});
+  Array scratch = bytes(kernel->prepared_scratch_bytes());
+  EST_ASSERT_OK(kernel->Prepare(b.raw(), prepared.raw(), scratch.raw()));
+  const void* const inputs[] = {a.raw(), prepared.raw()};
+  void* const outputs[] = {c.raw()};
+  EST_ASSERT_OK(kernel->RunPrepared(
+      {.inputs = inputs, .outputs = outputs, .scratch = scratch.raw(), .step = {}}));
+  EXPECT_TRUE(SameBits(c, (*expected)[0]));
 }
 
 }  // namespace

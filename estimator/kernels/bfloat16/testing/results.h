@@ -11,16 +11,46 @@
 
 #include "absl/types/span.h"
 #include "estimator/array/array.h"
+#include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/prepared_input.h"
 #include "estimator/kernels/testing/tiers.h"
 
 namespace estimator::bfloat16 {
 
 using Factory = std::unique_ptr<Kernel> (*)(const KernelSpec& spec);
 
-// The outputs of the factory's kernel. Scratch memory begins with NaN, because what is left in it must not
-// matter. If the factory refuses the spec, the test fails.
+// Memory that begins with NaN, because what is left in it must not matter.
+inline Array DirtyMemory(size_t bytes) {
+  Array memory(DType::kUint8, Shape{static_cast<int64_t>(bytes)});
+  std::fill_n(memory.data<uint8_t>(), memory.num_elements(), uint8_t{0xff});
+  return memory;
+}
+
+// Checks that a kernel with a prepared input gives the same bits in two parts.
+//   results: those of Run.
+inline void CheckPrepared(const std::shared_ptr<Kernel>& kernel, std::vector<const void*> inputs,
+                          const std::vector<Array>& results) {
+  const std::shared_ptr<PreparedInput> prepared = PreparedInputOf(kernel);
+  if (prepared == nullptr) return;
+  Array copy = DirtyMemory(prepared->prepared_bytes());
+  Array scratch = DirtyMemory(prepared->prepared_scratch_bytes());
+  const void*& input = inputs[static_cast<size_t>(prepared->prepared_input())];
+  EST_EXPECT_OK(prepared->Prepare(input, copy.raw(), scratch.raw()));
+  input = copy.raw();
+  std::vector<Array> again;
+  std::vector<void*> outputs;
+  for (const Array& result : results) again.emplace_back(result.dtype(), result.shape());
+  for (Array& result : again) outputs.push_back(result.raw());
+  EST_EXPECT_OK(prepared->RunPrepared({.inputs = inputs,
+                                       .outputs = absl::MakeSpan(outputs),
+                                       .scratch = scratch.raw(),
+                                       .step = {}}));
+  for (size_t i = 0; i < results.size(); ++i) EXPECT_TRUE(SameBits(results[i], again[i])) << i;
+}
+
+// The outputs of the factory's kernel. If the factory refuses the spec, the test fails.
 inline std::vector<Array> ResultsOf(Factory factory, const KernelSpec& incomplete,
                                     const std::vector<Array>& operands) {
   const KernelSpec spec = CompleteSpec(incomplete, operands);
@@ -28,19 +58,19 @@ inline std::vector<Array> ResultsOf(Factory factory, const KernelSpec& incomplet
   std::vector<void*> outputs;
   for (const TensorSpec& output : spec.outputs) results.emplace_back(output.dtype, output.shape);
   for (Array& result : results) outputs.push_back(result.raw());
-  const std::unique_ptr<Kernel> kernel = factory(spec);
+  const std::shared_ptr<Kernel> kernel = factory(spec);
   if (kernel == nullptr) {
     ADD_FAILURE() << "refused: " << spec.name;
     return results;
   }
   std::vector<const void*> inputs;
   for (const Array& operand : operands) inputs.push_back(operand.raw());
-  Array scratch(DType::kUint8, Shape{static_cast<int64_t>(kernel->scratch_bytes())});
-  std::fill_n(scratch.data<uint8_t>(), scratch.num_elements(), uint8_t{0xff});
+  Array scratch = DirtyMemory(kernel->scratch_bytes());
   EST_EXPECT_OK(kernel->Run({.inputs = inputs,
                              .outputs = absl::MakeSpan(outputs),
                              .scratch = scratch.raw(),
                              .step = {}}));
+  CheckPrepared(kernel, inputs, results);
   return results;
 }
 
