@@ -7,7 +7,6 @@
 #include <string>
 
 #include "estimator/kernels/fused/bfloat16.h"
-#include "estimator/kernels/fused/broadcast.h"
 
 namespace estimator::fused {
 namespace {
@@ -22,6 +21,11 @@ void WidenMask(const uint8_t* from, float* to, int64_t n) {
     const uint32_t bits = from[i] != 0 ? 0xffffffffu : 0u;
     std::memcpy(to + i, &bits, sizeof(bits));
   }
+}
+
+void WidenBytes(const uint8_t* from, float* to, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
 }
 
 void NarrowMask(const float* from, uint8_t* to, int64_t n) {
@@ -85,7 +89,7 @@ bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::str
     const DType dtype = value.is_mask   ? DType::kBool
                         : value.is_bf16 ? DType::kBfloat16
                                         : DType::kFloat32;
-    if (spec.outputs[o].dtype != dtype) return false;
+    if (value.is_u8 || spec.outputs[o].dtype != dtype) return false;
   }
   if (observed_ >= 0 && !KeepObserved(spec, n)) return false;
   PlaceOutputs(spec, outputs);
@@ -100,7 +104,7 @@ bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::str
 bool ElementwiseKernel::KeepObserved(const KernelSpec& spec, int64_t n) {
   if (observed_ >= static_cast<int64_t>(values_.size())) return false;
   const auto index = static_cast<size_t>(observed_);
-  if (values_[index].is_mask) return false;
+  if (values_[index].is_mask || values_[index].is_u8) return false;
   if (observed_ < num_inputs_ && spec.inputs[index].shape.num_elements() != n) return false;
   values_[index].last_use = static_cast<int>(ops_.size());
   return true;
@@ -111,7 +115,11 @@ bool ElementwiseKernel::KeepObserved(const KernelSpec& spec, int64_t n) {
 bool ElementwiseKernel::IsPlainBfloat16Op() const {
   if (observed_ >= 0 || ops_.size() != 1 || ops_[0].is_cast || !IsCheapTileOp(ops_[0].op))
     return false;
-  if (bf16_inputs_.size() != static_cast<size_t>(num_inputs_)) return false;
+  for (int i = 0; i < num_inputs_; ++i) {
+    const Value& input = values_[static_cast<size_t>(i)];
+    if (!input.is_bf16 || !std::count(converted_inputs_.begin(), converted_inputs_.end(), i))
+      return false;
+  }
   return copies_.size() == 1 && copies_[0].value == ops_[0].result;
 }
 
@@ -122,17 +130,17 @@ bool ElementwiseKernel::AddInputs(const KernelSpec& spec, int64_t n) {
     Value value;
     value.is_mask = input.dtype == DType::kBool;
     value.is_bf16 = input.dtype == DType::kBfloat16;
-    if (!value.is_mask && !value.is_bf16 && input.dtype != DType::kFloat32) return false;
+    value.is_u8 = input.dtype == DType::kUint8;
+    const bool is_f32 = input.dtype == DType::kFloat32;
+    if (!value.is_mask && !value.is_bf16 && !value.is_u8 && !is_f32) return false;
     if (input.shape.num_elements() == n) {
-      if (value.is_mask) {
-        mask_inputs_.push_back(i);
-      } else if (value.is_bf16) {
-        bf16_inputs_.push_back(i);
-      } else {
+      if (is_f32) {
         value.place = Place::kBuffer;
         value.buffer = i;
+      } else {
+        converted_inputs_.push_back(i);
       }
-    } else if (input.shape.num_elements() == 1) {
+    } else if (input.shape.num_elements() == 1 && !value.is_u8) {
       scalars_.push_back({i, i});
     } else {
       return false;
@@ -160,6 +168,7 @@ bool ElementwiseKernel::AddOp(const std::string& name, const int64_t* args,
     if (operand >= static_cast<int64_t>(values_.size())) return false;
     Value& value = values_[static_cast<size_t>(operand)];
     if (value.is_mask != (info->first_is_mask && k == 0)) return false;
+    if (value.is_u8 && !is_cast) return false;
     if (!value.is_mask) {
       if (is_bf16.value_or(value.is_bf16) != value.is_bf16) return false;
       is_bf16 = value.is_bf16;
@@ -168,8 +177,9 @@ bool ElementwiseKernel::AddOp(const std::string& name, const int64_t* args,
     op.operands[k] = static_cast<int>(operand);
   }
   Value result{.is_mask = info->result_is_mask};
-  // Between f32 and bf16 there is only one other dtype to cast to.
-  if (!result.is_mask) result.is_bf16 = is_cast != *is_bf16;
+  // A cast gives bf16 if it reads f32, and f32 if it reads bf16 or u8.
+  const bool reads_u8 = values_[static_cast<size_t>(op.operands[0])].is_u8;
+  if (!result.is_mask) result.is_bf16 = is_cast ? !*is_bf16 && !reads_u8 : *is_bf16;
   op.is_rounded = result.is_bf16 && (is_cast || !info->is_exact);
   values_.push_back(result);
   ops_.push_back(op);
@@ -207,8 +217,7 @@ void ElementwiseKernel::AssignSlots() {
     permanent[static_cast<size_t>(scalar.value)] = true;
     take(values_[static_cast<size_t>(scalar.value)]);
   }
-  for (int input : mask_inputs_) take(values_[static_cast<size_t>(input)]);
-  for (int input : bf16_inputs_) take(values_[static_cast<size_t>(input)]);
+  for (int input : converted_inputs_) take(values_[static_cast<size_t>(input)]);
   for (size_t j = 0; j < ops_.size(); ++j) {
     std::vector<int> released;
     for (int operand : ops_[j].operands) {
@@ -242,8 +251,8 @@ void ElementwiseKernel::ChooseAliases(const KernelSpec& spec, const std::vector<
         value.is_bf16 ? static_cast<int>(ops_.size()) : static_cast<int>(outputs[o]) - num_inputs_;
     for (int i = 0; i < num_inputs_; ++i) {
       const Value& input = values_[static_cast<size_t>(i)];
-      if (input.is_mask || taken[static_cast<size_t>(i)] || input.last_use > written_at) continue;
-      if (input.is_bf16 != value.is_bf16) continue;
+      if (input.is_mask || input.is_u8 || input.is_bf16 != value.is_bf16) continue;
+      if (taken[static_cast<size_t>(i)] || input.last_use > written_at) continue;
       if (spec.inputs[static_cast<size_t>(i)].shape.num_elements() != n) continue;
       taken[static_cast<size_t>(i)] = true;
       alias_.back() = i;
@@ -261,6 +270,20 @@ size_t ElementwiseKernel::RangeScratchBytes() const {
 
 size_t ElementwiseKernel::scratch_bytes() const {
   return without_tiles_ ? 0 : RangeScratchBytes() * static_cast<size_t>(chunks_.count);
+}
+
+void ElementwiseKernel::ConvertInputs(const KernelArgs& args, float** tiles, int64_t begin,
+                                      int64_t n) const {
+  for (const int i : converted_inputs_) {
+    const Value& value = values_[static_cast<size_t>(i)];
+    if (value.is_bf16) {
+      WidenBfloat16(args.in<Bfloat16>(i) + begin, tiles[i], static_cast<size_t>(n));
+    } else if (value.is_u8) {
+      WidenBytes(args.in<uint8_t>(i) + begin, tiles[i], n);
+    } else {
+      WidenMask(args.in<uint8_t>(i) + begin, tiles[i], n);
+    }
+  }
 }
 
 void ElementwiseKernel::RunRange(const KernelArgs& args, void* scratch, int64_t begin, int64_t end,
@@ -295,9 +318,8 @@ void ElementwiseKernel::RunRange(const KernelArgs& args, void* scratch, int64_t 
       tiles[v] = value.is_output_buffer ? args.out<float>(value.buffer) + i
                                         : const_cast<float*>(args.in<float>(value.buffer)) + i;
     }
-    for (int input : mask_inputs_) WidenMask(args.in<uint8_t>(input) + i, tiles[input], n);
+    ConvertInputs(args, tiles, i, n);
     const size_t size = static_cast<size_t>(n);
-    for (int input : bf16_inputs_) WidenBfloat16(args.in<Bfloat16>(input) + i, tiles[input], size);
     for (const Op& op : ops_) {
       const auto operand = [&](int k) -> const float* {
         return op.operands[k] < 0 ? nullptr : tiles[op.operands[k]];
@@ -334,55 +356,4 @@ absl::Status ElementwiseKernel::Run(const KernelArgs& args) {
   return absl::OkStatus();
 }
 
-namespace {
-
-std::unique_ptr<Kernel> CreateBinary(const KernelSpec& spec) {
-  if (std::unique_ptr<Kernel> kernel = ElementwiseKernel::CreateSingle(spec)) return kernel;
-  return MakeBroadcastKernel(spec);
-}
-
-#define EST_REGISTER_SINGLE(name) \
-  EST_REGISTER_KERNEL(name, KernelTier::kFused, ElementwiseKernel::CreateSingle)
-#define EST_REGISTER_BINARY(name) EST_REGISTER_KERNEL(name, KernelTier::kFused, CreateBinary)
-EST_REGISTER_BINARY("AddV2");
-EST_REGISTER_BINARY("Sub");
-EST_REGISTER_BINARY("Mul");
-EST_REGISTER_BINARY("RealDiv");
-EST_REGISTER_BINARY("Maximum");
-EST_REGISTER_BINARY("Minimum");
-EST_REGISTER_BINARY("Pow");
-EST_REGISTER_BINARY("SquaredDifference");
-EST_REGISTER_SINGLE("Neg");
-EST_REGISTER_SINGLE("Abs");
-EST_REGISTER_SINGLE("Square");
-EST_REGISTER_SINGLE("Sqrt");
-EST_REGISTER_SINGLE("Rsqrt");
-EST_REGISTER_SINGLE("Reciprocal");
-EST_REGISTER_SINGLE("Exp");
-EST_REGISTER_SINGLE("Log");
-EST_REGISTER_SINGLE("Tanh");
-EST_REGISTER_SINGLE("Sigmoid");
-EST_REGISTER_SINGLE("Erf");
-EST_REGISTER_SINGLE("Relu");
-EST_REGISTER_SINGLE("Relu6");
-EST_REGISTER_SINGLE("ReluGrad");
-EST_REGISTER_SINGLE("Relu6Grad");
-EST_REGISTER_SINGLE("TanhGrad");
-EST_REGISTER_SINGLE("SigmoidGrad");
-EST_REGISTER_SINGLE("Elu");
-EST_REGISTER_SINGLE("EluGrad");
-EST_REGISTER_SINGLE("Selu");
-EST_REGISTER_SINGLE("SeluGrad");
-EST_REGISTER_SINGLE("LeakyRelu");
-EST_REGISTER_SINGLE("LeakyReluGrad");
-EST_REGISTER_SINGLE("Softplus");
-EST_REGISTER_SINGLE("SoftplusGrad");
-EST_REGISTER_SINGLE("Softsign");
-EST_REGISTER_SINGLE("SoftsignGrad");
-EST_REGISTER_SINGLE("SelectV2");
-#undef EST_REGISTER_BINARY
-#undef EST_REGISTER_SINGLE
-EST_REGISTER_KERNEL("_FusedElementwise", KernelTier::kFused, ElementwiseKernel::Create);
-
-}  // namespace
 }  // namespace estimator::fused

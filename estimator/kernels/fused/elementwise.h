@@ -2,13 +2,14 @@
 //
 // Attributes:
 //   ops      TensorFlow op names in order of evaluation (tile_ops.h has the list), or "Cast" from
-//            f32 to bf16 or back
+//            f32 to bf16, or from bf16 or u8 to f32
 //   args     three value indices for each op, padded with -1
 //   outputs  the value indices that are the op's outputs, in order
 //   alphas   the attribute "alpha" of each op, 0 if it has none; may be left out if no op has one
 // Value k < num_inputs is input k; value num_inputs + j is the result of op j. An input has the
 // outputs' shape, or one element. Values are f32 or bf16; the operands of an op have one dtype,
 // which is that of its result. Results of comparisons and the first operand of SelectV2 are bool.
+// An input of u8, an image, has the outputs' shape, and only casts read it.
 //
 // Every op is computed in f32. A bf16 result is rounded to bf16 after each op, as by TensorFlow's
 // kernels of single ops, and kept as a float in its tile.
@@ -60,6 +61,7 @@ class ElementwiseKernel final : public Kernel {
   struct Value {
     bool is_mask = false;
     bool is_bf16 = false;
+    bool is_u8 = false;
     Place place = Place::kSlot;
     int slot = -1;    // kSlot: the index of the slot
     int buffer = -1;  // kBuffer: the index of the input or output
@@ -97,14 +99,15 @@ class ElementwiseKernel final : public Kernel {
   void ChooseAliases(const KernelSpec& spec, const std::vector<int64_t>& outputs);
   bool KeepObserved(const KernelSpec& spec, int64_t n);
   bool IsPlainBfloat16Op() const;
+  void ConvertInputs(const KernelArgs& args, float** tiles, int64_t begin, int64_t n) const;
 
   int num_inputs_ = 0;
   int64_t observed_ = -1;  // the value for the observer
   std::vector<Value> values_;
   std::vector<Op> ops_;
   std::vector<Scalar> scalars_;
-  // Full-size bool and bf16 inputs, converted to masks and floats in their slots.
-  std::vector<int> mask_inputs_, bf16_inputs_;
+  // Full-size bool, bf16 and u8 inputs, converted to masks and floats in their slots.
+  std::vector<int> converted_inputs_;
   std::vector<Copy> copies_;
   std::vector<int> alias_;  // for each output
   int num_slots_ = 0;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
@@ -298,6 +299,32 @@ TEST(FusedElementwise, OneOpOnBfloat16IsTheFloat32OpRoundedOnce) {
       EXPECT_TRUE(difference.equal) << c.op << ": " << difference.report;
     }
   }
+}
+
+// As images are: bytes, scaled, and perhaps rounded to bf16.
+TEST(FusedElementwise, ChainsReadBytes) {
+  Array bytes(DType::kUint8, {kSize});
+  for (int64_t i = 0; i < kSize; ++i) bytes.data<uint8_t>()[i] = static_cast<uint8_t>(i * 37);
+  const Array scale = Array::Scalar(1.0f / 255);
+  const Array wide = bytes.Cast(DType::kFloat32), scaled = Reference("Mul", {wide, scale});
+  const std::vector<Array> results =
+      RunFused(Fused({"Cast", "Mul", "Cast"}, {0, -1, -1, 2, 1, -1, 3, -1, -1}, {3, 4},
+                     {F32({kSize}), {DType::kBfloat16, {kSize}}}),
+               {bytes, scale});
+  EXPECT_TRUE(SameBits(results[0], scaled));
+  EXPECT_TRUE(SameBits(results[1], scaled.Cast(DType::kBfloat16)));
+}
+
+TEST(FusedElementwise, OnlyACastReadsBytes) {
+  const Array bytes(DType::kUint8, {kSize}), one_byte(DType::kUint8, {});
+  const Array x = RandomArray({kSize}, 1);
+  const auto is_refused = [](const KernelSpec& spec, const std::vector<Array>& inputs) {
+    return !CreateKernel(CompleteSpec(spec, inputs), KernelTier::kFused).ok();
+  };
+  EXPECT_TRUE(is_refused(Fused({"Neg"}, {0, -1, -1}, {1}, {F32({kSize})}), {bytes}));
+  EXPECT_TRUE(is_refused(Fused({"Neg"}, {1, -1, -1}, {0}, {F32({kSize})}), {bytes, x}));
+  EXPECT_TRUE(is_refused(Fused({"Cast", "AddV2"}, {1, -1, -1, 0, 2, -1}, {3}, {F32({kSize})}),
+                         {x, one_byte}));
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ void FuseConvBlock(Module& module, KernelTier fastest);
 // gradient before the activation is not either.
 void FuseBatchNorm(Module& module, KernelTier fastest);
 
-// Chains of element-wise f32 and bf16 ops of one shape, and casts between the two ->
-// _FusedElementwise.
+// Chains of element-wise f32 and bf16 ops of one shape, casts between the two, and casts from u8 to
+// f32 -> _FusedElementwise.
 //   ops: the names of the ops in order
 //   args: three operand indices for each op, -1 for those that it does not have. Operand
 //     k < num_inputs is input k, operand num_inputs + j is the result of op j.

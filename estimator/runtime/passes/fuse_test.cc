@@ -230,6 +230,18 @@ TEST_F(FuseTest, ElementWiseChainsBecomeOne) {
   EXPECT_THAT(fused.attrs.ints("outputs"), ElementsAre(4 + 4));
 }
 
+TEST_F(FuseTest, ChainsBeginWithTheCastOfAnImage) {
+  const Shape shape{3, 100};
+  const Value image = b_.Feed(shape, DType::kUint8);
+  const Value wide = b_.Op("Cast", {image}, shape);
+  b_.Fetch(b_.Op("Mul", {wide, b_.Scalar(1.0f / 255)}, shape));
+  Array bytes(DType::kUint8, shape);
+  for (int64_t i = 0; i < bytes.num_elements(); ++i) bytes.data<uint8_t>()[i] = i % 256;
+  Apply(FuseElementwise, {bytes});
+  EXPECT_THAT(Only(b_.module, "_FusedElementwise").attrs.get<std::vector<std::string>>("ops"),
+              ElementsAre("Cast", "Mul"));
+}
+
 TEST_F(FuseTest, ChainsOfActivationsKeepTheAlphaOfEach) {
   const Shape shape{7, 300};
   const Value x = b_.Feed(shape), dy = b_.Feed(shape);

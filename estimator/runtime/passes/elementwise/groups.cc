@@ -46,11 +46,11 @@ bool ElementwiseGroups::IsCandidate(int n) const {
   return true;
 }
 
-// Whether the node casts f32 to bf16 or back, rounding to nearest.
+// Whether the node casts f32 to bf16, rounding to nearest, or bf16 or u8 to f32.
 bool ElementwiseGroups::IsFusedCast(const Node& node) const {
   const DType from = module_.spec(node.inputs[0]).dtype, to = node.outputs[0].dtype;
   const bool narrows = from == DType::kFloat32 && to == DType::kBfloat16;
-  const bool widens = from == DType::kBfloat16 && to == DType::kFloat32;
+  const bool widens = (from == DType::kBfloat16 || from == DType::kUint8) && to == DType::kFloat32;
   const bool truncates = node.attrs.has("Truncate") && node.attrs.b("Truncate");
   return (narrows || widens) && !truncates;
 }
