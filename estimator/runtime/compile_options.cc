@@ -23,7 +23,7 @@ const std::vector<std::string>& OptionalPasses() {
       "fold_batch_norm", "fuse_bias",        "fuse_pool",       "fuse_conv_block",
       "fuse_batch_norm", "fuse_random_mask", "fuse_layer_norm", "fuse_attention",
       "widen_results",   "fuse_elementwise", "fuse_bias_grad",  "choose_layouts",
-      "sweep_updates",   "derive_values"};
+      "sweep_updates",   "derive_values",    "write_copies"};
   return passes;
 }
 

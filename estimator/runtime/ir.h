@@ -70,6 +70,7 @@ struct Node {
   // whose outputs are kept between steps.
   bool derived = false;
   bool kept = false;
+  std::vector<Value> copies = {};  // kept derived values that it writes too (passes/write_copies.h)
 };
 
 struct Variable {

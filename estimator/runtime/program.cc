@@ -17,6 +17,7 @@
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/passes/split_sums.h"
 #include "estimator/runtime/passes/sweep_updates.h"
+#include "estimator/runtime/passes/write_copies.h"
 #include "estimator/runtime/program_impl.h"
 #include "glog/logging.h"
 
@@ -87,6 +88,8 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   if (Runs(options, "sweep_updates")) ir::SweepUpdates(module);
   if (Runs(options, "derive_values")) ir::DeriveValues(module, !options.check_kernels);
   impl->schedule = ir::MakeSchedule(module);
+  if (Runs(options, "write_copies") && !options.check_kernels)
+    ir::WriteCopies(module, impl->schedule);
   impl->plan = ir::PlanMemory(module, impl->schedule);
   EST_ASSIGN_OR_RETURN(impl->code, ir::Emit(module, impl->schedule, impl->plan));
   if (options.check_kernels) ChooseChecks(*impl);

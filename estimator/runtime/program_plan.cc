@@ -77,7 +77,8 @@ std::string Program::Plan() const {
   const auto append = [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const ir::Node& node = module.node(ir::At(impl_->code.instructions, i).node);
-      const KernelSpec spec = PlainSpecOf(module, node);
+      KernelSpec spec = PlainSpecOf(module, node);
+      for (const ir::Value& copy : node.copies) spec.outputs.push_back(module.spec(copy));
       const Work work = WorkOf(node, spec);
       const size_t tier = TierOf(node);
       // Derived values are not part of every step.

@@ -388,6 +388,10 @@ absl::Status ProgramRun::ApplyUpdates() {
     }
     state.marked = true;
   }
+  for (size_t i = static_cast<size_t>(state.impl->code.updates_begin); i < state.args.size(); ++i) {
+    for (const int copy : state.impl->code.instructions[i].copies)
+      state.derived->MarkComputed(static_cast<size_t>(copy));
+  }
   return absl::OkStatus();
 }
 

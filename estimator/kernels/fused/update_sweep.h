@@ -26,9 +26,16 @@ struct SweepMember {
   int num_outputs = 0;
 };
 
+class UpdateSweep : public Kernel {
+ public:
+  // Adds outputs after those of the members: output `outputs[i]`, which is f32, rounded to bf16. They
+  // are written while the new values are in the cache.
+  virtual void AddBfloat16Copies(const std::vector<int>& outputs) = 0;
+};
+
 // Gives the same bits as running the members one after the other. REQUIRES: no output of a member
 // is an input of another one.
-std::unique_ptr<Kernel> MakeUpdateSweep(std::vector<SweepMember> members);
+std::unique_ptr<UpdateSweep> MakeUpdateSweep(std::vector<SweepMember> members);
 
 }  // namespace estimator::fused
 

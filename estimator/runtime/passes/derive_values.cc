@@ -91,7 +91,9 @@ class Deriver {
     for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
       At(sources_, n) = FindSource(n, results);
       Node& node = module_.node(n);
-      node.derived = node.kind == Node::Kind::kOp && At(sources_, n) != Source::kStep;
+      node.derived = node.kind == Node::Kind::kOp &&
+                     (At(sources_, n) != Source::kStep ||
+                      (IsBfloat16Copy(module_, node) && results.count(n) == 0));
       node.kept = false;
     }
   }
@@ -160,6 +162,14 @@ class Deriver {
 };
 
 }  // namespace
+
+bool IsBfloat16Copy(const Module& module, const Node& node) {
+  return node.kind == Node::Kind::kOp && node.op == "Cast" &&
+         node.outputs[0].dtype == DType::kBfloat16 &&
+         module.spec(node.inputs[0]).dtype == DType::kFloat32 &&
+         !(node.attrs.has("Truncate") && node.attrs.b("Truncate")) &&
+         module.node(Root(module, node.inputs[0])).kind == Node::Kind::kVariable;
+}
 
 void DeriveValues(Module& module, bool prepare_inputs) { Deriver(module).Run(prepare_inputs); }
 

@@ -3,6 +3,9 @@
 // variables has changed. In evaluation and prediction this includes casts of variables to bf16,
 // transposes of filters, and weight decay; in training, what is computed from frozen variables.
 //
+// A cast of a f32 variable to bf16 is marked even if the step updates the variable: replicas share it,
+// and the update can write it (write_copies.h).
+//
 // It also splits kernels that copy such a value into a layout of their own
 // (kernels/prepared_input.h): a node _PrepareInput writes the copy, which is derived too.
 //
@@ -18,6 +21,9 @@ namespace estimator::ir {
 
 // The op of a node that calls PreparedInput::Prepare. Its output is u8 [bytes].
 inline constexpr char kPrepareOp[] = "_PrepareInput";
+
+// Whether the node rounds a f32 variable to bf16.
+bool IsBfloat16Copy(const Module& module, const Node& node);
 
 // Sets Node::derived and Node::kept.
 //   prepare_inputs: also splits kernels. --check_kernels needs them whole, because it compares a

@@ -1,5 +1,6 @@
 #include "estimator/runtime/passes/emit.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -59,6 +60,12 @@ Instruction MakeInstruction(const Module& module, const Schedule& schedule, cons
   instruction.node = n;
   for (const Value& input : node.inputs) instruction.inputs.push_back(plan.buffer(input));
   instruction.outputs = At(plan.buffer_of, n);
+  for (const Value& copy : node.copies) {
+    instruction.outputs.push_back(plan.buffer(copy));
+    const auto derived_end = schedule.order.begin() + schedule.derived_end;
+    const auto derived = std::find(schedule.order.begin(), derived_end, copy.node);
+    instruction.copies.push_back(static_cast<int>(derived - schedule.order.begin()));
+  }
   instruction.scratch = At(plan.scratch, t);
   instruction.only_updates = At(schedule.only_updates, n) != 0;
   instruction.groups = At(groups, n);

@@ -16,9 +16,10 @@ namespace estimator::ir {
 struct Instruction {
   Kernel* kernel = nullptr;  // owned by the node
   int node = 0;
-  std::vector<int> inputs;  // indices of buffers of the MemoryPlan
-  std::vector<int> outputs;
-  int64_t scratch = -1;  // offset in the arena, or -1
+  std::vector<int> inputs;   // indices of buffers of the MemoryPlan
+  std::vector<int> outputs;  // those of the node, then those of Node::copies
+  std::vector<int> copies;   // the derived instructions whose outputs are Node::copies
+  int64_t scratch = -1;      // offset in the arena, or -1
   bool only_updates = false;
   // The groups of fetches that need it; kAlways: every step does.
   uint64_t groups = kAlways;
