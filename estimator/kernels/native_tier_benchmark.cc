@@ -19,6 +19,7 @@
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
 #include "estimator/kernels/widened.h"
+#include "estimator/kernels/winograd/first_layer.h"
 #include "estimator/kernels/winograd/kernels.h"
 #include "glog/logging.h"
 
@@ -37,9 +38,41 @@ const Case kCases[] = {
     {128, 32, 16, 16, 3},  {128, 16, 32, 32, 3},   {1, 56, 64, 64, 3},    {1, 14, 256, 256, 3},
     {64, 16, 64, 64, 3},   {64, 2, 512, 512, 3},   {32, 56, 64, 256, 1},  {32, 56, 256, 64, 1},
     {32, 28, 512, 128, 1}, {32, 14, 1024, 256, 1}, {32, 7, 512, 2048, 1}, {8, 14, 256, 1024, 1},
-    {1, 7, 512, 512, 3},   {1, 4, 512, 512, 3},    {8, 1, 512, 512, 3},
+    {1, 7, 512, 512, 3},   {1, 4, 512, 512, 3},    {8, 1, 512, 512, 3},   {32, 56, 24, 24, 3},
+    {32, 28, 24, 40, 3},   {128, 14, 40, 40, 3},   {32, 14, 72, 72, 3},   {128, 7, 100, 100, 3},
+    {32, 28, 100, 100, 3}, {32, 28, 20, 20, 3},    {128, 14, 20, 50, 3},  {32, 32, 12, 12, 3},
+    {32, 56, 16, 24, 3},   {32, 56, 8, 8, 3},      {32, 32, 3, 24, 3},    {32, 56, 3, 64, 3},
+    {128, 14, 6, 16, 5},   {128, 14, 20, 50, 5},   {32, 28, 24, 48, 5},   {128, 7, 24, 64, 5},
+    {32, 14, 40, 40, 5},   {128, 14, 10, 20, 5},   {32, 28, 12, 12, 5},   {128, 14, 20, 20, 5},
+    {32, 28, 1, 20, 5},    {32, 32, 3, 32, 5},     {8, 14, 20, 50, 5},    {2, 14, 72, 72, 3},
 };
 constexpr int kRuns = 7;
+
+// A convolution with bias, relu and a 2x2 max pool.
+struct Block {
+  int64_t images, size, in_channels, out_channels, taps;
+  const char* padding;
+
+  bool is_first() const { return in_channels <= winograd::kMostFirstLayerChannels; }
+  Shape image() const { return {images, size, size, in_channels}; }
+  Shape filter() const { return {taps, taps, in_channels, out_channels}; }
+  // The output of the convolution, and of the pool.
+  Shape full() const {
+    const int64_t side = padding == std::string("SAME") ? size : size - taps + 1;
+    return {images, side, side, out_channels};
+  }
+  Shape pooled() const { return {images, full()[1] / 2, full()[2] / 2, out_channels}; }
+};
+
+const Block kBlocks[] = {
+    {128, 28, 1, 32, 5, "SAME"},   {128, 14, 32, 64, 5, "SAME"}, {128, 28, 1, 20, 5, "VALID"},
+    {128, 12, 20, 50, 5, "VALID"}, {128, 28, 1, 6, 5, "SAME"},   {128, 14, 6, 16, 5, "VALID"},
+    {32, 32, 3, 6, 5, "VALID"},    {32, 14, 6, 16, 5, "VALID"},  {32, 28, 1, 20, 5, "VALID"},
+    {32, 12, 20, 50, 5, "VALID"},  {128, 28, 1, 10, 5, "VALID"}, {128, 12, 10, 20, 5, "VALID"},
+    {128, 32, 3, 24, 3, "SAME"},   {128, 16, 24, 40, 3, "SAME"}, {32, 64, 3, 20, 3, "SAME"},
+    {128, 28, 1, 8, 3, "SAME"},    {128, 14, 8, 16, 3, "SAME"},  {128, 28, 1, 1, 3, "SAME"},
+    {128, 28, 1, 3, 5, "SAME"},    {32, 64, 4, 17, 3, "SAME"},   {128, 32, 3, 12, 7, "SAME"},
+};
 
 using Factory = std::unique_ptr<Kernel> (*)(const KernelSpec& spec);
 // The factories of the forward pass and of both gradients.
@@ -101,8 +134,10 @@ std::unique_ptr<Bench> MakeBench(const KernelSpec& spec, std::unique_ptr<Kernel>
   bench->kernel = std::move(kernel);
   const auto add = [&](const TensorSpec& tensor) {
     Array array(DType::kFloat32, tensor.shape);
+    const bool argmax = tensor.dtype == DType::kUint8;
     for (int64_t i = 0; i < array.num_elements(); ++i)
-      array.data<float>()[i] = static_cast<float>(i % 17 - 8) / 8.0f;
+      array.data<float>()[i] =
+          argmax ? static_cast<float>(i % 5 % 4) : static_cast<float>(i % 17 - 8) / 8.0f;
     bench->operands.push_back(array.Cast(tensor.dtype));
     return bench->operands.back().raw();
   };
@@ -168,6 +203,108 @@ bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, D
   return right;
 }
 
+// The ops of a block with a kernel for each part, oneDNN's for convolutions: forward, then the gradients of the filter, the bias and,
+// if the block is not the first one, the image.
+std::vector<KernelSpec> PartsOf(const Block& b) {
+  const auto f32 = [](const Shape& shape) { return TensorSpec{DType::kFloat32, shape}; };
+  const TensorSpec x = f32(b.image()), filter = f32(b.filter()), bias = f32({b.out_channels});
+  const TensorSpec y = f32(b.full()), pooled = f32(b.pooled()), sizes{DType::kInt32, {4}};
+  const TensorSpec argmax{DType::kUint8, b.pooled()};
+  const Attrs conv = {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
+                      {"padding", std::string(b.padding)},
+                      {"data_format", std::string(kPlainFormat)}};
+  Attrs fused = conv;
+  fused.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
+  const Attrs pool = {{"ksize", std::vector<int64_t>{1, 2, 2, 1}},
+                      {"strides", std::vector<int64_t>{1, 2, 2, 1}},
+                      {"padding", std::string("VALID")},
+                      {"data_format", std::string(kPlainFormat)}};
+  Attrs pool_gradient = pool;
+  pool_gradient.Set("input_shape", b.full().dims());
+  std::vector<KernelSpec> parts = {
+      {.op = "_FusedConv2D", .attrs = fused, .inputs = {x, filter, bias}, .outputs = {y}},
+      {.op = "_MaxPoolWithArgmax", .attrs = pool, .inputs = {y}, .outputs = {pooled, argmax}},
+      {.op = "_MaxPoolGradWithArgmax",
+       .attrs = pool_gradient,
+       .inputs = {argmax, pooled, pooled},
+       .outputs = {y}},
+      {.op = "Conv2DBackpropFilter", .attrs = conv, .inputs = {x, sizes, y}, .outputs = {filter}},
+      {.op = "BiasAddGrad", .attrs = {}, .inputs = {y}, .outputs = {bias}}};
+  if (!b.is_first())
+    parts.push_back(
+        {.op = "Conv2DBackpropInput", .attrs = conv, .inputs = {sizes, filter, y}, .outputs = {x}});
+  return parts;
+}
+
+// The same as ops of kernels/conv_block.h.
+std::vector<KernelSpec> FusedOpsOf(const Block& b) {
+  const std::vector<KernelSpec> parts = PartsOf(b);
+  const TensorSpec x = parts[0].inputs[0], filter = parts[0].inputs[1], bias = parts[0].inputs[2];
+  const TensorSpec pooled = parts[1].outputs[0], argmax = parts[1].outputs[1];
+  Attrs attrs = parts[0].attrs;
+  attrs.Set("pool_ksize", std::vector<int64_t>{1, 2, 2, 1});
+  attrs.Set("pool_strides", std::vector<int64_t>{1, 2, 2, 1});
+  attrs.Set("pool_padding", std::string("VALID"));
+  std::vector<KernelSpec> ops = {{.op = "_FusedConv2DMaxPool",
+                                  .attrs = attrs,
+                                  .inputs = {x, filter, bias},
+                                  .outputs = {pooled, argmax}},
+                                 {.op = "_Conv2DMaxPoolBackpropFilter",
+                                  .attrs = attrs,
+                                  .inputs = {x, pooled, argmax},
+                                  .outputs = {filter, bias}}};
+  if (!b.is_first())
+    ops.push_back({.op = "_Conv2DMaxPoolBackpropInput",
+                   .attrs = attrs,
+                   .inputs = {filter, pooled, argmax},
+                   .outputs = {x}});
+  return ops;
+}
+
+// Prints the row of a block: the forward pass and a step of training. Returns whether a program that trains
+// takes the faster kernels.
+bool MeasureBlock(const Block& block) {
+  std::vector<std::unique_ptr<Bench>> parts, fused;
+  const auto complete = [](KernelSpec spec, ConvAlgorithm algorithm) {
+    spec.name = spec.op;
+    spec.constants.resize(spec.inputs.size());
+    spec.conv_algorithm = algorithm;
+    return spec;
+  };
+  for (const KernelSpec& op : PartsOf(block)) {
+    const KernelSpec spec = complete(op, ConvAlgorithm::kDirect);
+    parts.push_back(MakeBench(spec, MakeChosen(spec)));
+  }
+  bool chosen = true;
+  for (const KernelSpec& op : FusedOpsOf(block)) {
+    const KernelSpec spec = complete(op, ConvAlgorithm::kWinograd);
+    auto kernel = CreateKernel(spec, KernelTier::kNative, KernelTier::kNative);
+    CHECK(kernel.ok()) << kernel.status();
+    fused.push_back(MakeBench(spec, *std::move(kernel)));
+    chosen = chosen &&
+             Accepts(complete(op, ConvAlgorithm::kAuto), KernelTier::kNative, KernelTier::kFused);
+  }
+  for (int run = 0; run < kRuns; ++run) {
+    for (const auto& bench : parts) bench->Run();
+    for (const auto& bench : fused) bench->Run();
+  }
+  const auto sum = [](const auto& benches, size_t end) {
+    double seconds = 0;
+    for (size_t i = 0; i < end; ++i) seconds += benches[i]->best;
+    return seconds;
+  };
+  const double of_parts = sum(parts, parts.size()), of_fused = sum(fused, fused.size());
+  const bool right = (chosen ? of_fused : of_parts) < 1.05 * std::min(of_parts, of_fused);
+  std::printf("| %d | %d | %d, %d | %d | %s | %.3f | %.3f | %.3f | %.3f | %s | %s |\n",
+              static_cast<int>(block.images), static_cast<int>(block.size),
+              static_cast<int>(block.in_channels), static_cast<int>(block.out_channels),
+              static_cast<int>(block.taps), block.padding, sum(parts, 2) * 1e3,
+              fused[0]->best * 1e3, of_parts * 1e3, of_fused * 1e3, chosen ? "block" : "parts",
+              right ? "" : "wrong");
+  std::fflush(stdout);
+  return right;
+}
+
 int Main() {
   std::printf("| images | size | channels | taps | layout | type | op |");
   for (const Candidate& candidate : kCandidates) std::printf(" %s, ms |", candidate.name);
@@ -176,10 +313,19 @@ int Main() {
   for (const Case& c : kCases) {
     for (const auto& [blocked, dtype] :
          {std::pair{false, DType::kFloat32}, {true, DType::kFloat32}, {false, DType::kBfloat16}}) {
+      if (blocked && (c.in_channels % 16 != 0 || c.out_channels % 16 != 0)) continue;
       const std::vector<KernelSpec> specs = SpecsOf(c, blocked, dtype);
       for (size_t pass = 0; pass < specs.size(); ++pass, ++all)
         wrong += Measure(c, specs[pass], pass, blocked, dtype) ? 0 : 1;
     }
+  }
+  std::printf(
+      "\n| images | size | channels | taps | padding | forward: parts, ms | block, ms | "
+      "training: parts, ms | block, ms | chosen | rule |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|\n");
+  for (const Block& block : kBlocks) {
+    wrong += MeasureBlock(block) ? 0 : 1;
+    ++all;
   }
   std::printf("\n%d of %d choices are more than 5 %% slower than the best kernel\n", wrong, all);
   return wrong == 0 ? 0 : 1;

@@ -13,6 +13,7 @@
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "estimator/kernels/winograd/channels-inl.h"
 #include "estimator/kernels/winograd/product-inl.h"
 #include "estimator/kernels/winograd/tiles-inl.h"
 #include "estimator/kernels/winograd/transforms-inl.h"
@@ -43,44 +44,52 @@ int64_t Panel() { return kPanel; }
 // An odd number of rows breaks strides that are powers of two, whose cache lines would collide.
 int64_t FilterPointFloats(int64_t in_channels) { return (in_channels + 1) * kPanel; }
 
+// Transforms the filters of input channel c and a vector of output channels from k on.
+template <class F, class Lanes>
+void FilterVector(const Convolution& conv, const float* filter, bool transposed, int64_t c,
+                  int64_t k, const Lanes& lanes, float* result) {
+  constexpr int kTaps = F::kTaps, kPoints = F::kPoints;
+  const int64_t point = FilterPointFloats(conv.in_channels);
+  V taps[kTaps][kTaps], rows[kPoints][kTaps];
+  EST_UNROLL for (int u = 0; u < kTaps; ++u) {
+    EST_UNROLL for (int v = 0; v < kTaps; ++v) {
+      if (transposed) {
+        const int64_t tap = (kTaps - 1 - u) * kTaps + kTaps - 1 - v;
+        taps[u][v] = lanes.Gather(filter + (tap * conv.out_channels + k) * conv.in_channels + c,
+                                  conv.in_channels);
+      } else {
+        const int64_t tap = u * kTaps + v;
+        taps[u][v] = lanes.Load(filter + (tap * conv.in_channels + c) * conv.out_channels + k);
+      }
+    }
+  }
+  EST_UNROLL for (int i = 0; i < kPoints; ++i) {
+    EST_UNROLL for (int v = 0; v < kTaps; ++v) {
+      V sum = Times(F::kFilter[i][0], taps[0][v]);
+      EST_UNROLL for (int u = 1; u < kTaps; ++u) sum = Plus(sum, F::kFilter[i][u], taps[u][v]);
+      rows[i][v] = sum;
+    }
+  }
+  float* const to = result + k / kPanel * kPoints * kPoints * point + c * kPanel + k % kPanel;
+  EST_UNROLL for (int i = 0; i < kPoints; ++i) {
+    EST_UNROLL for (int j = 0; j < kPoints; ++j) {
+      V sum = Times(F::kFilter[j][0], rows[i][0]);
+      EST_UNROLL for (int v = 1; v < kTaps; ++v) sum = Plus(sum, F::kFilter[j][v], rows[i][v]);
+      hn::StoreU(sum, D(), to + (i * kPoints + j) * point);
+    }
+  }
+}
+
 // Transforms the filters of input channel c and output channels [panel * kPanel, ...).
 template <class F>
 void FilterPanel(const Convolution& conv, const float* filter, bool transposed, int64_t panel,
                  int64_t c, float* result) {
-  const D d;
-  constexpr int kTaps = F::kTaps, kPoints = F::kPoints;
-  const int64_t point = FilterPointFloats(conv.in_channels);
-  const auto index = hn::Mul(hn::Iota(hn::RebindToSigned<D>(), 0),
-                             hn::Set(hn::RebindToSigned<D>(), static_cast<int>(conv.in_channels)));
   const int64_t end = std::min(conv.out_channels, (panel + 1) * kPanel);
   for (int64_t k = panel * kPanel; k < end; k += kLanes) {
-    V taps[kTaps][kTaps], rows[kPoints][kTaps];
-    EST_UNROLL for (int u = 0; u < kTaps; ++u) {
-      EST_UNROLL for (int v = 0; v < kTaps; ++v) {
-        if (transposed) {
-          const int64_t tap = (kTaps - 1 - u) * kTaps + kTaps - 1 - v;
-          taps[u][v] = hn::GatherIndex(
-              d, filter + (tap * conv.out_channels + k) * conv.in_channels + c, index);
-        } else {
-          const int64_t tap = u * kTaps + v;
-          taps[u][v] = hn::LoadU(d, filter + (tap * conv.in_channels + c) * conv.out_channels + k);
-        }
-      }
-    }
-    EST_UNROLL for (int i = 0; i < kPoints; ++i) {
-      EST_UNROLL for (int v = 0; v < kTaps; ++v) {
-        V sum = Times(F::kFilter[i][0], taps[0][v]);
-        EST_UNROLL for (int u = 1; u < kTaps; ++u) sum = Plus(sum, F::kFilter[i][u], taps[u][v]);
-        rows[i][v] = sum;
-      }
-    }
-    float* const to = result + panel * kPoints * kPoints * point + c * kPanel + k % kPanel;
-    EST_UNROLL for (int i = 0; i < kPoints; ++i) {
-      EST_UNROLL for (int j = 0; j < kPoints; ++j) {
-        V sum = Times(F::kFilter[j][0], rows[i][0]);
-        EST_UNROLL for (int v = 1; v < kTaps; ++v) sum = Plus(sum, F::kFilter[j][v], rows[i][v]);
-        hn::StoreU(sum, d, to + (i * kPoints + j) * point);
-      }
+    if (end - k >= kLanes) {
+      FilterVector<F>(conv, filter, transposed, c, k, AllLanes(), result);
+    } else {
+      FilterVector<F>(conv, filter, transposed, c, k, FirstLanes(end - k), result);
     }
   }
 }
@@ -123,30 +132,29 @@ HWY_INLINE void TransformOutput(const float* m, int64_t point, Outputs<kRows, kC
   }
 }
 
-template <int kRows, int kColumns>
-HWY_INLINE void Write(const Destination& to, const TilePlace& place,
+template <int kRows, int kColumns, class Lanes>
+HWY_INLINE void Write(const Destination& to, const TilePlace& place, const Lanes& lanes,
                       const Outputs<kRows, kColumns>& outputs) {
-  const D d;
-  const V bias = to.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, to.bias + place.channel);
+  const V bias = to.bias == nullptr ? hn::Zero(D()) : lanes.Load(to.bias + place.channel);
   const int64_t first = to.strides.Offset(place.image, place.row, place.column, place.channel);
   EST_UNROLL for (int i = 0; i < kRows; ++i) {
     EST_UNROLL for (int j = 0; j < kColumns; ++j) {
       if (i >= place.rows || j >= place.columns) continue;
       const int64_t offset = first + i * to.strides.row + j * to.strides.pixel;
       V y = Plus(outputs.at[i][j], bias);
-      if (to.side != nullptr) y = Plus(y, hn::LoadU(d, to.side + offset));
-      if (to.relu) y = hn::Max(hn::Zero(d), y);
-      hn::StoreU(y, d, to.data + offset);
+      if (to.side != nullptr) y = Plus(y, lanes.Load(to.side + offset));
+      if (to.relu) y = hn::Max(hn::Zero(D()), y);
+      lanes.Store(y, to.data + offset);
     }
   }
 }
 
-template <int kRows, int kColumns>
-HWY_INLINE void WritePooled(const Destination& to, const TilePlace& place,
+template <int kRows, int kColumns, class Lanes>
+HWY_INLINE void WritePooled(const Destination& to, const TilePlace& place, const Lanes& lanes,
                             const Outputs<kRows, kColumns>& outputs) {
   const D d;
   const hn::RebindToSigned<D> di;
-  const V bias = to.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, to.bias + place.channel);
+  const V bias = to.bias == nullptr ? hn::Zero(d) : lanes.Load(to.bias + place.channel);
   const int64_t first =
       to.strides.Offset(place.image, place.row / 2, place.column / 2, place.channel);
   EST_UNROLL for (int i = 0; i + 1 < kRows; i += 2) {
@@ -166,29 +174,28 @@ HWY_INLINE void WritePooled(const Destination& to, const TilePlace& place,
       best = Plus(best, bias);
       const auto on = hn::Gt(best, hn::Zero(d));
       tap = hn::IfThenElse(hn::RebindMask(di, on), tap, hn::Set(di, 4));
-      hn::StoreU(hn::Max(hn::Zero(d), best), d, to.data + offset);
-      hn::StoreU(hn::DemoteTo(hn::Rebind<uint8_t, D>(), tap), hn::Rebind<uint8_t, D>(),
-                 to.argmax + offset);
+      lanes.Store(hn::Max(hn::Zero(d), best), to.data + offset);
+      lanes.Store(hn::DemoteTo(ByteTag(), tap), to.argmax + offset);
     }
   }
 }
 
-template <class F, int kRows, int kColumns>
-HWY_INLINE void WriteTile(const Destination& to, const TilePlace& place, const float* m,
-                          int64_t point) {
+template <class F, int kRows, int kColumns, class Lanes>
+HWY_INLINE void WriteTile(const Destination& to, const TilePlace& place, const Lanes& lanes,
+                          const float* m, int64_t point) {
   Outputs<kRows, kColumns> outputs;
   TransformOutput<F>(m, point, &outputs);
   if (to.argmax != nullptr) {
-    WritePooled(to, place, outputs);
+    WritePooled(to, place, lanes, outputs);
   } else {
-    Write(to, place, outputs);
+    Write(to, place, lanes, outputs);
   }
 }
 
 // The tiles of a run, whose tiles have kRows rows.
-template <class F, int kRows>
+template <class F, int kRows, class Lanes>
 void WriteTiles(const ConvolveJob& job, const Run& run, const float* m, int64_t point,
-                int64_t channel) {
+                int64_t channel, const Lanes& lanes) {
   const Convolution& conv = job.conv;
   TilePlace place{.image = run.image,
                   .row = run.tile_row * kTileOutputs,
@@ -197,31 +204,45 @@ void WriteTiles(const ConvolveJob& job, const Run& run, const float* m, int64_t 
   place.rows = static_cast<int>(std::min<int64_t>(kRows, conv.out_rows - place.row));
   for (int t = 0; t < run.full; ++t, place.column += kTileOutputs) {
     place.columns = static_cast<int>(std::min<int64_t>(4, conv.out_columns - place.column));
-    WriteTile<F, kRows, 4>(job.destination, place, m + (run.slot + t) * kPanel, point);
+    WriteTile<F, kRows, 4>(job.destination, place, lanes, m + (run.slot + t) * kPanel, point);
   }
   if (!run.edge) return;
   const float* const edge = m + run.edge_slot * kPanel;
   const int columns = job.tiling.columns.edge_outputs;
   place.columns = static_cast<int>(std::min<int64_t>(columns, conv.out_columns - place.column));
   if constexpr (F::kTaps == 3) {
-    if (columns == 3) return WriteTile<F, kRows, 3>(job.destination, place, edge, point);
+    if (columns == 3) return WriteTile<F, kRows, 3>(job.destination, place, lanes, edge, point);
   }
-  WriteTile<F, kRows, 2>(job.destination, place, edge, point);
+  WriteTile<F, kRows, 2>(job.destination, place, lanes, edge, point);
 }
 
-template <class F>
+template <class F, class Lanes>
 void WriteRun(const ConvolveJob& job, const Run& run, const float* m, int64_t point,
-              int64_t channel) {
+              int64_t channel, const Lanes& lanes) {
   const int rows = run.bottom ? job.tiling.rows.edge_outputs : 4;
-  if (rows == 4) return WriteTiles<F, 4>(job, run, m, point, channel);
+  if (rows == 4) return WriteTiles<F, 4>(job, run, m, point, channel, lanes);
   if constexpr (F::kTaps == 3) {
-    if (rows == 3) return WriteTiles<F, 3>(job, run, m, point, channel);
+    if (rows == 3) return WriteTiles<F, 3>(job, run, m, point, channel, lanes);
   }
-  WriteTiles<F, 2>(job, run, m, point, channel);
+  WriteTiles<F, 2>(job, run, m, point, channel, lanes);
+}
+
+// The outputs of a block for the vector of channels from `channel` on.
+template <class F>
+void WriteBlock(const ConvolveJob& job, const Block& block, const float* m, int64_t point,
+                int64_t channel) {
+  const int64_t left = job.conv.out_channels - channel;
+  for (int r = 0; r < block.num_runs; ++r) {
+    if (left >= kLanes) {
+      WriteRun<F>(job, block.runs[r], m, point, channel, AllLanes());
+    } else {
+      WriteRun<F>(job, block.runs[r], m, point, channel, FirstLanes(left));
+    }
+  }
 }
 
 int64_t InputPointFloats(const Tiling& tiling, int64_t channels) {
-  return tiling.block_size * channels + 32;
+  return tiling.block_size * WholeVectors(channels) + 32;
 }
 int64_t OutputPointFloats(const Tiling& tiling) { return tiling.block_size * kPanel + 16; }
 
@@ -234,7 +255,7 @@ void ConvolveTiles(const ConvolveJob& job, int64_t number, int64_t next, float* 
   job.tiling.MakeBlock(number, &block);
   const Points v{.data = scratch,
                  .point = InputPointFloats(job.tiling, conv.in_channels),
-                 .slot = conv.in_channels};
+                 .slot = WholeVectors(conv.in_channels)};
   for (int r = 0; r < block.num_runs; ++r)
     TransformInput<F>(job.x, conv, job.tiling, block.runs[r], v);
 
@@ -250,7 +271,7 @@ void ConvolveTiles(const ConvolveJob& job, int64_t number, int64_t next, float* 
   const int64_t filter_point = FilterPointFloats(conv.in_channels);
   const float* filter = job.filter;
   for (int64_t k = 0; k < conv.out_channels; k += kPanel) {
-    const bool half = conv.out_channels - k < kPanel;
+    const bool half = conv.out_channels - k <= kLanes;
     EST_UNROLL for (int i = 0; i < kPoints; ++i) {
       for (int j = 0; j < kPoints; ++j, filter += filter_point) {
         const bool row_only_full = !F::Uses(job.tiling.rows.edge_outputs, i);
@@ -263,10 +284,8 @@ void ConvolveTiles(const ConvolveJob& job, int64_t number, int64_t next, float* 
                                     filter, m + p * m_point + first * kPanel, half);
       }
     }
-    for (int64_t h = 0; h < (half ? kLanes : kPanel); h += kLanes) {
-      for (int r = 0; r < block.num_runs; ++r)
-        WriteRun<F>(job, block.runs[r], m + h, m_point, k + h);
-    }
+    for (int64_t h = 0; h < (half ? kLanes : kPanel); h += kLanes)
+      WriteBlock<F>(job, block, m + h, m_point, k + h);
   }
 }
 

@@ -14,6 +14,7 @@
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "estimator/kernels/winograd/channels-inl.h"
 #include "estimator/kernels/winograd/product-inl.h"
 #include "estimator/kernels/winograd/tiles-inl.h"
 #include "estimator/kernels/winograd/transforms-inl.h"
@@ -24,8 +25,8 @@
 namespace estimator::winograd {
 
 // The gradient of the transformed filter is a sum over tiles of products at each point. In scratch:
-//   per block that is in memory: its Slots, the points of x, [points][slots][in_channels], then those
-//     of dy, [points][panels][slots][panel]
+//   per block that is in memory: its Slots, the points of x, [points][slots][in_channels rounded up
+//     to whole vectors], then those of dy, [points][panels][slots][panel]
 //   sums: [points][panels][in_channels][panel]
 struct GradientJob {
   Convolution conv;
@@ -51,7 +52,7 @@ int64_t GradientPanels(const Convolution& conv) {
 }
 
 int64_t InputPointFloats(const GradientJob& job) {
-  return job.tiling.block_size * job.conv.in_channels + 32;
+  return job.tiling.block_size * WholeVectors(job.conv.in_channels) + 32;
 }
 int64_t PanelFloats(const GradientJob& job) { return job.tiling.block_size * kPanel + 16; }
 int64_t GradientPointFloats(const GradientJob& job) {
@@ -67,11 +68,13 @@ int64_t GradientSumFloats(const GradientJob& job) {
   return points * GradientPanels(job.conv) * job.conv.in_channels * kPanel;
 }
 
-template <class F, int kOut>
+// As TransformColumns (tiles-inl.h), for dy.
+template <class F, int kOut, class Lanes>
 HWY_INLINE void GradientColumns(const Source& dy, const Convolution& conv, const Run& run,
-                                int64_t channel, int64_t num_columns, V* columns) {
-  const ColumnReader<kOut> reader(dy, run.image, run.tile_row * kTileOutputs, conv.out_rows,
-                                  conv.out_columns, channel);
+                                int64_t channel, const Lanes& lanes, int64_t num_columns,
+                                V* columns) {
+  const ColumnReader<kOut, Lanes> reader(dy, run.image, run.tile_row * kTileOutputs, conv.out_rows,
+                                         conv.out_columns, channel, lanes);
   const int64_t first = run.tile_column * kTileOutputs;
   for (int64_t c = 0; c < num_columns; ++c) {
     V d[kOut], y[F::kPoints];
@@ -81,6 +84,19 @@ HWY_INLINE void GradientColumns(const Source& dy, const Convolution& conv, const
       if (F::Uses(kOut, i)) columns[i * kMostColumns + c] = y[i];
     }
   }
+}
+
+template <class F, class Lanes>
+HWY_INLINE void GradientColumns(int outputs, const Source& dy, const Convolution& conv,
+                                const Run& run, int64_t channel, const Lanes& lanes,
+                                int64_t num_columns, V* columns) {
+  if (outputs == 4)
+    return GradientColumns<F, 4>(dy, conv, run, channel, lanes, num_columns, columns);
+  if constexpr (F::kTaps == 3) {
+    if (outputs == 3)
+      return GradientColumns<F, 3>(dy, conv, run, channel, lanes, num_columns, columns);
+  }
+  GradientColumns<F, 2>(dy, conv, run, channel, lanes, num_columns, columns);
 }
 
 template <class F, int kOut>
@@ -109,13 +125,12 @@ void TransformGradient(const GradientJob& job, const Run& run, float* to) {
   const int64_t point = GradientPointFloats(job);
   V columns[F::kPoints * kMostColumns];
   for (int64_t k = 0; k < job.conv.out_channels; k += kLanes) {
-    if (row_outputs == 4) {
-      GradientColumns<F, 4>(job.dy, job.conv, run, k, num_columns, columns);
-    } else if (row_outputs == 3) {
-      if constexpr (F::kTaps == 3)
-        GradientColumns<F, 3>(job.dy, job.conv, run, k, num_columns, columns);
+    const int64_t left = job.conv.out_channels - k;
+    if (left >= kLanes) {
+      GradientColumns<F>(row_outputs, job.dy, job.conv, run, k, AllLanes(), num_columns, columns);
     } else {
-      GradientColumns<F, 2>(job.dy, job.conv, run, k, num_columns, columns);
+      GradientColumns<F>(row_outputs, job.dy, job.conv, run, k, FirstLanes(left), num_columns,
+                         columns);
     }
     EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
       if (!F::Uses(row_outputs, i)) continue;
@@ -139,7 +154,8 @@ void GradientTiles(const GradientJob& job, int64_t number, float* scratch, float
   const Slots& slots = block;
   std::memcpy(scratch, &slots, sizeof(slots));
   float* const points = scratch + kSlotsFloats;
-  const Points v{.data = points, .point = InputPointFloats(job), .slot = job.conv.in_channels};
+  const Points v{
+      .data = points, .point = InputPointFloats(job), .slot = WholeVectors(job.conv.in_channels)};
   float* const d = points + F::kPoints * F::kPoints * v.point;
   for (int r = 0; r < block.num_runs; ++r) {
     TransformInput<F>(job.x, job.conv, job.tiling, block.runs[r], v);
@@ -156,7 +172,8 @@ void GradientTiles(const GradientJob& job, int64_t number, float* scratch, float
   }
 }
 
-// Writes the slots and points of block `number`, and adds the gradient of the bias to bias [out_channels].
+// Writes the slots and points of block `number`, and adds the gradient of the bias to `bias`: whole
+// vectors that hold out_channels.
 void TransformBlock(const GradientJob& job, int64_t number, float* scratch, float* bias) {
   if (job.conv.taps == 3) return GradientTiles<Taps3>(job, number, scratch, bias);
   GradientTiles<Taps5>(job, number, scratch, bias);
@@ -179,16 +196,16 @@ void MultiplyTiles(const GradientJob& job, int64_t pair, const float* scratch, f
       !F::Uses(job.tiling.columns.edge_outputs, static_cast<int>(p % F::kPoints));
   const int begin = block.First(row_only_full);
   const int64_t slots = block.End(row_only_full, column_only_full) - begin;
-  const int64_t channels = job.conv.in_channels;
-  const float* const v = points + p * InputPointFloats(job) + begin * channels;
+  const int64_t channels = job.conv.in_channels, slot = WholeVectors(channels);
+  const float* const v = points + p * InputPointFloats(job) + begin * slot;
   const float* const d = points + F::kPoints * F::kPoints * InputPointFloats(job) +
                          p * GradientPointFloats(job) + panel * PanelFloats(job) + begin * kPanel;
   float* const c = sums + pair * channels * kPanel;
-  const bool half = job.conv.out_channels - panel * kPanel < kPanel;
+  const bool half = job.conv.out_channels - panel * kPanel <= kLanes;
   if (first) {
-    Product<Left::kColumns, false>(channels, slots, v, channels, d, c, half);
+    Product<Left::kColumns, false>(channels, slots, v, slot, d, c, half);
   } else {
-    Product<Left::kColumns, true>(channels, slots, v, channels, d, c, half);
+    Product<Left::kColumns, true>(channels, slots, v, slot, d, c, half);
   }
 }
 
@@ -198,39 +215,49 @@ void MultiplyBlock(const GradientJob& job, int64_t pair, const float* scratch, f
   MultiplyTiles<Taps5>(job, pair, scratch, sums, first);
 }
 
-// The gradient of the filter from the sums of `count` threads, for one input channel.
-template <class F>
-void FilterOfPoints(const GradientJob& job, const float* sums, int count, int64_t channel,
-                    float* filter) {
+// The gradient of the filter from the sums of `count` threads, for one input channel and a vector of
+// output channels from k on.
+template <class F, class Lanes>
+void FilterVectorOfPoints(const GradientJob& job, const float* sums, int count, int64_t channel,
+                          int64_t k, const Lanes& lanes, float* filter) {
   const D d;
   const int64_t panels = GradientPanels(job.conv), channels = job.conv.in_channels;
   const int64_t total = GradientSumFloats(job);
-  for (int64_t k = 0; k < job.conv.out_channels; k += kLanes) {
-    V rows[F::kPoints][F::kTaps];
-    EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
-      V points[F::kPoints];
-      EST_UNROLL for (int j = 0; j < F::kPoints; ++j) {
-        const float* const from =
-            sums + (((i * F::kPoints + j) * panels + k / kPanel) * channels + channel) * kPanel +
-            k % kPanel;
-        points[j] = hn::LoadU(d, from);
-        for (int t = 1; t < count; ++t) points[j] = Plus(points[j], hn::LoadU(d, from + t * total));
-      }
-      EST_UNROLL for (int v = 0; v < F::kTaps; ++v) {
-        V sum = Times(F::kFilter[0][v], points[0]);
-        EST_UNROLL for (int j = 1; j < F::kPoints; ++j) sum =
-            Plus(sum, F::kFilter[j][v], points[j]);
-        rows[i][v] = sum;
-      }
+  V rows[F::kPoints][F::kTaps];
+  EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
+    V points[F::kPoints];
+    EST_UNROLL for (int j = 0; j < F::kPoints; ++j) {
+      const float* const from =
+          sums + (((i * F::kPoints + j) * panels + k / kPanel) * channels + channel) * kPanel +
+          k % kPanel;
+      points[j] = hn::LoadU(d, from);
+      for (int t = 1; t < count; ++t) points[j] = Plus(points[j], hn::LoadU(d, from + t * total));
     }
-    EST_UNROLL for (int u = 0; u < F::kTaps; ++u) {
-      EST_UNROLL for (int v = 0; v < F::kTaps; ++v) {
-        V sum = Times(F::kFilter[0][u], rows[0][v]);
-        EST_UNROLL for (int i = 1; i < F::kPoints; ++i) sum =
-            Plus(sum, F::kFilter[i][u], rows[i][v]);
-        hn::StoreU(sum, d,
-                   filter + ((u * F::kTaps + v) * channels + channel) * job.conv.out_channels + k);
-      }
+    EST_UNROLL for (int v = 0; v < F::kTaps; ++v) {
+      V sum = Times(F::kFilter[0][v], points[0]);
+      EST_UNROLL for (int j = 1; j < F::kPoints; ++j) sum = Plus(sum, F::kFilter[j][v], points[j]);
+      rows[i][v] = sum;
+    }
+  }
+  EST_UNROLL for (int u = 0; u < F::kTaps; ++u) {
+    EST_UNROLL for (int v = 0; v < F::kTaps; ++v) {
+      V sum = Times(F::kFilter[0][u], rows[0][v]);
+      EST_UNROLL for (int i = 1; i < F::kPoints; ++i) sum = Plus(sum, F::kFilter[i][u], rows[i][v]);
+      lanes.Store(sum,
+                  filter + ((u * F::kTaps + v) * channels + channel) * job.conv.out_channels + k);
+    }
+  }
+}
+
+template <class F>
+void FilterOfPoints(const GradientJob& job, const float* sums, int count, int64_t channel,
+                    float* filter) {
+  for (int64_t k = 0; k < job.conv.out_channels; k += kLanes) {
+    const int64_t left = job.conv.out_channels - k;
+    if (left >= kLanes) {
+      FilterVectorOfPoints<F>(job, sums, count, channel, k, AllLanes(), filter);
+    } else {
+      FilterVectorOfPoints<F>(job, sums, count, channel, k, FirstLanes(left), filter);
     }
   }
 }

@@ -15,7 +15,7 @@ inline constexpr int64_t kMostFirstLayerChannels = 4;
 inline constexpr int64_t kMostFirstLayerTaps = 7;  // of a row or column of the filter
 
 // x [images, in_rows, in_columns, in_channels] is NHWC; the strides are those of the pooled images.
-// REQUIRES: stride 1; out_channels is a multiple of 16; out_rows and out_columns are even.
+// REQUIRES: stride 1; out_rows and out_columns are even; in blocks, out_channels is a multiple of 16.
 struct FirstLayer {
   int64_t images = 0;
   int64_t in_rows = 0, in_columns = 0, in_channels = 0;

@@ -91,16 +91,14 @@ std::optional<Op> OpOf(const KernelSpec& spec, const TensorSpec& image, const Te
 bool Supported(const Op& op, const TensorSpec& image) {
   const ConvGeometry& g = op.geometry;
   if (op.blocked && image.shape[4] != 16) return false;
-  if (g.rows.kernel != g.columns.kernel || (g.rows.kernel != 3 && g.rows.kernel != 5)) return false;
-  return g.in_channels % 16 == 0 && g.out_channels % 16 == 0;
+  return g.rows.kernel == g.columns.kernel && (g.rows.kernel == 3 || g.rows.kernel == 5);
 }
 
 std::optional<FirstLayer> FirstLayerOf(const Op& op) {
   const ConvGeometry& g = op.geometry;
   // In blocks an image of few channels is NCHW, which is NHWC if there is one channel.
   if (!op.pooled || g.in_channels > (op.blocked ? 1 : kMostFirstLayerChannels)) return std::nullopt;
-  if (g.out_channels % 16 != 0 || g.rows.kernel > kMostFirstLayerTaps ||
-      g.columns.kernel > kMostFirstLayerTaps)
+  if (g.rows.kernel > kMostFirstLayerTaps || g.columns.kernel > kMostFirstLayerTaps)
     return std::nullopt;
   return FirstLayer{.images = g.batch,
                     .in_rows = g.rows.input,

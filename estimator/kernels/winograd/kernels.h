@@ -11,7 +11,7 @@ namespace estimator::winograd {
 // Images are NHWC or in blocks of 16 channels; stride 1, no dilation, no groups. Accepts... says whether a
 // spec is supported, and Make... returns null if it is not. kernel_rules.h says where they are fast.
 
-// Winograd's algorithm: filters of 3x3 and 5x5, and numbers of channels that are multiples of 16.
+// Winograd's algorithm: filters of 3x3 and 5x5, and any numbers of channels.
 // Conv2D, _FusedConv2D, _FusedConv2DMaxPool (kernels/conv_block.h)
 bool AcceptsConvolution(const KernelSpec& spec);
 std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec);

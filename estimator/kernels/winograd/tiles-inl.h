@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "estimator/kernels/winograd/blocks.h"
+#include "estimator/kernels/winograd/channels-inl.h"
 #include "estimator/kernels/winograd/transforms-inl.h"
 #include "hwy/highway.h"
 
@@ -23,15 +24,18 @@ namespace hn = hwy::HWY_NAMESPACE;
 // The columns of pixels under the tiles of a run.
 constexpr int64_t kMostColumns = (kMostTilesInRun + 1) * kTileOutputs + 4;
 
-// Reads kRows pixels of one column, for kLanes channels. Pixels outside the image are 0.
-template <int kRows>
+// Reads kRows pixels of one column, for a vector of channels. Pixels outside the image are 0.
+template <int kRows, class Lanes>
 class ColumnReader {
  public:
   //   first_row: may be outside the image.
   //   rows, columns: the size of the image (for a pooled source, of the image before pooling).
   ColumnReader(const Source& source, int64_t image, int64_t first_row, int64_t rows,
-               int64_t columns, int64_t channel)
-      : pooled_(source.argmax != nullptr), odd_((first_row & 1) != 0), columns_(columns) {
+               int64_t columns, int64_t channel, const Lanes& lanes)
+      : lanes_(lanes),
+        pooled_(source.argmax != nullptr),
+        odd_((first_row & 1) != 0),
+        columns_(columns) {
     EST_UNROLL for (int i = 0; i < kRows; ++i) {
       const int64_t row = first_row + i;
       const bool inside = row >= 0 && row < rows;
@@ -47,8 +51,7 @@ class ColumnReader {
     if (column < 0 || column >= columns_) {
       EST_UNROLL for (int i = 0; i < kRows; ++i) d[i] = hn::Zero(D());
     } else if (!pooled_) {
-      EST_UNROLL for (int i = 0; i < kRows; ++i) d[i] =
-          hn::LoadU(D(), data_[i] + column * pixel_[i]);
+      EST_UNROLL for (int i = 0; i < kRows; ++i) d[i] = lanes_.Load(data_[i] + column * pixel_[i]);
     } else if (odd_) {
       ReadPooled<1>(column, d);
     } else {
@@ -62,7 +65,6 @@ class ColumnReader {
   template <int kOdd>
   HWY_INLINE void ReadPooled(int64_t column, V* d) const {
     const hn::RebindToSigned<D> tag_int;
-    const hn::Rebind<uint8_t, D> tag_byte;
     const auto upper = hn::Set(tag_int, static_cast<int32_t>(column & 1));
     const auto lower = hn::Set(tag_int, static_cast<int32_t>(column & 1) + 2);
     V gradient = hn::Zero(D());
@@ -71,8 +73,8 @@ class ColumnReader {
       const bool odd = (i + kOdd) % 2 != 0;
       if (i == 0 || !odd) {
         const int64_t offset = (column >> 1) * pixel_[i];
-        gradient = hn::LoadU(D(), data_[i] + offset);
-        tap = hn::PromoteTo(tag_int, hn::LoadU(tag_byte, argmax_[i] + offset));
+        gradient = lanes_.Load(data_[i] + offset);
+        tap = hn::PromoteTo(tag_int, lanes_.Load(argmax_[i] + offset));
       }
       d[i] = hn::IfThenElseZero(hn::RebindMask(D(), hn::Eq(tap, odd ? lower : upper)), gradient);
     }
@@ -81,6 +83,7 @@ class ColumnReader {
   static constexpr float kZeros[kLanes] = {};
   static constexpr uint8_t kNoTaps[kLanes] = {};
 
+  const Lanes lanes_;
   const bool pooled_;
   const bool odd_;
   const int64_t columns_;
@@ -90,7 +93,7 @@ class ColumnReader {
 };
 
 // Where the points of a tile are written: point p of slot s, channel 0 at
-// points + p * point + s * slot.
+// points + p * point + s * slot. A slot has whole vectors of channels.
 struct Points {
   float* data = nullptr;
   int64_t point = 0;
@@ -98,12 +101,13 @@ struct Points {
 };
 
 // The vertical half for one channel vector: columns[i * kMostColumns + c] is point i of column c.
-template <class F, int kOut>
+template <class F, int kOut, class Lanes>
 HWY_INLINE void TransformColumns(const Source& x, const Convolution& conv, const Run& run,
-                                 int64_t channel, int64_t num_columns, V* columns) {
+                                 int64_t channel, const Lanes& lanes, int64_t num_columns,
+                                 V* columns) {
   constexpr int kRows = kOut + F::kTaps - 1;
-  const ColumnReader<kRows> reader(x, run.image, run.tile_row * kTileOutputs - conv.pad_top,
-                                   conv.in_rows, conv.in_columns, channel);
+  const ColumnReader<kRows, Lanes> reader(x, run.image, run.tile_row * kTileOutputs - conv.pad_top,
+                                          conv.in_rows, conv.in_columns, channel, lanes);
   const int64_t first = run.tile_column * kTileOutputs - conv.pad_left;
   for (int64_t c = 0; c < num_columns; ++c) {
     V d[kRows], y[F::kPoints];
@@ -113,6 +117,20 @@ HWY_INLINE void TransformColumns(const Source& x, const Convolution& conv, const
       if (F::Uses(kOut, i)) columns[i * kMostColumns + c] = y[i];
     }
   }
+}
+
+// The same for tiles with `outputs` rows of outputs.
+template <class F, class Lanes>
+HWY_INLINE void TransformColumns(int outputs, const Source& x, const Convolution& conv,
+                                 const Run& run, int64_t channel, const Lanes& lanes,
+                                 int64_t num_columns, V* columns) {
+  if (outputs == 4)
+    return TransformColumns<F, 4>(x, conv, run, channel, lanes, num_columns, columns);
+  if constexpr (F::kTaps == 3) {
+    if (outputs == 3)
+      return TransformColumns<F, 3>(x, conv, run, channel, lanes, num_columns, columns);
+  }
+  TransformColumns<F, 2>(x, conv, run, channel, lanes, num_columns, columns);
 }
 
 // The horizontal half of one tile for point i of the rows.
@@ -133,7 +151,7 @@ HWY_INLINE void TransformEdgeRow(int outputs, const V* columns, float* to, int64
   TransformRow<F, 2>(columns, to, point);
 }
 
-// Transforms the tiles of a run, all channels.
+// Transforms the tiles of a run, all channels. The lanes of the last vector beyond them are 0.
 template <class F>
 void TransformInput(const Source& x, const Convolution& conv, const Tiling& tiling, const Run& run,
                     const Points& to) {
@@ -143,13 +161,12 @@ void TransformInput(const Source& x, const Convolution& conv, const Tiling& tili
       run.full * kTileOutputs + (run.edge ? edge_outputs : 0) + F::kTaps - 1;
   V columns[F::kPoints * kMostColumns];
   for (int64_t channel = 0; channel < conv.in_channels; channel += kLanes) {
-    if (row_outputs == 4) {
-      TransformColumns<F, 4>(x, conv, run, channel, num_columns, columns);
-    } else if (row_outputs == 3) {
-      if constexpr (F::kTaps == 3)
-        TransformColumns<F, 3>(x, conv, run, channel, num_columns, columns);
+    const int64_t left = conv.in_channels - channel;
+    if (left >= kLanes) {
+      TransformColumns<F>(row_outputs, x, conv, run, channel, AllLanes(), num_columns, columns);
     } else {
-      TransformColumns<F, 2>(x, conv, run, channel, num_columns, columns);
+      TransformColumns<F>(row_outputs, x, conv, run, channel, FirstLanes(left), num_columns,
+                          columns);
     }
     EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
       if (!F::Uses(row_outputs, i)) continue;

@@ -33,7 +33,7 @@ Strides BlockedStrides(int64_t rows, int64_t columns, int64_t channels);
 
 // y [images, out_rows, out_columns, out_channels] is the convolution of
 // x [images, in_rows, in_columns, in_channels]; elements outside x are 0.
-// REQUIRES: in_channels and out_channels are multiples of 16; taps is 3 or 5.
+// REQUIRES: taps is 3 or 5. In blocks, in_channels and out_channels are multiples of 16.
 struct Convolution {
   int taps = 3;
   int64_t images = 0;

@@ -128,6 +128,19 @@ TEST_F(ChooseLayoutsTest, KernelsForNhwcOnlyKeepTheOthersInNhwc) {
   EXPECT_EQ(Count(b_.module, kReorderOp), bfloat16::HasAmx() ? 0 : 2) << ToString(b_.module);
 }
 
+// Blocks before a convolution of our own whose channels fill no block.
+TEST_F(ChooseLayoutsTest, WinogradOfOtherChannelsReadsNhwc) {
+  if (!CpuHasBlocks()) GTEST_SKIP() << "this CPU has no AVX-512";
+  Train();
+  b_.module.conv_algorithm = ConvAlgorithm::kWinograd;
+  const Value x = Conv(Feed({16, 6, 6, 16}), {1, 1, 16, 32});
+  b_.Fetch(Conv(x, {3, 3, 32, 40}));
+  Apply();
+  EXPECT_EQ(Count(b_.module, kReorderOp), bfloat16::HasAmx() ? 0 : 2) << ToString(b_.module);
+  EXPECT_EQ(b_.module.spec(b_.module.fetches.back()).shape, (Shape{16, 6, 6, 40}));
+  EXPECT_EQ(b_.module.node(b_.module.fetches.back()).op, "Conv2D");
+}
+
 TEST_F(ChooseLayoutsTest, ForwardPassesAloneStayPlain) {
   b_.Fetch(Conv(Feed({2, 6, 6, 16}), {3, 3, 16, 16}));
   Apply();

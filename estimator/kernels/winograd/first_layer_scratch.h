@@ -1,0 +1,57 @@
+// The scratch memory of a thread that computes a first layer. Internal to winograd.
+#ifndef ESTIMATOR_KERNELS_WINOGRAD_FIRST_LAYER_SCRATCH_H_
+#define ESTIMATOR_KERNELS_WINOGRAD_FIRST_LAYER_SCRATCH_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/winograd/first_layer.h"
+
+namespace estimator::winograd {
+
+// An image with zeros around it, so that the inner loops need no test for the edges.
+struct Padded {
+  explicit Padded(const FirstLayer& layer)
+      : rows(layer.out_rows + layer.filter_rows - 1),
+        row_floats((layer.out_columns + layer.filter_columns - 1) * layer.in_channels) {}
+
+  int64_t floats() const { return (rows * row_floats + 15) / 16 * 16; }
+  // Copies image `image` of x; the zeros must be there already.
+  void Copy(const FirstLayer& layer, const float* x, int64_t image, float* to) const {
+    const int64_t row = layer.in_columns * layer.in_channels;
+    x += image * layer.in_rows * row;
+    const int64_t copied = std::min(layer.in_rows, rows - layer.pad_top);
+    const int64_t floats =
+        std::min(row, row_floats - layer.pad_left * layer.in_channels) * int64_t{sizeof(float)};
+    for (int64_t r = 0; r < copied; ++r) {
+      std::memcpy(to + (r + layer.pad_top) * row_floats + layer.pad_left * layer.in_channels,
+                  x + r * row, static_cast<size_t>(floats));
+    }
+  }
+
+  int64_t rows, row_floats;
+};
+
+// The sums of a thread for the gradients: those of the filter, [taps, tap_floats], then those of the
+// bias. Channels are rounded up to whole vectors.
+struct Sums {
+  explicit Sums(const FirstLayer& layer)
+      : taps(layer.filter_rows * layer.filter_columns * layer.in_channels),
+        tap_floats((layer.out_channels + 15) / 16 * 16) {}
+
+  int64_t bias() const { return taps * tap_floats; }  // its first float
+  int64_t floats() const { return bias() + tap_floats; }
+
+  int64_t taps, tap_floats;
+};
+
+// A thread takes whole images.
+inline fused::Chunks ImageChunks(const FirstLayer& layer) {
+  return {layer.images, static_cast<int>(std::min<int64_t>(omp_get_max_threads(), layer.images))};
+}
+
+}  // namespace estimator::winograd
+
+#endif  // ESTIMATOR_KERNELS_WINOGRAD_FIRST_LAYER_SCRATCH_H_
