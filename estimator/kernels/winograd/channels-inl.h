@@ -46,7 +46,7 @@ struct AllLanes {
 // The same for vectors with fewer channels than lanes. The other lanes are read as 0, and not written.
 class FirstLanes {
  public:
-  //   channels: 1 to kLanes.
+  //   channels: 1 to kLanes - 1.
   explicit FirstLanes(int64_t channels) : count_(static_cast<size_t>(channels)) {}
 
   HWY_INLINE V Load(const float* from) const {
@@ -55,11 +55,14 @@ class FirstLanes {
   HWY_INLINE Bytes Load(const uint8_t* from) const {
     if constexpr (kMasksBytes)
       return hn::MaskedLoad(hn::FirstN(ByteTag(), count_), ByteTag(), from);
-    uint8_t bytes[kLanes] = {};
-    std::memcpy(bytes, from, count_);
-    return hn::LoadU(ByteTag(), bytes);
+    uint64_t bytes = 0;
+    ForParts([&](auto part, size_t at) HWY_ATTR {
+      std::memcpy(&part, from + at, sizeof(part));
+      bytes |= uint64_t{part} << (8 * at);
+    });
+    return hn::BitCast(ByteTag(), hn::Set(EightBytes(), bytes));
   }
-  // The lanes that do not exist read the last one that does.
+  // The other lanes read what the last channel reads, and drop it.
   HWY_INLINE V Gather(const float* from, int64_t stride) const {
     const hn::RebindToSigned<D> di;
     const auto lane = hn::Min(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(count_) - 1));
@@ -73,15 +76,34 @@ class FirstLanes {
     if constexpr (kMasksBytes) {
       hn::BlendedStore(v, hn::FirstN(ByteTag(), count_), ByteTag(), to);
     } else {
-      uint8_t bytes[kLanes];
-      hn::StoreU(v, ByteTag(), bytes);
-      std::memcpy(to, bytes, count_);
+      const uint64_t bytes = hn::GetLane(hn::BitCast(EightBytes(), v));
+      ForParts([&](auto part, size_t at) HWY_ATTR {
+        part = static_cast<decltype(part)>(bytes >> (8 * at));
+        std::memcpy(to + at, &part, sizeof(part));
+      });
     }
   }
 
  private:
-  // AVX2 has masks for floats only.
+  // AVX2 has masks for floats only. Its vectors have up to eight bytes: they are read and written in
+  // parts of 4, 2 and 1.
   static constexpr bool kMasksBytes = kLanes >= 16;
+  using EightBytes = hn::Repartition<uint64_t, ByteTag>;
+
+  // Calls function(an integer of the part's size, its first byte) for each part.
+  template <class Function>
+  HWY_INLINE void ForParts(const Function& function) const {
+    size_t at = 0;
+    if ((count_ & 4) != 0) {
+      function(uint32_t{0}, at);
+      at += 4;
+    }
+    if ((count_ & 2) != 0) {
+      function(uint16_t{0}, at);
+      at += 2;
+    }
+    if ((count_ & 1) != 0) function(uint8_t{0}, at);
+  }
 
   size_t count_;
 };
