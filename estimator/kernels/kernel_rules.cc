@@ -42,16 +42,59 @@ bool TilesAreFast(const MatMulCase& p, const CpuFeatures& cpu) {
 
 // ---- Convolutions, by native_tier_benchmark.
 
+// Winograd's algorithm in f32, where a convolution has fewer than 16 input or output channels. The vectors of
+// channels are only partly used, and with few input channels the transforms take longer than the products they
+// save. On 2 cores of an AMD EPYC, time as a part of oneDNN's, with AVX-512 and with AVX2, for 2048 to 100,000
+// pixels. What is marked by - is left to oneDNN:
+//   channels                         6 to 16      8 to 8     8 to 16     12 to 12     16 to 8     64 to 4
+//   3x3: forward                  - 0.67-1.05   0.56-0.76   0.59-0.89   0.57-0.77   0.39-0.62   0.33-0.61
+//        gradient of the input    - 0.38-1.05 - 0.53-1.10   0.39-0.96   0.64-0.93 - 0.64-1.15 - 0.89-1.55
+//        gradient of the filter   - 0.73-1.27 - 0.66-1.29   0.60-1.00   0.53-0.85 - 0.52-1.13   0.32-0.53
+//   5x5: forward                    0.41-0.84   0.28-0.61   0.35-0.79   0.36-0.54   0.23-0.49   0.23-0.45
+//        gradient of the input      0.35-0.76   0.46-0.91   0.34-0.74   0.41-0.63   0.46-0.80 - 0.67-1.16
+//        gradient of the filter     0.48-0.99   0.42-0.94   0.40-0.84   0.36-0.62   0.32-0.74   0.36-0.53
+bool WinogradIsFastForFewChannels(const ConvolutionCase& conv) {
+  const int64_t in = conv.in_channels, out = conv.out_channels;
+  if (conv.filter_rows == 5) return conv.pass == Pass::kInputGradient ? out >= 8 : in >= 6;
+  if (in < 8 || conv.pass == Pass::kForward) return in >= 8;
+  // The gradient of the input sums over output channels. With AVX2, oneDNN is fast for 8 channels.
+  return out >= 12 || (conv.pass == Pass::kFilterGradient && in >= 16 && out < 8);
+}
+
 // Winograd's algorithm in f32 against oneDNN's direct one. Transforming a filter costs as much as 512
-// pixels, and adding to the gradient of a filter of 3x3 as much as 1024. oneDNN is slow if images are smaller
-// than a tile.
+// pixels, and adding to the gradient of a filter of 3x3 as much as 1024, or 2048 if there are few channels.
+// oneDNN is slow if images are smaller than a tile. On 2 cores of an AMD EPYC with AVX-512, ms with Winograd and
+// with oneDNN, for channels that are no multiples of 16:
+//                            3x3: 24 to 24,   100 to 100,   5x5: 20 to 50,   24 to 48,
+//                            32 of 56x56      32 of 28x28   128 of 14x14     32 of 28x28
+//   forward                   2.9 and 6.6     8.3 and 22.4   2.5 and 6.7     2.0 and 6.0
+//   gradient of the input     3.0 and 6.3     8.5 and 22.3   2.7 and 7.8     2.2 and 8.2
+//   gradient of the filter    2.8 and 6.5     8.6 and 24.2   2.1 and 6.2     2.1 and 6.7
 bool WinogradIsFast(const ConvolutionCase& conv) {
-  constexpr int64_t kFewestChannels = 16, kTile = 4;
+  constexpr int64_t kTile = 4, kFewChannels = 16, kSomeChannels = 24, kSomePixels = 2048;
+  const int64_t channels = std::min(conv.in_channels, conv.out_channels);
   const bool small = conv.out_rows < kTile && conv.out_columns < kTile;
+  if (channels < kFewChannels)
+    return !small && conv.pixels() >= kSomePixels && WinogradIsFastForFewChannels(conv);
   const bool costly = conv.filter_rows == 3 && conv.pass == Pass::kFilterGradient;
-  const int64_t fewest_pixels = small ? 256 : costly ? 1024 : 512;
-  return std::min(conv.in_channels, conv.out_channels) >= kFewestChannels &&
-         conv.pixels() >= fewest_pixels;
+  const int64_t fewest_of_costly = channels < kSomeChannels ? kSomePixels : 1024;
+  return conv.pixels() >= (small ? 256 : costly ? fewest_of_costly : 512);
+}
+
+// The kernels of first layers against oneDNN's convolution, its gradient, and a pool. The parts of oneDNN's
+// time that a step of training takes, on 2 cores of an AMD EPYC, with AVX-512 and with AVX2, for 28x28 and 32x32
+// pixels and 1 to 64 output channels:
+//   filter                    3x3         5x5         7x7
+//   1 input channel        0.24-0.68   0.41-0.80   0.75-1.39
+//   2                      0.42-0.97   0.59-0.94   0.82-1.20
+//   3                      0.46-1.02   0.60-1.06   0.79-1.21
+//   4                      0.53-1.15   0.72-1.06   0.83-1.21
+// For filters of 7x7 they are faster if there are one input channel and at least 32 output channels (0.75 to
+// 1.04). For those of 5x5 with 4 channels and up to 8 output channels, their forward pass takes up to 1.14.
+bool FirstLayerIsFast(const ConvolutionCase& conv) {
+  const int64_t side = std::max(conv.filter_rows, conv.filter_columns);
+  if (side > 5) return conv.in_channels == 1 && conv.out_channels >= 32;
+  return side < 5 || conv.in_channels < 4 || conv.out_channels > 8;
 }
 
 // Products of tiles. Of f32 numbers: with fewer pixels, splitting the filter, or adding to its gradient,
@@ -107,16 +150,15 @@ std::vector<NativeKernel> FastKernels(const MatMulCase& product, const CpuFeatur
 
 std::vector<NativeKernel> FastKernels(const ConvolutionCase& conv, const CpuFeatures& cpu,
                                       ConvAlgorithm algorithm) {
-  // No kernel of oneDNN computes a first layer with its pool, so it is always listed.
+  const bool always = algorithm == ConvAlgorithm::kWinograd;
   std::vector<NativeKernel> kernels;
-  if (conv.pass != Pass::kInputGradient) kernels.push_back(NativeKernel::kFirstLayer);
-  if (algorithm == ConvAlgorithm::kWinograd || WinogradIsFast(conv))
-    kernels.push_back(NativeKernel::kWinograd);
+  if (conv.pass != Pass::kInputGradient && (always || FirstLayerIsFast(conv)))
+    kernels.push_back(NativeKernel::kFirstLayer);
+  if (always || WinogradIsFast(conv)) kernels.push_back(NativeKernel::kWinograd);
   if (!cpu.amx) {
     if (TilesAreFastWithoutAmx(conv)) {
       kernels.insert(kernels.begin(), NativeKernel::kBfloat16Tiles);
-    } else if (conv.dtype == DType::kBfloat16 &&
-               (algorithm == ConvAlgorithm::kWinograd || Bfloat16WinogradIsFast(conv))) {
+    } else if (conv.dtype == DType::kBfloat16 && (always || Bfloat16WinogradIsFast(conv))) {
       kernels.insert(kernels.begin(), NativeKernel::kBfloat16Winograd);
     }
   } else if (TilesAreFast(conv)) {

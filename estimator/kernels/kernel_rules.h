@@ -55,8 +55,8 @@ struct ConvolutionCase {
 
 // The implementations of the native tier that are faster than oneDNN's, the fastest one first. A program
 // takes the first one that accepts the op, and oneDNN's kernel if none does.
-//   algorithm: with kWinograd, Winograd's algorithm in f32, and without AMX in bf16, is on the list even
-//   where it is slower.
+//   algorithm: with kWinograd, first layers, Winograd's algorithm in f32, and without AMX in bf16, are on the
+//   list even where they are slower.
 std::vector<NativeKernel> FastKernels(const MatMulCase& product, const CpuFeatures& cpu);
 std::vector<NativeKernel> FastKernels(const ConvolutionCase& conv, const CpuFeatures& cpu,
                                       ConvAlgorithm algorithm = ConvAlgorithm::kAuto);

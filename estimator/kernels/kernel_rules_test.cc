@@ -98,14 +98,70 @@ TEST(ConvolutionRules, WinogradNeedsSomePixels) {
   for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
     EXPECT_TRUE(takes(pass, 8, 8, 16, 3));  // 512 pixels
     EXPECT_FALSE(takes(pass, 7, 8, 16, 3));
-    EXPECT_FALSE(takes(pass, 8, 8, 15, 3));
     EXPECT_TRUE(takes(pass, 64, 2, 512, 3));  // images smaller than a tile
     EXPECT_FALSE(takes(pass, 63, 2, 512, 3));
   }
   EXPECT_TRUE(takes(Pass::kFilterGradient, 8, 8, 16, 5));
   EXPECT_FALSE(takes(Pass::kFilterGradient, 8, 8, 16, 3));
-  EXPECT_TRUE(takes(Pass::kFilterGradient, 16, 8, 16, 3));  // 1024 pixels
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 32, 8, 16, 3));  // 2048 pixels
+  EXPECT_FALSE(takes(Pass::kFilterGradient, 31, 8, 23, 3));
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 16, 8, 24, 3));  // 1024 pixels
+  EXPECT_FALSE(takes(Pass::kFilterGradient, 15, 8, 24, 3));
   EXPECT_TRUE(takes(Pass::kFilterGradient, 64, 2, 16, 3));
+}
+
+TEST(ConvolutionRules, WinogradTakesSomeConvolutionsOfFewChannels) {
+  const auto takes = [](Pass pass, int64_t in, int64_t out, int64_t taps, int64_t images = 32,
+                        int64_t size = 8) {
+    ConvolutionCase conv = Conv(pass, kF32, images, size, in, taps);
+    conv.out_channels = out;
+    return testing::Value(FastKernels(conv, kAvx512), Contains(kWinograd));
+  };
+  EXPECT_TRUE(takes(Pass::kForward, 8, 1, 3));
+  EXPECT_FALSE(takes(Pass::kForward, 7, 64, 3));
+  EXPECT_TRUE(takes(Pass::kForward, 6, 16, 5));
+  EXPECT_FALSE(takes(Pass::kForward, 5, 64, 5));
+  EXPECT_TRUE(takes(Pass::kInputGradient, 8, 12, 3));
+  EXPECT_FALSE(takes(Pass::kInputGradient, 7, 64, 3));
+  EXPECT_FALSE(takes(Pass::kInputGradient, 64, 11, 3));
+  EXPECT_TRUE(takes(Pass::kInputGradient, 1, 8, 5));
+  EXPECT_FALSE(takes(Pass::kInputGradient, 64, 7, 5));
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 8, 12, 3));
+  EXPECT_FALSE(takes(Pass::kFilterGradient, 7, 64, 3));
+  EXPECT_FALSE(takes(Pass::kFilterGradient, 64, 8, 3));
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 16, 7, 3));
+  EXPECT_FALSE(takes(Pass::kFilterGradient, 15, 7, 3));
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 6, 1, 5));
+  EXPECT_FALSE(takes(Pass::kFilterGradient, 5, 64, 5));
+  for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kFilterGradient}) {
+    EXPECT_FALSE(takes(pass, 12, 12, 3, 31));      // fewer than 2048 pixels
+    EXPECT_FALSE(takes(pass, 12, 12, 3, 512, 3));  // images smaller than a tile
+  }
+}
+
+TEST(ConvolutionRules, FirstLayersHaveFiltersOfUpToFiveTaps) {
+  const auto takes = [](int64_t in, int64_t out, int64_t rows, int64_t columns,
+                        ConvAlgorithm algorithm = ConvAlgorithm::kAuto) {
+    ConvolutionCase conv = Conv(Pass::kForward, kF32, 32, 28, in, rows);
+    conv.out_channels = out;
+    conv.filter_columns = columns;
+    ConvolutionCase gradient = conv;
+    gradient.pass = Pass::kFilterGradient;
+    EXPECT_EQ(FastKernels(conv, kAvx512, algorithm).empty(),
+              FastKernels(gradient, kAvx512, algorithm).empty());
+    return testing::Value(FastKernels(conv, kAvx512, algorithm), Contains(kFirstLayer));
+  };
+  EXPECT_TRUE(takes(4, 1, 3, 3));
+  EXPECT_TRUE(takes(1, 6, 5, 5));
+  EXPECT_TRUE(takes(3, 1, 5, 5));
+  EXPECT_TRUE(takes(4, 9, 5, 5));
+  EXPECT_FALSE(takes(4, 8, 5, 5));
+  EXPECT_TRUE(takes(1, 32, 7, 7));
+  EXPECT_FALSE(takes(1, 31, 7, 7));
+  EXPECT_FALSE(takes(2, 64, 7, 7));
+  EXPECT_FALSE(takes(3, 64, 3, 6));
+  EXPECT_TRUE(takes(3, 64, 3, 6, ConvAlgorithm::kWinograd));
+  EXPECT_THAT(FastKernels(Conv(Pass::kInputGradient, kF32, 32, 28, 3, 3), kAvx512), IsEmpty());
 }
 
 TEST(ConvolutionRules, WinogradIsTakenEverywhereIfAskedFor) {
