@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -77,20 +78,26 @@ class Simplifier {
   Node& at(int n) { return module_.node(n); }
   const TensorSpec& spec(Value value) const { return module_.spec(value); }
 
-  // The gradient of Relu flows if x > 0, which is the same as Relu(x) > 0. If ReluGrad reads
-  // Relu(x) instead, x need not be kept, and can be fused.
+  // Whether the op's gradient is the same if it reads y = op(x) instead of x: it depends only on
+  // whether x > 0, and for Relu6 also on whether x < 6, which is so if y > 0 and y < 6.
+  static bool GradientMayReadResult(const Node& node) {
+    if (node.kind != Node::Kind::kOp) return false;
+    if (node.op == "LeakyRelu") return node.attrs.f("alpha") >= 0;
+    return node.op == "Relu" || node.op == "Relu6";
+  }
+
+  // Lets the gradients of such activations read y. Then x need not be kept, and can be fused.
   void ReadActivations() {
-    std::map<Value, Value> relu_of;
+    std::map<std::pair<std::string, Value>, Value> results;  // (gradient's op, x) -> y
     for (size_t n = 0; n < module_.nodes.size(); ++n) {
       const Node& node = module_.nodes[n];
-      if (node.kind == Node::Kind::kOp && node.op == "Relu") {
-        relu_of.emplace(node.inputs[0], Value{static_cast<int>(n), 0});
-      }
+      if (GradientMayReadResult(node))
+        results.emplace(std::pair(node.op + "Grad", node.inputs[0]), Value{static_cast<int>(n), 0});
     }
     for (Node& node : module_.nodes) {
-      if (node.kind != Node::Kind::kOp || node.op != "ReluGrad") continue;
-      const auto it = relu_of.find(node.inputs[1]);
-      if (it != relu_of.end()) node.inputs[1] = it->second;
+      if (node.kind != Node::Kind::kOp || node.inputs.size() != 2) continue;
+      const auto it = results.find(std::pair(node.op, node.inputs[1]));
+      if (it != results.end()) node.inputs[1] = it->second;
     }
     Compact(module_);
   }

@@ -182,6 +182,32 @@ TEST_F(SimplifyTest, TheGradientOfReluReadsItsOutput) {
   EXPECT_EQ(Only(b_.module, "ReluGrad").inputs[1], b_.module.fetches[1]);
 }
 
+TEST_F(SimplifyTest, TheGradientsOfRelu6AndLeakyReluReadTheirOutputs) {
+  for (const char* op : {"Relu6", "LeakyRelu"}) {
+    b_ = {};
+    const Attrs alpha = {{"alpha", 0.25f}};
+    const Value x = b_.Feed({3}), dy = b_.Feed({3});
+    b_.Fetch(b_.Op(std::string(op) + "Grad", {dy, x}, {3}, alpha));
+    b_.Fetch(b_.Op(op, {x}, {3}, alpha));
+    Simplify(b_.module, false);
+    EXPECT_EQ(Only(b_.module, std::string(op) + "Grad").inputs[1], b_.module.fetches[1]);
+  }
+}
+
+// With a negative alpha, the result is positive where x is negative.
+TEST_F(SimplifyTest, OtherGradientsStillReadTheInput) {
+  const Value x = b_.Feed({3}), dy = b_.Feed({3});
+  b_.Fetch(b_.Op("LeakyReluGrad", {dy, x}, {3}, {{"alpha", -0.25f}}));
+  b_.Fetch(b_.Op("LeakyRelu", {x}, {3}, {{"alpha", -0.25f}}));
+  b_.Fetch(b_.Op("SoftplusGrad", {dy, x}, {3}));
+  b_.Fetch(b_.Op("Softplus", {x}, {3}));
+  b_.Fetch(b_.Op("ReluGrad", {dy, x}, {3}));
+  b_.Fetch(b_.Op("Relu6", {x}, {3}));
+  Simplify(b_.module, false);
+  for (const char* op : {"LeakyReluGrad", "SoftplusGrad", "ReluGrad"})
+    EXPECT_TRUE(IsFeed(Only(b_.module, op).inputs[1])) << op;
+}
+
 TEST_F(SimplifyTest, ASumOverOneReplicaIsItsInput) {
   const Value x = b_.Feed({3});
   EXPECT_TRUE(IsFeed(Simplified(b_.Op("CrossReplicaSum", {x}, {3}), /*single_replica=*/true)));
