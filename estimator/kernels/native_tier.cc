@@ -10,6 +10,7 @@
 #include "estimator/kernels/bfloat16/tiles.h"
 #include "estimator/kernels/bfloat16/winograd_kernels.h"
 #include "estimator/kernels/conv_block.h"
+#include "estimator/kernels/fused_ops.h"
 #include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/gemm/kernels.h"
 #include "estimator/kernels/layout.h"
@@ -96,15 +97,29 @@ std::optional<ConvolutionCase> ConvolutionCaseOf(const KernelSpec& spec, Pass pa
 }
 
 // The first kernel of the list that accepts the spec; null if none does.
-const Implementation* FirstThatAccepts(const std::vector<NativeKernel>& kernels,
-                                       absl::Span<const Implementation> implementations,
-                                       const KernelSpec& spec) {
+const Implementation* FirstOf(const std::vector<NativeKernel>& kernels,
+                              absl::Span<const Implementation> implementations,
+                              const KernelSpec& spec) {
   for (const NativeKernel kernel : kernels) {
     for (const Implementation& implementation : implementations) {
       if (implementation.kernel == kernel && implementation.accepts(spec)) return &implementation;
     }
   }
   return nullptr;
+}
+
+// The same, but null if an earlier kernel accepts the spec without its activation: a slower kernel
+// costs more time than an op for the activation. All kernels have relu.
+const Implementation* FirstThatAccepts(const std::vector<NativeKernel>& kernels,
+                                       absl::Span<const Implementation> implementations,
+                                       const KernelSpec& spec) {
+  const Implementation* const first = FirstOf(kernels, implementations, spec);
+  const std::optional<FusedOps> fused = FusedOpsOf(spec);
+  if (!fused.has_value() || !fused->activation.has_value() ||
+      fused->activation == fused::TileOp::kRelu) {
+    return first;
+  }
+  return first == FirstOf(kernels, implementations, WithoutActivation(spec)) ? first : nullptr;
 }
 
 const Implementation* ChooseProduct(const KernelSpec& spec) {

@@ -26,6 +26,8 @@ struct OpTraits {
   // Each element of an output depends on the same elements of the inputs, so its kernels work the
   // same on every layout. An input may also have one element.
   bool elementwise = false;
+  // An activation of one operand, which the kernel of a product before it may compute (fused_ops.h).
+  bool activation = false;
   // op(a, b) = op(b, a).
   bool commutative = false;
   // Reduces input 0 along the axes of input 1. The result of a single element is that element.
@@ -44,7 +46,7 @@ struct OpTraits {
   // The op of a user's graph is one that a TPU's matrix unit computes, which rounds the factors to bf16
   // (runtime/passes/round_operands.h).
   bool on_matrix_unit = false;
-  // The op that also adds a bias, a shortcut and a relu (runtime/passes/fuse.h); null if there is none.
+  // The op that also adds a bias, a shortcut and an activation (fused_ops.h); null if there is none.
   const char* with_bias = nullptr;
 };
 

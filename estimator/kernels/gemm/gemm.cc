@@ -111,6 +111,15 @@ template <Left kLeft>
 constexpr std::array<TileFunction, kMaxRows + 1> kTiles =
     TilesOf<kLeft>(std::make_index_sequence<kMaxRows>());
 
+// Applies the activation to rows [begin, end) of c, columns [column, column + count).
+void Activate(const Product& p, int64_t begin, int64_t end, int64_t column, int64_t count,
+              float* c) {
+  for (int64_t row = begin; row < end; ++row) {
+    float* const y = c + row * p.n + column;
+    fused::RunTile(*p.activation, y, nullptr, nullptr, y, static_cast<size_t>(count), p.alpha);
+  }
+}
+
 // The tile at the right edge of c, which is narrower than a panel.
 void MultiplyEdge(TileFunction multiply, Tile tile, int64_t rows, int64_t columns) {
   HWY_ALIGN float sums[kMaxRows * kPanel];
@@ -142,6 +151,7 @@ void MultiplyPart(const Product& p, const Operands& operands, const Part& part, 
   const int64_t panel_blocks = CeilDivide(num_panels, kMaxPanels);
   const int64_t depth_blocks = DepthBlocks(p);
   const int64_t row_blocks = CeilDivide(num_rows, kMaxRows);
+  const bool relu = p.activation == fused::TileOp::kRelu;  // in registers
   for (int64_t block = 0; block < panel_blocks; ++block) {
     const int64_t panel_begin = part.panel_begin + Split(num_panels, block, panel_blocks);
     const int64_t panel_end = part.panel_begin + Split(num_panels, block + 1, panel_blocks);
@@ -173,7 +183,7 @@ void MultiplyPart(const Product& p, const Operands& operands, const Part& part, 
               .c = operands.c + row * p.n + column,
               .c_stride = p.n,
               .add = step > 0,
-              .relu = last && p.relu};
+              .relu = last && relu};
           if (next_count > 0) {
             FetchRows(p, operands.a, next, next_count, k, depth, panel - panel_begin,
                       panel_end - panel_begin);
@@ -183,6 +193,10 @@ void MultiplyPart(const Product& p, const Operands& operands, const Part& part, 
           } else {
             MultiplyEdge(multiply, tile, count, p.n - column);
           }
+        }
+        if (last && p.activation.has_value() && !relu) {
+          const int64_t column = panel_begin * kPanel;
+          Activate(p, row, next, column, std::min(panel_end * kPanel, p.n) - column, operands.c);
         }
       }
     }

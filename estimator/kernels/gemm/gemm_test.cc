@@ -50,6 +50,12 @@ const Product kProducts[] = {
     {129, 1000, 15}, {17, 129, 1000}, {65, 1025, 3}, {1000, 31, 65},
 };
 
+constexpr fused::TileOp kActivations[] = {
+    fused::TileOp::kRelu,      fused::TileOp::kRelu6,    fused::TileOp::kTanh,
+    fused::TileOp::kSigmoid,   fused::TileOp::kElu,      fused::TileOp::kSelu,
+    fused::TileOp::kLeakyRelu, fused::TileOp::kSoftplus, fused::TileOp::kSoftsign,
+};
+
 Shape ShapeOfA(const Product& p) { return p.transpose_a ? Shape{p.k, p.m} : Shape{p.m, p.k}; }
 Shape ShapeOfB(const Product& p) { return p.transpose_b ? Shape{p.n, p.k} : Shape{p.k, p.n}; }
 
@@ -70,6 +76,23 @@ Array Result(const Product& product, int threads, const Array& a, const Array& b
                  scratch.data<float>());
   EXPECT_TRUE(SameBits(c, again));
   return c;
+}
+
+// Each activation has the bits of its own op on the product without it.
+void CheckActivations(const Product& product, const Array& a, const Array& b, const Array& bias) {
+  const Array plain = Result(product, 2, a, b, bias.data<float>());
+  for (const fused::TileOp op : kActivations) {
+    Product activated = product;
+    activated.activation = op;
+    activated.alpha = 0.3f;
+    Array expected = plain.Clone();
+    float* const y = expected.data<float>();
+    fused::RunTile(op, y, nullptr, nullptr, y, static_cast<size_t>(expected.num_elements()), 0.3f);
+    for (const int threads : {1, 3}) {
+      EXPECT_TRUE(SameBits(Result(activated, threads, a, b, bias.data<float>()), expected))
+          << static_cast<int>(op) << " " << threads << " threads";
+    }
+  }
 }
 
 void CheckAll() {
@@ -102,9 +125,10 @@ void CheckAll() {
         for (int64_t i = 0; i < y.num_elements(); ++i)
           y.data<float>()[i] = std::max(y.data<float>()[i], 0.0f);
         Product relu = product;
-        relu.relu = true;
+        relu.activation = fused::TileOp::kRelu;
         EXPECT_EQ(Compare(Result(relu, 2, a, b, bias.data<float>()), y, kSummationOrder).report,
                   "");
+        CheckActivations(product, a, b, bias);
       }
     }
   }
@@ -122,20 +146,23 @@ TEST(Gemm, MatchesTheReferenceWithAvx2) {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
-TEST(Gemm, NanPassesThroughRelu) {
-  const Product product{.m = 2, .n = 3, .k = 2, .relu = true};
-  Array a = RandomArray({2, 2}, 2);
-  a.data<float>()[1] = std::nanf("");
-  const Array b = RandomArray({2, 3}, 1);
-  const Array c = Result(product, 1, a, b, nullptr);
-  for (int j = 0; j < 3; ++j) {
-    EXPECT_TRUE(std::isnan(c.data<float>()[j])) << j;
-    EXPECT_GE(c.data<float>()[3 + j], 0.0f) << j;
+TEST(Gemm, NanPassesThroughActivations) {
+  for (const fused::TileOp op : kActivations) {
+    const Product product{.m = 2, .n = 3, .k = 2, .activation = op};
+    Array a = RandomArray({2, 2}, 2);
+    a.data<float>()[1] = std::nanf("");
+    const Array b = RandomArray({2, 3}, 1);
+    const Array c = Result(product, 1, a, b, nullptr);
+    for (int j = 0; j < 3; ++j) {
+      EXPECT_TRUE(std::isnan(c.data<float>()[j])) << static_cast<int>(op) << " " << j;
+      EXPECT_FALSE(std::isnan(c.data<float>()[3 + j])) << static_cast<int>(op) << " " << j;
+    }
   }
 }
 
 TEST(Gemm, AllocatesNothing) {
-  const Product product{.m = 100, .n = 100, .k = 300, .transpose_b = true};
+  const Product product{
+      .m = 100, .n = 100, .k = 300, .transpose_b = true, .activation = fused::TileOp::kTanh};
   const Plan plan = MakePlan(product, 2);
   const Array a = RandomArray(ShapeOfA(product), 1), b = RandomArray(ShapeOfB(product), 2);
   Array c(DType::kFloat32, {product.m, product.n});

@@ -4,9 +4,8 @@
 
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
+#include "estimator/kernels/fused_ops.h"
 #include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/prepared_input.h"
 
@@ -47,14 +46,13 @@ struct FusedProduct {
 std::optional<FusedProduct> ProductOf(const KernelSpec& spec) {
   std::optional<Product> product = PlainProductOf(spec);
   if (!product.has_value()) return std::nullopt;
-  std::vector<std::string> fused;
-  if (spec.attrs.has("fused_ops")) fused = spec.attrs.get<std::vector<std::string>>("fused_ops");
-  const bool bias = !fused.empty() && fused[0] == "BiasAdd";
-  product->relu = fused.size() == 2 && fused[1] == "Relu";
-  if (fused.size() != (bias ? 1u : 0u) + (product->relu ? 1u : 0u)) return std::nullopt;
-  if (spec.inputs.size() != (bias ? 3u : 2u)) return std::nullopt;
-  if (bias && spec.inputs[2] != TensorSpec{DType::kFloat32, {product->n}}) return std::nullopt;
-  return FusedProduct{.product = *product, .bias = bias};
+  const std::optional<FusedOps> fused = FusedOpsOf(spec);
+  if (!fused.has_value() || fused->side) return std::nullopt;
+  if (fused->bias && spec.inputs[2] != TensorSpec{DType::kFloat32, {product->n}})
+    return std::nullopt;
+  product->activation = fused->activation;
+  product->alpha = fused->alpha;
+  return FusedProduct{.product = *product, .bias = fused->bias};
 }
 
 // The weights, b, can be prepared: their panels are then not copied in every step.

@@ -69,8 +69,13 @@ TEST(GemmKernels, LeaveOtherSpecsToOtherTiers) {
   spec.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd"});
   EXPECT_EQ(IsNative(spec), Wide());
   spec.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Tanh"});
+  EXPECT_EQ(IsNative(spec), Wide());
+  spec.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Square"});
   EXPECT_FALSE(IsNative(spec));
   spec.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd"});
+  spec.inputs.push_back(spec.outputs[0]);  // a side input
+  EXPECT_FALSE(IsNative(spec));
+  spec.inputs.pop_back();
   spec.inputs[2].shape = {1023};
   EXPECT_FALSE(IsNative(spec));
 }
@@ -138,6 +143,28 @@ TEST(GemmKernels, PreparedWeightsGiveTheSameBits) {
   EST_ASSERT_OK(kernel->RunPrepared(
       {.inputs = inputs, .outputs = outputs, .scratch = scratch.raw(), .step = {}}));
   EXPECT_TRUE(SameBits(c, (*expected)[0]));
+}
+
+TEST(GemmKernels, TheActivationHasTheBitsOfItsOp) {
+  if (!Wide()) GTEST_SKIP() << "this CPU has no vectors of 16 floats";
+  KernelSpec spec = Spec(130, 1001, 300);
+  spec.op = "_FusedMatMul";
+  spec.inputs.push_back({DType::kFloat32, {1001}});
+  spec.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd"});
+  const Array a = RandomArray(spec.inputs[0].shape, 1), b = RandomArray(spec.inputs[1].shape, 2),
+              bias = RandomArray({1001}, 3);
+  const auto plain = RunKernel(spec, {a, b, bias}, KernelTier::kNative);
+  EST_ASSERT_OK(plain);
+  Array expected = (*plain)[0].Clone();
+  for (float& y : expected.values<float>()) {
+    if (!(y > 0)) y *= 0.3f;
+  }
+  spec.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "LeakyRelu"});
+  spec.attrs.Set("leakyrelu_alpha", 0.3f);
+  EXPECT_TRUE(IsNative(spec));
+  const auto actual = RunKernel(spec, {a, b, bias}, KernelTier::kNative);
+  EST_ASSERT_OK(actual);
+  EXPECT_TRUE(SameBits((*actual)[0], expected));
 }
 
 }  // namespace
