@@ -10,8 +10,11 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/testing/graph_fixture.h"
+#include "estimator/kernels/native_tier.h"
 #include "estimator/ops/activations.h"
+#include "estimator/ops/bias.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/matmul.h"
 #include "estimator/runtime/program.h"
 
 namespace estimator {
@@ -72,6 +75,42 @@ TEST_F(ActivationTiersTest, AnActivationOfAnActivationIsOneInstruction) {
   EST_ASSERT_OK(program);
   EXPECT_THAT((*program)->Plan(), HasSubstr("_FusedElementwise"));
   EXPECT_THAT((*program)->Plan(), HasSubstr(" 1 instructions"));
+}
+
+// The gradients of Softplus and Softsign read what the activation reads, so in training it is written
+// before the activation. The products are those of gemm/ or oneDNN, which has fewer activations.
+TEST_F(ActivationTiersTest, ADenseLayerComputesItsActivation) {
+  const Tensor x = Placeholder(DType::kFloat32, {256, 64}),
+               dy = Placeholder(DType::kFloat32, {256, 1024}),
+               bias = Placeholder(DType::kFloat32, {1024}),
+               weights = Placeholder(DType::kFloat32, {64, 1024});
+  for (const auto& [name, activation] : Activations()) {
+    if (name == "Swish" || name == "Gelu" || name == "GeluApproximate") continue;  // several ops
+    const Tensor y = activation(BiasAdd(MatMul(x, weights), bias));
+    const bool exact = name == "Relu" || name == "Relu6" || name == "LeakyRelu";
+    const bool everywhere =
+        exact || NativeKernelOf(
+                     {.op = "MatMul",
+                      .name = "m",
+                      .inputs = {{DType::kFloat32, x.shape()}, {DType::kFloat32, weights.shape()}},
+                      .outputs = {{DType::kFloat32, y.shape()}}}) == NativeKernel::kGemm;
+    const bool reads_input = name == "Softplus" || name == "Softsign";
+    for (const bool trains : {false, true}) {
+      ProgramSpec spec{.feeds = {x, weights, bias}, .fetches = {y}, .updates = {}};
+      if (trains) {
+        spec.feeds.push_back(dy);
+        spec.fetches.push_back(Gradients({y}, {weights}, {dy})[0]);
+      }
+      const auto program = Program::Compile(
+          graph_, spec, {.disable_passes = {"fuse_elementwise"}, .print_plan = true});
+      EST_ASSERT_OK(program);
+      const std::string plan = (*program)->Plan();
+      EXPECT_THAT(plan, HasSubstr("_FusedMatMul")) << name;
+      const bool fused = everywhere && !(trains && reads_input);
+      // An instruction's op, and the name of its node.
+      EXPECT_EQ(plan.find("  " + name + "  " + name) == std::string::npos, fused) << plan;
+    }
+  }
 }
 
 }  // namespace

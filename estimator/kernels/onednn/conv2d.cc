@@ -1,10 +1,8 @@
 // Conv2D, DepthwiseConv2dNative and their fused ops by oneDNN. Images are NHWC, or in blocks if
 // oneDNN prefers that. The filter is reordered to the layout that oneDNN prefers, and is the
 // prepared input.
-//   _FusedConv2D: x, filter, bias[, side] -> y = act(conv(x, filter) + bias + side)
-//     fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}. The output may use the buffer of the side
-//     input.
-//   _FusedDepthwiseConv2dNative: the same of a depthwise convolution
+//   _FusedConv2D, _FusedDepthwiseConv2dNative (kernels/fused_ops.h): with Relu, Relu6, LeakyRelu or
+//     no activation. The output may use the buffer of the side input.
 #include <memory>
 #include <optional>
 
@@ -21,30 +19,27 @@ using dnnl::memory;
 struct Plan {
   Convolution conv;
   FusedOps fused;
-  bool side = false;
   dnnl::convolution_forward::primitive_desc desc;
 };
 
 // nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer is whether it makes a
 // primitive descriptor. This is cheap beside building the primitive, which generates its code.
 std::optional<Plan> PlanOf(const KernelSpec& spec, bool depthwise) {
-  FusedOps fused;
-  if (!ParseFusedOps(spec.attrs, &fused)) return std::nullopt;
-  const bool side = spec.inputs.size() == 4;
-  if (spec.inputs.size() != (fused.bias ? (side ? 4 : 3) : 2)) return std::nullopt;
+  const std::optional<FusedOps> fused = SupportedFusedOps(spec);
+  if (!fused.has_value()) return std::nullopt;
   if (spec.inputs[1].dtype != spec.inputs[0].dtype) return std::nullopt;
-  if (side && !(spec.inputs[3] == spec.outputs[0])) return std::nullopt;
+  if (fused->side && !(spec.inputs[3] == spec.outputs[0])) return std::nullopt;
   const std::optional<Convolution> conv =
       DescribeConvolution(spec.attrs, spec.inputs[0], spec.inputs[1], spec.outputs[0], depthwise);
   if (!conv.has_value()) return std::nullopt;
   const int64_t channels = conv->output.dims()[1];
-  if (fused.bias &&
+  if (fused->bias &&
       (spec.inputs[2].dtype != spec.inputs[0].dtype || spec.inputs[2].shape != Shape{channels})) {
     return std::nullopt;
   }
   const memory::desc bias =
-      fused.bias ? memory::desc({channels}, DataType(spec.inputs[0].dtype), memory::format_tag::x)
-                 : memory::desc();
+      fused->bias ? memory::desc({channels}, DataType(spec.inputs[0].dtype), memory::format_tag::x)
+                  : memory::desc();
   // Blocks are used in programs that also compute gradients; oneDNN's training primitives agree on
   // their layout. Its inference primitives would choose NHWC on AVX-512.
   const dnnl::prop_kind kind = IsBlocked(spec.attrs) ? dnnl::prop_kind::forward_training
@@ -53,9 +48,9 @@ std::optional<Plan> PlanOf(const KernelSpec& spec, bool depthwise) {
     dnnl::convolution_forward::primitive_desc desc(
         {kind, dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter, bias,
          conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
-        FusedAttributes(fused, side), CpuEngine());
+        FusedAttributes(*fused), CpuEngine());
     if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.dst_desc())) return std::nullopt;
-    return Plan{.conv = *conv, .fused = fused, .side = side, .desc = desc};
+    return Plan{.conv = *conv, .fused = *fused, .desc = desc};
   });
 }
 
@@ -76,7 +71,7 @@ std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec) {
          chain->InPreparedLayout(1, plan->conv.filter, plan->desc.weights_desc())},
         {DNNL_ARG_DST, plan->desc.dst_desc(), Output(0)}};
     if (plan->fused.bias) arguments.push_back({DNNL_ARG_BIAS, plan->desc.bias_desc(), Input(2)});
-    if (plan->side) {
+    if (plan->fused.side) {
       chain->AddCopy(Input(3), Output(0), spec.outputs[0].num_bytes());
       chain->set_alias_input(3);
     }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -23,6 +24,23 @@ Attrs ConvAttrs(int64_t stride, const std::string& padding, int64_t dilation = 1
       {"explicit_paddings", padding == "EXPLICIT" ? std::vector<int64_t>{0, 0, 2, 1, 0, 3, 0, 0}
                                                   : std::vector<int64_t>{}},
       {"data_format", std::string("NHWC")}};
+}
+
+// The activations that oneDNN's kernels fuse; "" for none.
+constexpr const char* kActivations[] = {"", "Relu", "Relu6", "LeakyRelu"};
+
+float Activated(const std::string& activation, float y) {
+  if (activation == "Relu") return std::max(y, 0.0f);
+  if (activation == "Relu6") return std::min(std::max(y, 0.0f), 6.0f);
+  if (activation == "LeakyRelu") return y > 0 ? y : 0.25f * y;
+  return y;
+}
+
+void SetFusedOps(const std::string& activation, KernelSpec& spec) {
+  std::vector<std::string> ops = {"BiasAdd"};
+  if (!activation.empty()) ops.push_back(activation);
+  spec.attrs.Set("fused_ops", ops);
+  spec.attrs.Set("leakyrelu_alpha", 0.25f);
 }
 
 struct Case {
@@ -154,25 +172,24 @@ TEST(OneDnnConv2D, FusedBiasReluAndSideInputMatchTheUnfusedChain) {
       .op = "Conv2D", .name = "conv", .attrs = c.attrs, .outputs = {{DType::kFloat32, output}}};
   const auto plain = RunReferenceKernel(conv, {x, filter});
   EST_ASSERT_OK(plain);
-  for (const bool relu : {false, true}) {
+  for (const std::string activation : kActivations) {
     for (const bool with_side : {false, true}) {
       Array expected = (*plain)[0].Clone();
       for (int64_t i = 0; i < expected.num_elements(); ++i) {
         float& y = expected.data<float>()[i];
         y += bias.data<float>()[i % 64] + (with_side ? side.data<float>()[i] : 0.0f);
-        if (relu) y = std::max(y, 0.0f);
+        y = Activated(activation, y);
       }
       KernelSpec fused = conv;
       fused.op = "_FusedConv2D";
-      fused.attrs.Set("fused_ops", relu ? std::vector<std::string>{"BiasAdd", "Relu"}
-                                        : std::vector<std::string>{"BiasAdd"});
+      SetFusedOps(activation, fused);
       std::vector<Array> inputs = {x, filter, bias};
       if (with_side) inputs.push_back(side);
       const auto actual = RunKernel(fused, inputs, KernelTier::kOneDnn);
       EST_ASSERT_OK(actual);
       const Difference difference = Compare((*actual)[0], expected, kSummationOrder);
       EXPECT_TRUE(difference.equal)
-          << "relu " << relu << " side " << with_side << ": " << difference.report;
+          << activation << " side " << with_side << ": " << difference.report;
     }
   }
 }
@@ -191,17 +208,16 @@ TEST(OneDnnConv2D, FusedDepthwiseMatchesTheUnfusedChainAlsoInBlocks) {
     const auto plain = RunReferenceKernel(spec, {x, filter});
     EST_ASSERT_OK(plain);
     spec.op = "_FusedDepthwiseConv2dNative";
-    for (const bool relu : {false, true}) {
+    for (const std::string activation : kActivations) {
       for (const bool with_side : {false, true}) {
-        SCOPED_TRACE(testing::Message() << output << " relu " << relu << " side " << with_side);
+        SCOPED_TRACE(testing::Message() << output << " " << activation << " side " << with_side);
         Array expected = (*plain)[0].Clone();
         for (int64_t i = 0; i < expected.num_elements(); ++i) {
           float& y = expected.data<float>()[i];
           y += bias.data<float>()[i % channels] + (with_side ? side.data<float>()[i] : 0.0f);
-          if (relu) y = std::max(y, 0.0f);
+          y = Activated(activation, y);
         }
-        spec.attrs.Set("fused_ops", relu ? std::vector<std::string>{"BiasAdd", "Relu"}
-                                         : std::vector<std::string>{"BiasAdd"});
+        SetFusedOps(activation, spec);
         std::vector<Array> inputs = {x, filter, bias};
         std::vector<size_t> images = {0};
         if (with_side) {

@@ -1,8 +1,7 @@
 // MatMul, _FusedMatMul and BatchMatMulV2 by oneDNN's matmul. A transposed operand is read with
 // swapped strides, without a copy.
-//   _FusedMatMul: a, b, bias[, side] -> c = act(a b + bias + side)
-//     fused_ops is {"BiasAdd"} or {"BiasAdd", "Relu"}. The output may use the buffer of the side
-//     input.
+//   _FusedMatMul (kernels/fused_ops.h): with Relu, Relu6, LeakyRelu or no activation. The output may
+//     use the buffer of the side input.
 //   BatchMatMulV2: attributes adj_x, adj_y; batch axes broadcast as in TensorFlow
 // The product of bf16 operands may be f32 (passes/fuse.h, FuseCast).
 #include <memory>
@@ -48,7 +47,6 @@ bool IsTurned(const TensorSpec& a, const TensorSpec& c, bool transpose_b) {
 // What oneDNN does for a spec.
 struct Plan {
   FusedOps fused;
-  bool side = false;
   memory::desc a, given_b, b, bias, c;
   dnnl::matmul::primitive_desc desc;
 };
@@ -59,11 +57,9 @@ std::optional<Plan> PlanOf(const KernelSpec& spec, bool transpose_a, bool transp
   const TensorSpec& a = spec.inputs[0];
   const TensorSpec& b = spec.inputs[1];
   const TensorSpec& c = spec.outputs[0];
-  FusedOps fused;
-  if (!ParseFusedOps(spec.attrs, &fused)) return std::nullopt;
-  const bool side = fused.bias && spec.inputs.size() == 4;
-  if (spec.inputs.size() != (side ? 4u : fused.bias ? 3u : 2u)) return std::nullopt;
-  if (side && !(spec.inputs[3] == c)) return std::nullopt;
+  const std::optional<FusedOps> fused = SupportedFusedOps(spec);
+  if (!fused.has_value()) return std::nullopt;
+  if (fused->side && !(spec.inputs[3] == c)) return std::nullopt;
   // oneDNN sums in f32, and can write a bf16 product in f32.
   const bool widens = a.dtype == DType::kBfloat16 && c.dtype == DType::kFloat32;
   if (!SupportedType(a.dtype) || b.dtype != a.dtype) return std::nullopt;
@@ -71,7 +67,7 @@ std::optional<Plan> PlanOf(const KernelSpec& spec, bool transpose_a, bool transp
   const int rank = c.shape.rank();
   if (rank < 2 || rank > 6 || a.shape.rank() < 2 || b.shape.rank() < 2) return std::nullopt;
   if (a.shape.num_elements() == 0 || b.shape.num_elements() == 0) return std::nullopt;
-  if (fused.bias) {
+  if (fused->bias) {
     const TensorSpec& bias = spec.inputs[2];
     if (bias.dtype != a.dtype && bias.dtype != c.dtype) return std::nullopt;
     if (bias.shape != Shape{c.shape[-1]}) return std::nullopt;
@@ -87,17 +83,16 @@ std::optional<Plan> PlanOf(const KernelSpec& spec, bool transpose_a, bool transp
     const memory::desc c_layout = MatrixLayout(c, false, rank);
     memory::dims bias_dims(static_cast<size_t>(rank), 1);
     bias_dims.back() = c.shape[-1];
-    const memory::desc bias_layout = fused.bias
+    const memory::desc bias_layout = fused->bias
                                          ? memory::desc(bias_dims, DataType(spec.inputs[2].dtype),
                                                         memory::dims(bias_dims.size(), 1))
                                          : memory::desc();
     dnnl::matmul::primitive_desc desc(
-        fused.bias ? dnnl::matmul::desc(a_layout, b_layout, bias_layout, c_layout)
-                   : dnnl::matmul::desc(a_layout, b_layout, c_layout),
-        FusedAttributes(fused, side), CpuEngine());
+        fused->bias ? dnnl::matmul::desc(a_layout, b_layout, bias_layout, c_layout)
+                    : dnnl::matmul::desc(a_layout, b_layout, c_layout),
+        FusedAttributes(*fused), CpuEngine());
     if (!SkipReference(desc)) return std::nullopt;
-    return Plan{.fused = fused,
-                .side = side,
+    return Plan{.fused = *fused,
                 .a = a_layout,
                 .given_b = given_b,
                 .b = b_layout,
@@ -126,7 +121,7 @@ std::unique_ptr<Kernel> MakeKernelOf(const KernelSpec& spec, const std::optional
         {DNNL_ARG_WEIGHTS, plan->b, chain->InPreparedLayout(1, plan->given_b, plan->b)},
         {DNNL_ARG_DST, plan->c, Output(0)}};
     if (plan->fused.bias) arguments.push_back({DNNL_ARG_BIAS, plan->bias, Input(2)});
-    if (plan->side) {
+    if (plan->fused.side) {
       chain->AddCopy(Input(3), Output(0), spec.outputs[0].num_bytes());
       chain->set_alias_input(3);
     }

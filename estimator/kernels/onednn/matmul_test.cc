@@ -13,6 +13,23 @@ namespace {
 // The same products summed in f32 in another order; at most 300 terms below 1.
 constexpr Tolerance kSummationOrder{.relative = 1e-5, .absolute = 5e-5};
 
+// The activations that oneDNN's kernels fuse; "" for none.
+constexpr const char* kActivations[] = {"", "Relu", "Relu6", "LeakyRelu"};
+
+float Activated(const std::string& activation, float y) {
+  if (activation == "Relu") return std::max(y, 0.0f);
+  if (activation == "Relu6") return std::min(std::max(y, 0.0f), 6.0f);
+  if (activation == "LeakyRelu") return y > 0 ? y : 0.25f * y;
+  return y;
+}
+
+void SetFusedOps(const std::string& activation, KernelSpec& spec) {
+  std::vector<std::string> ops = {"BiasAdd"};
+  if (!activation.empty()) ops.push_back(activation);
+  spec.attrs.Set("fused_ops", ops);
+  spec.attrs.Set("leakyrelu_alpha", 0.25f);
+}
+
 TEST(OneDnnMatMul, AllTranspositionsMatchTheReference) {
   for (const bool transpose_a : {false, true}) {
     for (const bool transpose_b : {false, true}) {
@@ -52,7 +69,7 @@ TEST(OneDnnMatMul, BatchedWithBroadcastAxesMatchesTheReference) {
       kSummationOrder);
 }
 
-TEST(OneDnnMatMul, FusedBiasSideInputAndReluMatchTheUnfusedChain) {
+TEST(OneDnnMatMul, FusedBiasSideInputAndActivationMatchTheUnfusedChain) {
   const Array a = RandomArray({9, 64}, 1), b = RandomArray({64, 12}, 2),
               bias = RandomArray({12}, 3), side = RandomArray({9, 12}, 4);
   const Attrs attrs{{"transpose_a", false}, {"transpose_b", false}};
@@ -60,31 +77,47 @@ TEST(OneDnnMatMul, FusedBiasSideInputAndReluMatchTheUnfusedChain) {
       {.op = "MatMul", .name = "m", .attrs = attrs, .outputs = {{DType::kFloat32, {9, 12}}}},
       {a, b});
   EST_ASSERT_OK(plain);
-  for (const bool relu : {false, true}) {
+  for (const std::string activation : kActivations) {
     for (const bool with_side : {false, true}) {
       Array expected = (*plain)[0].Clone();
       for (int64_t i = 0; i < expected.num_elements(); ++i) {
         float& y = expected.data<float>()[i];
         y += bias.data<float>()[i % 12] + (with_side ? side.data<float>()[i] : 0.0f);
-        if (relu) y = std::max(y, 0.0f);
+        y = Activated(activation, y);
       }
       KernelSpec fused{.op = "_FusedMatMul",
                        .name = "f",
                        .attrs = attrs,
                        .outputs = {{DType::kFloat32, {9, 12}}}};
-      fused.attrs.Set("fused_ops", relu ? std::vector<std::string>{"BiasAdd", "Relu"}
-                                        : std::vector<std::string>{"BiasAdd"});
+      SetFusedOps(activation, fused);
       std::vector<Array> inputs = {a, b, bias};
       if (with_side) inputs.push_back(side);
       const auto actual = RunKernel(fused, inputs, KernelTier::kOneDnn);
       EST_ASSERT_OK(actual);
       const Difference difference = Compare((*actual)[0], expected, kSummationOrder);
       EXPECT_TRUE(difference.equal)
-          << "relu " << relu << " side " << with_side << ": " << difference.report;
+          << activation << " side " << with_side << ": " << difference.report;
       const auto kernel = CreateKernel(CompleteSpec(fused, inputs), KernelTier::kOneDnn);
       EST_ASSERT_OK(kernel);
       EXPECT_EQ((*kernel)->AliasInput(0), with_side ? 3 : -1);
     }
+  }
+}
+
+// Their results would have another accuracy than those of the op.
+TEST(OneDnnMatMul, OtherActivationsAreLeftToTheirOps) {
+  for (const char* activation : {"Tanh", "Sigmoid", "Elu", "Selu", "Softplus", "Softsign"}) {
+    KernelSpec spec{.op = "_FusedMatMul",
+                    .name = "f",
+                    .attrs = {{"transpose_a", false}, {"transpose_b", false}},
+                    .inputs = {{DType::kFloat32, {9, 64}},
+                               {DType::kFloat32, {64, 12}},
+                               {DType::kFloat32, {12}}},
+                    .outputs = {{DType::kFloat32, {9, 12}}}};
+    SetFusedOps("Relu", spec);
+    EXPECT_TRUE(TierAccepts(spec, KernelTier::kOneDnn));
+    SetFusedOps(activation, spec);
+    EXPECT_FALSE(TierAccepts(spec, KernelTier::kOneDnn)) << activation;
   }
 }
 

@@ -185,23 +185,40 @@ dnnl::memory::desc NhwcLayout(const TensorSpec& spec) {
                             dnnl::memory::format_tag::nhwc);
 }
 
-bool ParseFusedOps(const Attrs& attrs, FusedOps* fused) {
-  *fused = FusedOps{};
-  if (!attrs.has("fused_ops")) return true;
-  const auto& ops = attrs.get<std::vector<std::string>>("fused_ops");
-  if (ops.size() > 2) return false;
-  if (!ops.empty() && ops[0] != "BiasAdd") return false;
-  if (ops.size() == 2 && ops[1] != "Relu") return false;
-  fused->bias = !ops.empty();
-  fused->relu = ops.size() == 2;
-  return true;
+namespace {
+
+// Adds the activation to `post_ops`. Returns false if it is none of oneDNN's that are exact.
+bool AppendActivation(const FusedOps& fused, dnnl::post_ops& post_ops) {
+  if (!fused.activation.has_value()) return true;
+  switch (*fused.activation) {
+    case fused::TileOp::kRelu:
+      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+      return true;
+    case fused::TileOp::kRelu6:
+      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_clip, 0.0f, 6.0f);
+      return true;
+    case fused::TileOp::kLeakyRelu:
+      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, fused.alpha, 0.0f);
+      return true;
+    default:
+      return false;
+  }
 }
 
-dnnl::primitive_attr FusedAttributes(const FusedOps& fused, bool side) {
+}  // namespace
+
+std::optional<FusedOps> SupportedFusedOps(const KernelSpec& spec) {
+  std::optional<FusedOps> fused = FusedOpsOf(spec);
+  dnnl::post_ops post_ops;
+  if (fused.has_value() && !AppendActivation(*fused, post_ops)) fused.reset();
+  return fused;
+}
+
+dnnl::primitive_attr FusedAttributes(const FusedOps& fused) {
   dnnl::primitive_attr attributes = UserScratchpad();
   dnnl::post_ops post_ops;
-  if (side) post_ops.append_sum(1.0f);
-  if (fused.relu) post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+  if (fused.side) post_ops.append_sum(1.0f);
+  CHECK(AppendActivation(fused, post_ops)) << "not from SupportedFusedOps";
   if (post_ops.len() > 0) attributes.set_post_ops(post_ops);
   return attributes;
 }

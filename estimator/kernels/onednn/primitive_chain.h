@@ -11,6 +11,7 @@
 #include <dnnl.hpp>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "estimator/kernels/fused_ops.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/prepared_input.h"
 
@@ -158,16 +160,12 @@ dnnl::memory::data_type DataType(DType dtype);
 // Logical dimensions {N, C, H, W} of a dense NHWC tensor. REQUIRES: rank 4.
 dnnl::memory::desc NhwcLayout(const TensorSpec& spec);
 
-// The attribute "fused_ops" of _FusedConv2D and _FusedMatMul.
-struct FusedOps {
-  bool bias = false;
-  bool relu = false;
-};
-// Returns false if the list is not {}, {"BiasAdd"} or {"BiasAdd", "Relu"}.
-bool ParseFusedOps(const Attrs& attrs, FusedOps* fused);
-// As UserScratchpad, with the activation as a post-op.
-//   side: adds what the output's buffer holds to the result before the activation.
-dnnl::primitive_attr FusedAttributes(const FusedOps& fused, bool side = false);
+// FusedOpsOf, if its activation is one that oneDNN computes with the bits of the op: Relu, Relu6 or
+// LeakyRelu. Others would have another accuracy. (oneDNN's Relu and Relu6 turn a NaN into 0.)
+std::optional<FusedOps> SupportedFusedOps(const KernelSpec& spec);
+// As UserScratchpad, with the activation as a post-op. If there is a side input, what the output's
+// buffer holds is added to the result before the activation.
+dnnl::primitive_attr FusedAttributes(const FusedOps& fused);
 
 }  // namespace estimator::onednn
 

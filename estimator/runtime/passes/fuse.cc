@@ -10,7 +10,7 @@ void Fuse(Module& module, const CompileOptions& options) {
   const KernelTier fastest = options.fastest;
   if (options.bfloat16_operands) RoundOperands(module);
   if (Runs(options, "fold_batch_norm") && fastest != KernelTier::kReference) FoldBatchNorm(module);
-  if (Runs(options, "fuse_bias")) FuseBias(module, fastest);
+  if (Runs(options, "fuse_bias")) FuseBias(module, fastest, options.compute_dtype);
   if (Runs(options, "fuse_pool")) FusePool(module, fastest);
   if (Runs(options, "fuse_conv_block")) FuseConvBlock(module, fastest);
   if (Runs(options, "fuse_batch_norm")) FuseBatchNorm(module, fastest);

@@ -24,14 +24,17 @@ void Fuse(Module& module, const CompileOptions& options);
 // of the result, with a shortcut and relu.
 void FoldBatchNorm(Module& module);
 
-// Conv2D + BiasAdd (+ AddV2) (+ Relu) -> _FusedConv2D
-// DepthwiseConv2dNative + the same    -> _FusedDepthwiseConv2dNative
-// MatMul + the same                   -> _FusedMatMul; without AddV2 if that would need a slower tier
+// Conv2D + BiasAdd (+ AddV2) (+ activation) -> _FusedConv2D
+// DepthwiseConv2dNative + the same          -> _FusedDepthwiseConv2dNative
+// MatMul + the same                         -> _FusedMatMul
 //   inputs: those of the first op, the bias, and the other operand of AddV2 (a shortcut), which
 //     must have the shape of the result
-//   attributes: those of the first op, and fused_ops: {"BiasAdd"} or {"BiasAdd", "Relu"}
-// Ops are not fused if another node reads a value between them.
-void FuseBias(Module& module, KernelTier fastest);
+//   attributes: those of the first op, and those of kernels/fused_ops.h
+// An activation is an op that has the trait (kernels/op_traits.h). It is not fused if the product
+// would then need a slower tier; neither is the AddV2 of a MatMul. Ops are not fused if another node
+// reads a value between them.
+//   compute_dtype: CompileOptions.compute_dtype. With bf16, the tiers are also those of bf16 factors.
+void FuseBias(Module& module, KernelTier fastest, DType compute_dtype = DType::kFloat32);
 
 // A MaxPool and its MaxPoolGrad share the places of the maxima, one byte each, so that the gradient
 // does not read the pool's input again:

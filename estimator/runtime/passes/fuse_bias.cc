@@ -10,15 +10,15 @@
 namespace estimator::ir {
 namespace {
 
-// Nodes that are fused: the product, the bias and, if not null, the add and relu after them.
+// Nodes that are fused: the product, the bias and, if not null, the add and the activation after them.
 struct Chain {
   const Node* product = nullptr;
   const Node* bias = nullptr;
   const Node* add = nullptr;
   Value side = {};  // the other operand of `add`
-  const Node* relu = nullptr;
+  const Node* activation = nullptr;
 
-  int size() const { return 2 + (add != nullptr ? 1 : 0) + (relu != nullptr ? 1 : 0); }
+  int size() const { return 2 + (add != nullptr ? 1 : 0) + (activation != nullptr ? 1 : 0); }
 };
 
 // The fused op of a product; null if it has none.
@@ -28,15 +28,19 @@ const char* FusedOpOf(const Node& product) {
 
 Node MakeFused(const Chain& chain) {
   const Node& product = *chain.product;
-  const Node& last = chain.relu != nullptr  ? *chain.relu
-                     : chain.add != nullptr ? *chain.add
-                                            : *chain.bias;
+  const Node& last = chain.activation != nullptr ? *chain.activation
+                     : chain.add != nullptr      ? *chain.add
+                                                 : *chain.bias;
   Node fused;
   fused.op = FusedOpOf(product);
   fused.name = last.name;
   fused.attrs = product.attrs;
   std::vector<std::string> ops = {"BiasAdd"};
-  if (chain.relu != nullptr) ops.push_back(chain.relu->op);
+  if (chain.activation != nullptr) {
+    ops.push_back(chain.activation->op);
+    if (chain.activation->attrs.has("alpha"))
+      fused.attrs.Set("leakyrelu_alpha", chain.activation->attrs.f("alpha"));
+  }
   fused.attrs.Set("fused_ops", std::move(ops));
   fused.inputs = {product.inputs[0], product.inputs[1], chain.bias->inputs[1]};
   if (chain.add != nullptr) fused.inputs.push_back(chain.side);
@@ -44,8 +48,9 @@ Node MakeFused(const Chain& chain) {
   auto origin = std::make_shared<Origin>();
   origin->steps = {StepOf(product, {{-1, 0}, {-1, 1}}), StepOf(*chain.bias, {{0, 0}, {-1, 2}})};
   if (chain.add != nullptr) origin->steps.push_back(StepOf(*chain.add, {{1, 0}, {-1, 3}}));
-  const int before_relu = static_cast<int>(origin->steps.size()) - 1;
-  if (chain.relu != nullptr) origin->steps.push_back(StepOf(*chain.relu, {{before_relu, 0}}));
+  const int before = static_cast<int>(origin->steps.size()) - 1;
+  if (chain.activation != nullptr)
+    origin->steps.push_back(StepOf(*chain.activation, {{before, 0}}));
   origin->outputs = {{static_cast<int>(origin->steps.size()) - 1, 0}};
   fused.origin = std::move(origin);
   return fused;
@@ -53,9 +58,10 @@ Node MakeFused(const Chain& chain) {
 
 class BiasFuser {
  public:
-  BiasFuser(Module& module, KernelTier fastest)
+  BiasFuser(Module& module, KernelTier fastest, DType compute_dtype)
       : module_(module),
         fastest_(fastest),
+        compute_dtype_(compute_dtype),
         readers_(Readers(module)),
         gone_(module.nodes.size(), false) {}
 
@@ -69,11 +75,11 @@ class BiasFuser {
 
  private:
   Node& at(int n) { return module_.node(n); }
-  // The only reader of node n, if its op is `op`; else -1. An add that was fused into an earlier
-  // chain is gone, but is still in the list of nodes.
-  int Next(int n, const char* op) {
+  // The only reader of node n; -1 if there is none. An add that was fused into an earlier chain is
+  // gone, but is still in the list of nodes.
+  int Next(int n) {
     const int reader = OnlyReader(readers_, n);
-    return reader >= 0 && !At(gone_, reader) && at(reader).op == op ? reader : -1;
+    return reader >= 0 && !At(gone_, reader) && at(reader).kind == Node::Kind::kOp ? reader : -1;
   }
 
   void Visit(int n) {
@@ -82,43 +88,62 @@ class BiasFuser {
     if (FusedOpOf(product) == nullptr) return;
     if (OnlyReader(readers_, p) != n) return;
     Chain chain{.product = &product, .bias = &at(n)};
-    int a = Next(n, "AddV2");
-    if (a >= 0) {
+    int last = n;
+    const int a = Next(n);
+    if (a >= 0 && at(a).op == "AddV2") {
+      Chain longer = chain;
       const size_t own = at(a).inputs[0].node == n ? 0 : 1;
-      chain.side = at(a).inputs[1 - own];
+      longer.side = at(a).inputs[1 - own];
+      longer.add = &at(a);
       // Another shape would be broadcast. (If both operands are n, n has two readers, so a is -1.)
-      if (module_.spec(chain.side) == at(n).outputs[0]) chain.add = &at(a);
-      if (chain.add == nullptr || !KeepsItsTier(chain)) {
-        chain.add = nullptr;
-        a = -1;
+      if (module_.spec(longer.side) == at(n).outputs[0] &&
+          (product.op != "MatMul" || KeepsItsTier(longer, chain))) {
+        chain = longer;
+        last = a;
+      }
+    }
+    const int r = Next(last);
+    if (r >= 0 && TraitsOf(at(r).op).activation) {
+      Chain longer = chain;
+      longer.activation = &at(r);
+      if (KeepsItsTier(longer, chain)) {
+        chain = longer;
+        last = r;
       }
     }
     // Tries the longest chain first.
-    const int r = Next(a >= 0 ? a : n, "Relu");
-    if (r >= 0) chain.relu = &at(r);
-    if (r >= 0 && Replace(r, chain)) return;
-    chain.relu = nullptr;
-    if (a >= 0 && Replace(a, chain)) return;
+    if (Replace(last, chain)) return;
+    chain.activation = nullptr;
+    if (chain.add != nullptr && Replace(a, chain)) return;
     chain.add = nullptr;
     Replace(n, chain);
   }
 
-  // Whether the product with the add runs on the tier of the product without it. The add saves less
-  // time than a slower product costs.
-  bool KeepsItsTier(const Chain& chain) const {
-    if (chain.product->op != "MatMul") return true;
-    const Chain bias{.product = chain.product, .bias = chain.bias};
-    const auto tier = [&](const Chain& of) {
-      return AcceptingTier(SpecOf(module_, MakeFused(of)), fastest_);
-    };
-    return tier(chain) == tier(bias);
+  // Whether the longer chain runs on the tier of the shorter one, and like it with or without
+  // conversions of bf16 operands (kernels/widened.h). An add or an activation in the same pass saves
+  // less time than a slower product costs.
+  bool KeepsItsTier(const Chain& longer, const Chain& shorter) const {
+    KernelSpec of_longer = SpecOf(module_, MakeFused(longer)),
+               of_shorter = SpecOf(module_, MakeFused(shorter));
+    if (!RunAlike(of_longer, of_shorter)) return false;
+    if (compute_dtype_ != DType::kBfloat16) return true;
+    // NarrowProducts may cast the factors later.
+    for (KernelSpec* spec : {&of_longer, &of_shorter}) {
+      for (const int i : TraitsOf(spec->op).factors) At(spec->inputs, i).dtype = compute_dtype_;
+    }
+    return RunAlike(of_longer, of_shorter);
+  }
+
+  bool RunAlike(const KernelSpec& a, const KernelSpec& b) const {
+    return AcceptingTier(a, fastest_) == AcceptingTier(b, fastest_) &&
+           AcceptsUnwidened(a, fastest_) == AcceptsUnwidened(b, fastest_);
   }
 
   bool Replace(int last, const Chain& chain) {
     Node fused = MakeFused(chain);
     if (!FindKernel(module_, fused, fastest_)) return false;
     module_.num_fused_nodes += chain.size();
-    for (const Node* node : {chain.product, chain.bias, chain.add, chain.relu}) {
+    for (const Node* node : {chain.product, chain.bias, chain.add, chain.activation}) {
       if (node != nullptr) At(gone_, node - module_.nodes.data()) = true;
     }
     at(last) = std::move(fused);
@@ -128,12 +153,15 @@ class BiasFuser {
 
   Module& module_;
   const KernelTier fastest_;
+  const DType compute_dtype_;
   const std::vector<std::vector<int>> readers_;
   std::vector<bool> gone_;  // nodes that were fused into others
 };
 
 }  // namespace
 
-void FuseBias(Module& module, KernelTier fastest) { BiasFuser(module, fastest).Run(); }
+void FuseBias(Module& module, KernelTier fastest, DType compute_dtype) {
+  BiasFuser(module, fastest, compute_dtype).Run();
+}
 
 }  // namespace estimator::ir
