@@ -11,6 +11,9 @@ inline constexpr int64_t kStep = 32;   // pixels, or channels, that one instruct
 inline constexpr int64_t kFewestChannels = 16;
 inline constexpr int64_t kMostGatheredTaps = 128;
 
+// What follows a product and its bias: nothing, max(x, 0), or min(max(x, 0), 6). NaN stays NaN.
+enum class Activation : uint8_t { kNone, kRelu, kRelu6 };
+
 // y[n, p, q, k] = sum over u, v, c of
 //     x[n, p * row_stride - pad_top + u, q * column_stride - pad_left + v, c] * filter[u, v, c, k]
 // Outside of x there are zeros.

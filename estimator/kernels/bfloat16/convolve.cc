@@ -208,7 +208,7 @@ class Worker {
     const int64_t panel = plan_.steps * kGroup * 16;  // 16 channels of the filter
     const Bfloat16* const filter = filter_ + d / 16 * panel;
     const Epilogue epilogue =
-        EpilogueOf(to_.bias, to_.side, to_.relu, d, plan_.sums.to_channels, bias_);
+        EpilogueOf(to_.bias, to_.side, to_.activation, d, plan_.sums.to_channels, bias_);
     for (int64_t s = 0; s < segments; ++s) {
       for (int64_t tile = 0; tile < plan_.tiles; ++tile) {
         const Bfloat16* const rows =

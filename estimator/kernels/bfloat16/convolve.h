@@ -7,7 +7,7 @@
 //
 // for (i, j) in a grid, and 0 between the points of the grid. For a convolution w is its filter. For
 // the gradient of its input, `from` is dy, and w is the filter with both axes reversed and channels
-// exchanged. Sums are f32, and results are rounded once. A bias, relu and a max pool may follow, and
+// exchanged. Sums are f32, and results are rounded once. A bias, an activation and a max pool may follow, and
 // `from` may be the gradient of such a pool. Products are exact, with one exception: the CPU
 // counts denormal numbers (below 2^-126, in operands and in sums) as 0. A result does not depend on
 // the number of threads.
@@ -101,8 +101,9 @@ struct ConvolveTarget {
   Bfloat16* narrow = nullptr;
   float* wide = nullptr;
   const float* bias = nullptr;  // [d]
-  const float* side = nullptr;  // of the shape of the result, added before relu; not with a pool
-  bool relu = false;
+  // Of the shape of the result, added before the activation. Not with a pool.
+  const float* side = nullptr;
+  Activation activation = Activation::kNone;
   uint8_t* argmax = nullptr;  // of the pool
 };
 
@@ -114,7 +115,7 @@ void PackFilter(const ConvolvePlan& plan, const void* filter, Bfloat16* packed);
 
 //   filter: what PackFilter has written.
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.
-// REQUIRES: IsAvailable() (tiles.h); with plan.pools, to.relu.
+// REQUIRES: IsAvailable() (tiles.h); with plan.pools, the activation is relu.
 void Convolve(const ConvolvePlan& plan, const ConvolveSource& from, const Bfloat16* filter,
               const ConvolveTarget& to, void* scratch);
 

@@ -31,7 +31,7 @@ struct ConvolveOp {
   GridSums sums;
   Operands operands;
   Numbers numbers = Numbers::kBfloat16;
-  bool relu = false;
+  Activation activation = Activation::kNone;
 };
 
 std::optional<ConvolveOp> ConvolutionOpOf(const KernelSpec& spec) {
@@ -45,14 +45,14 @@ std::optional<ConvolveOp> ConvolutionOpOf(const KernelSpec& spec) {
   const bool pooled = IsPooled(spec);
   const auto sums = ForwardSums(*conv, pooled);
   if (!fused.has_value() || !sums.has_value()) return std::nullopt;
-  if (pooled && (!fused->relu || fused->side)) return std::nullopt;
+  if (pooled && (fused->activation != Activation::kRelu || fused->side)) return std::nullopt;
   if (sums->gathered && numbers == Numbers::kSplit) return std::nullopt;  // not by Convolve
   return ConvolveOp{.sums = *sums,
                     .operands = {.bias = fused->bias ? 2 : -1,
                                  .side = fused->side ? 3 : -1,
                                  .to_argmax = pooled ? 1 : -1},
                     .numbers = *numbers,
-                    .relu = fused->relu};
+                    .activation = fused->activation};
 }
 
 std::optional<ConvolveOp> InputGradientOpOf(const KernelSpec& spec) {
@@ -74,7 +74,8 @@ std::optional<ConvolveOp> InputGradientOpOf(const KernelSpec& spec) {
 std::unique_ptr<Kernel> MakeConvolve(const KernelSpec& spec, const ConvolveOp& op) {
   const GridSums& sums = op.sums;
   const Operands operands = op.operands;
-  const bool splits = op.numbers == Numbers::kSplit, relu = op.relu;
+  const bool splits = op.numbers == Numbers::kSplit;
+  const Activation activation = op.activation;
   const ConvolvePlan plan =
       MakeConvolvePlan(sums, omp_get_max_threads(), operands.to_argmax >= 0, splits);
   const bool wide = !IsBfloat16(spec.outputs[0]);
@@ -97,7 +98,7 @@ std::unique_ptr<Kernel> MakeConvolve(const KernelSpec& spec, const ConvolveOp& o
               from.narrow = args.in<Bfloat16>(operands.from);
             }
             if (operands.from_argmax >= 0) from.argmax = args.in<uint8_t>(operands.from_argmax);
-            ConvolveTarget to{.relu = relu};
+            ConvolveTarget to{.activation = activation};
             if (wide) {
               to.wide = args.out<float>(0);
             } else {

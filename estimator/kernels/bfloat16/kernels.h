@@ -17,7 +17,7 @@ namespace estimator::bfloat16 {
 
 // Conv2D, _FusedConv2D: x, filter, bias -> y.  _FusedConv2DMaxPool (kernels/conv_block.h). Stride 1,
 // or filters of 1x1 without padding, or fewer than 16 channels of x in bf16. Epilogues: a bias, a side
-// input in f32, relu.
+// input in f32, relu or relu6.
 bool AcceptsConvolution(const KernelSpec& spec);
 std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec);
 

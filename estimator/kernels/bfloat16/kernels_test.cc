@@ -217,13 +217,14 @@ TEST(Bfloat16Kernels, BlocksMatchTheReference) {
   }
 }
 
-TEST(Bfloat16Kernels, BiasAndReluAreFused) {
+TEST(Bfloat16Kernels, BiasAndActivationAreFused) {
   if (!bfloat16::IsAvailable()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   const Case c{{2, 9, 8, 32}, {3, 3, 32, 40}};
   const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2, -0.1f, 0.1f),
               bias = RandomArray({40}, 3), dy = RandomArray(c.output(), 4);
   for (const auto& fused :
-       {std::vector<std::string>{"BiasAdd"}, std::vector<std::string>{"BiasAdd", "Relu"}}) {
+       {std::vector<std::string>{"BiasAdd"}, std::vector<std::string>{"BiasAdd", "Relu"},
+        std::vector<std::string>{"BiasAdd", "Relu6"}}) {
     Attrs attrs = c.attrs();
     attrs.Set("fused_ops", fused);
     const KernelSpec spec{.op = "_FusedConv2D",

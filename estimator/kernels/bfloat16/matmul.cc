@@ -96,7 +96,7 @@ class Worker {
         for (int64_t p = 0; p < count; p += kGroup) {
           float* const sums = sums_ + (k <= plan_.block_depth ? 0 : (j + p) * plan_.block_rows);
           const Epilogue epilogue =
-              EpilogueOf(c_.bias, c_.side, c_.relu, column + j + p, plan_.product.n, bias_);
+              EpilogueOf(c_.bias, c_.side, c_.activation, column + j + p, plan_.product.n, bias_);
           for (int64_t i = 0; i < rows; i += kGroup) {
             float* const tile = sums + (k <= plan_.block_depth ? 0 : i * kGroup);
             MultiplyRows(rows_ + i * layout_.distance, layout_.distance,

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "estimator/array/half.h"
+#include "estimator/kernels/bfloat16/convolution.h"
 
 namespace estimator::bfloat16 {
 
@@ -59,7 +60,7 @@ struct MatMulTarget {
   float* wide = nullptr;
   const float* bias = nullptr;  // [n]
   const float* side = nullptr;  // [m, n]
-  bool relu = false;
+  Activation activation = Activation::kNone;
 };
 
 //   a, b: f32 if the product splits, else bf16.

@@ -104,7 +104,7 @@ class MatMul final : public Kernel, public PreparedInput {
   size_t Columns() const { return static_cast<size_t>(plan_.product.n); }
 
   MatMulTarget TargetOf(const KernelArgs& args) const {
-    MatMulTarget c{.relu = fused_.relu};
+    MatMulTarget c{.activation = fused_.activation};
     if (wide_) {
       c.wide = args.out<float>(0);
     } else {

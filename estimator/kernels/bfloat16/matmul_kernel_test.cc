@@ -85,11 +85,11 @@ TEST_F(Bfloat16MatMul, EpiloguesAreAddedInOrder) {
     const Array wide_bias = bias.Cast(DType::kFloat32);
     const Array sums = RunAny(c.spec(), factors);
     for (const bool with_side : {false, true}) {
-      for (const bool relu : {false, true}) {
+      for (const std::string activation : {"", "Relu", "Relu6"}) {
         KernelSpec spec = c.spec();
         spec.op = "_FusedMatMul";
         std::vector<std::string> ops = {"BiasAdd"};
-        if (relu) ops.emplace_back("Relu");
+        if (!activation.empty()) ops.push_back(activation);
         spec.attrs.Set("fused_ops", ops);
         std::vector<Array> operands = {factors[0], factors[1], bias};
         if (with_side) operands.push_back(side);
@@ -97,7 +97,9 @@ TEST_F(Bfloat16MatMul, EpiloguesAreAddedInOrder) {
         for (int64_t i = 0; i < sums.num_elements(); ++i) {
           float value = sums.data<float>()[i] + wide_bias.data<float>()[i % c.n];
           if (with_side) value += side.data<float>()[i];
-          expected.data<float>()[i] = relu ? std::max(value, 0.0F) : value;
+          if (!activation.empty()) value = std::max(value, 0.0F);
+          if (activation == "Relu6") value = std::min(value, 6.0F);
+          expected.data<float>()[i] = value;
         }
         EXPECT_EQ(Compare(RunAny(spec, operands), expected, {}).report, "");
       }

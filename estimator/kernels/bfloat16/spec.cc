@@ -1,11 +1,11 @@
 #include "estimator/kernels/bfloat16/spec.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "estimator/kernels/bfloat16/tiles.h"
 #include "estimator/kernels/conv_block.h"
+#include "estimator/kernels/fused_ops.h"
 #include "estimator/kernels/layout.h"
 #include "estimator/kernels/window.h"
 
@@ -45,15 +45,16 @@ std::optional<Numbers> NumbersOf(const KernelSpec& spec, const TensorSpec& a, co
 }
 
 std::optional<Fused> FusedOf(const KernelSpec& spec, int64_t channels) {
-  std::vector<std::string> ops;
-  if (spec.attrs.has("fused_ops")) ops = spec.attrs.get<std::vector<std::string>>("fused_ops");
-  Fused fused;
-  fused.bias = !ops.empty() && ops[0] == "BiasAdd";
-  fused.relu = ops.size() == 2 && ops[1] == "Relu";
-  if (ops.size() != (fused.bias ? 1u : 0u) + (fused.relu ? 1u : 0u)) return std::nullopt;
-  fused.side = fused.bias && spec.inputs.size() == 4;
-  if (spec.inputs.size() != 2u + (fused.bias ? 1u : 0u) + (fused.side ? 1u : 0u))
+  const std::optional<FusedOps> ops = FusedOpsOf(spec);
+  if (!ops.has_value()) return std::nullopt;
+  Fused fused{.bias = ops->bias, .side = ops->side};
+  if (ops->activation == fused::TileOp::kRelu) {
+    fused.activation = Activation::kRelu;
+  } else if (ops->activation == fused::TileOp::kRelu6) {
+    fused.activation = Activation::kRelu6;
+  } else if (ops->activation.has_value()) {
     return std::nullopt;
+  }
   if (fused.side && (!IsF32(spec.inputs[3]) || spec.inputs[3] != spec.outputs[0]))
     return std::nullopt;
   if (fused.bias && (!IsResult(spec.inputs[2]) || spec.inputs[2].shape != Shape{channels}))

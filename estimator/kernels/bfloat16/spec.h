@@ -21,11 +21,12 @@ std::optional<Numbers> NumbersOf(const KernelSpec& spec, const TensorSpec& a, co
 
 // What follows a product: input 2 is a bias, and input 3 the side input.
 struct Fused {
-  bool bias = false, side = false, relu = false;
+  bool bias = false, side = false;
+  Activation activation = Activation::kNone;
 };
 
-// nullopt if there is something else in attribute fused_ops, the bias is not [channels], or the side
-// input is not f32.
+// nullopt if there is another activation (kernels/fused_ops.h), the bias is not [channels], or the
+// side input is not f32.
 std::optional<Fused> FusedOf(const KernelSpec& spec, int64_t channels);
 
 // Whether a 2x2 max pool follows the convolution.

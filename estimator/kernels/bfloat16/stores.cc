@@ -30,8 +30,9 @@ EST_INLINE_512 Row LoadWithBias(const float* sums, const EpilogueVectors& v) {
           _mm512_add_ps(_mm512_load_ps(sums + 16), v.bias.high)};
 }
 
-// NaN stays NaN.
+// NaN stays NaN: both instructions return the second operand if one is NaN.
 EST_INLINE_512 __m512 ReluOf(__m512 x) { return _mm512_max_ps(_mm512_setzero_ps(), x); }
+EST_INLINE_512 __m512 Relu6Of(__m512 x) { return _mm512_min_ps(_mm512_set1_ps(6.0F), ReluOf(x)); }
 
 EST_INLINE_512 void Store(const Row& row, __mmask32 mask, Bfloat16* to) {
   _mm512_mask_storeu_epi16(to, mask, (__m512i)_mm512_cvtne2ps_pbh(row.high, row.low));
@@ -55,7 +56,8 @@ EST_INLINE_512 void StoreRowsAs(const float* sums, const int64_t* pixels, const 
       row.high = _mm512_add_ps(
           row.high, _mm512_maskz_loadu_ps(static_cast<__mmask16>(v.mask >> 16), side + 16));
     }
-    if (epilogue.relu) row = {ReluOf(row.low), ReluOf(row.high)};
+    if (epilogue.activation == Activation::kRelu) row = {ReluOf(row.low), ReluOf(row.high)};
+    if (epilogue.activation == Activation::kRelu6) row = {Relu6Of(row.low), Relu6Of(row.high)};
     Store(row, v.mask, to + pixels[i]);
   }
 }
@@ -139,7 +141,7 @@ EST_INLINE_512 void AddPooledAs(const T* dy, const uint8_t* argmax, int64_t coun
 
 }  // namespace
 
-Epilogue EpilogueOf(const float* bias, const float* side, bool relu, int64_t channel,
+Epilogue EpilogueOf(const float* bias, const float* side, Activation activation, int64_t channel,
                     int64_t channels, float* padded_bias) {
   const int64_t count = std::min<int64_t>(32, channels - channel);
   if (bias != nullptr) {
@@ -148,7 +150,7 @@ Epilogue EpilogueOf(const float* bias, const float* side, bool relu, int64_t cha
   }
   return {.bias = bias != nullptr ? padded_bias : nullptr,
           .side = side != nullptr ? side + channel : nullptr,
-          .relu = relu,
+          .activation = activation,
           .channels = count};
 }
 

@@ -6,21 +6,23 @@
 #include <cstdint>
 
 #include "estimator/array/half.h"
+#include "estimator/kernels/bfloat16/convolution.h"
 
 namespace estimator::bfloat16 {
 
 // What becomes of sums before they are stored.
 struct Epilogue {
   const float* bias = nullptr;  // of 32 channels
-  const float* side = nullptr;  // added before relu: row i is at side + pixels[i]. Not for pools
-  bool relu = false;
+  // Added before the activation: row i is at side + pixels[i]. Not for pools.
+  const float* side = nullptr;
+  Activation activation = Activation::kNone;
   int64_t channels = 32;  // how many of the 32 channels are stored
 };
 
 // The epilogue of at most 32 channels from `channel` on.
 //   bias, side: of all channels, or null.  channels: all of them.
 //   padded_bias: memory for 32 numbers, which the epilogue uses.
-Epilogue EpilogueOf(const float* bias, const float* side, bool relu, int64_t channel,
+Epilogue EpilogueOf(const float* bias, const float* side, Activation activation, int64_t channel,
                     int64_t channels, float* padded_bias);
 
 // Stores 32 rows of 32 sums, rounded to the type of `to`. Row i goes to to + pixels[i], unless
@@ -32,7 +34,7 @@ void StoreRows(const float* sums, const int64_t* pixels, const Epilogue& epilogu
 // maximum, r * 2 + s. The tap is 4 where relu is off, that is, where the maximum is not positive.
 //   sums: [2, distance, 32], the first pixel of the first window.  distance: of rows, in pixels.
 //   channels: of `to` and `argmax`, [windows, channels].
-// REQUIRES: epilogue.relu.
+// REQUIRES: the activation is relu.
 void StorePooled(const float* sums, int64_t distance, int64_t windows, const Epilogue& epilogue,
                  int64_t channels, float* to, uint8_t* argmax);
 void StorePooled(const float* sums, int64_t distance, int64_t windows, const Epilogue& epilogue,
