@@ -1,4 +1,4 @@
-// A residual network of real ops: blocks of batch norm and relu are fused, activations lie in
+// A residual network of real ops: blocks of batch norm and relu or relu6 are fused, activations lie in
 // blocks of channels where the CPU has AVX-512, and the steps agree with the reference kernels.
 #include <gtest/gtest.h>
 
@@ -24,7 +24,10 @@ using testing::Train;
 
 // Stem, two residual blocks, mean over the pixels as logits; gradient descent by hand.
 struct Network : testing::Network {
+  using Activation = Tensor (*)(const Tensor&);
+
   std::vector<Variable> variables;
+  const float gamma;  // the mean scale of normalized values
 
   Variable Weights(const std::string& name, const Shape& shape, float scale, float shift = 0) {
     const int seed = static_cast<int>(variables.size()) + 1;
@@ -37,15 +40,15 @@ struct Network : testing::Network {
   }
   Tensor ConvNorm(const std::string& name, const Tensor& x, int64_t filters) {
     const Variable kernel = Weights(name + "/kernel", {3, 3, x.shape()[3], filters}, 0.2f);
-    const Variable scale = Weights(name + "/gamma", {filters}, 0.2f, 1),
+    const Variable scale = Weights(name + "/gamma", {filters}, 0.2f, gamma),
                    offset = Weights(name + "/beta", {filters}, 0.2f);
     return FusedBatchNorm(Conv2D(x, kernel), scale, offset).y;
   }
-  Network() {
-    Tensor x = Relu(ConvNorm("stem", images, 16));
+  explicit Network(Activation activation = Relu, float gamma = 1) : gamma(gamma) {
+    Tensor x = activation(ConvNorm("stem", images, 16));
     for (const std::string block : {"a", "b"}) {
-      const Tensor y = Relu(ConvNorm(block + "1", x, 16));
-      x = Relu(ConvNorm(block + "2", y, 16) + x);
+      const Tensor y = activation(ConvNorm(block + "1", x, 16));
+      x = activation(ConvNorm(block + "2", y, 16) + x);
     }
     loss = ReduceMean(SparseSoftmaxCrossEntropyWithLogits(labels, ReduceMean(x, {1, 2})));
     const std::vector<Tensor> gradients = Gradients(loss, variables);
@@ -77,14 +80,28 @@ TEST(ResidualNetwork, TrainsAsTheReferenceDoesAlsoWithoutAnyPass) {
   }
 }
 
+// With a gamma of 4, many results of relu6 are 6.
 TEST(ResidualNetwork, CheckedKernelsAgree) {
-  const Network network;
-  VariableStore store;
-  const auto losses = Train(network, store, {.check_kernels = true}, 2);
-  EST_EXPECT_OK(losses);
-  const auto program = Program::Compile(network.graph, network.spec(), {.check_kernels = true});
+  for (const bool relu6 : {false, true}) {
+    const Network network(relu6 ? Relu6 : Relu, relu6 ? 4.0f : 1.0f);
+    VariableStore store;
+    const auto losses = Train(network, store, {.check_kernels = true}, 2);
+    EST_EXPECT_OK(losses);
+    const auto program = Program::Compile(network.graph, network.spec(), {.check_kernels = true});
+    EST_ASSERT_OK(program);
+    EXPECT_TRUE((*program)->info().unchecked_ops.empty());
+  }
+}
+
+TEST(ResidualNetwork, Relu6IsPartOfItsNormalization) {
+  const Network network(Relu6);
+  const auto program = Program::Compile(network.graph, network.spec(), {.single_replica = true});
   EST_ASSERT_OK(program);
-  EXPECT_TRUE((*program)->info().unchecked_ops.empty());
+  const std::string text = (*program)->ToString();
+  for (const char* op : {"_FusedBatchNormEx(", "_FusedBatchNormGradEx("})
+    EXPECT_NE(text.find(op), std::string::npos) << op << " is missing in\n" << text;
+  for (const char* op : {" Relu6Grad(", " Relu6(", " FusedBatchNormV3(", " FusedBatchNormGradV3("})
+    EXPECT_EQ(text.find(op), std::string::npos) << op << " is in\n" << text;
 }
 
 TEST(ResidualNetwork, BlocksAreFusedAndReorderedAtTheEdgesOnly) {

@@ -4,12 +4,12 @@
 //     The formulas of the reference tier (TF 2.15 fused_batch_norm_op.cc).
 //   _FusedBatchNormEx
 //     The same, then y = act(y + side). Attributes: num_side_inputs (0 or 1) and activation_mode
-//     ("Identity" or "Relu"). The side input is input 5 and has x's shape. In inference all this is
-//     one multiplication, one addition and one maximum for each element.
+//     ("Identity", "Relu" or "Relu6"). The side input is input 5 and has x's shape. In inference all
+//     this is one multiplication, one addition and one or two comparisons for each element.
 //   _FusedBatchNormGradEx
 //     Inputs: those of FusedBatchNormGradV3, then offset and y. Outputs: the same, then the
-//     gradient of the side input if there is one. The gradient of relu flows if y > 0. Without a
-//     side input y is not read but computed again from x.
+//     gradient of the side input if there is one. The gradient of relu flows if y > 0, that of relu6
+//     if 0 < y < 6. Without a side input y is not read but computed again from x.
 // Each image is read once for the sums and once for the result, and a result is written once: these
 // two passes are limited by the speed of memory, and are about as fast as a copy (batch_norm_rows.h). In
 // blocks, a thread finishes one block of channels after the other, so that the second pass finds
@@ -89,7 +89,8 @@ void RunForward(const Norm& norm, const ChannelSums<2>& sums, float* a, const Ke
   const auto normalize = [&](int64_t begin, int64_t end, int64_t channel) {
     const int64_t e = begin * p.width;
     NormalizeRows(x + e, side == nullptr ? nullptr : side + e, end - begin, p.width,
-                  args.out<float>(3) + channel, a + channel, offset + channel, norm.relu, y + e);
+                  args.out<float>(3) + channel, a + channel, offset + channel, norm.activation,
+                  y + e);
   };
   const auto finish = [&](const Channels& channels) {
     if (norm.is_training) WriteMoments(norm, sums, a, channels, args);

@@ -7,7 +7,10 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
+#include <string>
 
+#include "estimator/kernels/fused/batch_norm_rows.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
 
@@ -19,10 +22,20 @@ struct Norm {
   bool is_training = false;
   double factor = 1;  // exponential_avg_factor
   bool side = false;
-  bool relu = false;
+  NormActivation activation = NormActivation::kIdentity;
 
   bool ok() const { return planes.width > 0; }  // false: this tier does not support the spec
 };
+
+// nullopt if the attribute activation_mode names an activation that this tier does not fuse.
+inline std::optional<NormActivation> NormActivationOf(const Attrs& attrs) {
+  if (!attrs.has("activation_mode")) return NormActivation::kIdentity;
+  const std::string& mode = attrs.s("activation_mode");
+  if (mode == "Identity") return NormActivation::kIdentity;
+  if (mode == "Relu") return NormActivation::kRelu;
+  if (mode == "Relu6") return NormActivation::kRelu6;
+  return std::nullopt;
+}
 
 inline Norm NormOf(const KernelSpec& spec, const TensorSpec& x) {
   if (x.dtype != DType::kFloat32 && x.dtype != DType::kBfloat16) return {};
@@ -31,13 +44,15 @@ inline Norm NormOf(const KernelSpec& spec, const TensorSpec& x) {
   if (!blocked && spec.attrs.has("data_format") && spec.attrs.s("data_format") != kPlainFormat)
     return {};
   if (blocked && x.shape.rank() != 5) return {};
+  const std::optional<NormActivation> activation = NormActivationOf(spec.attrs);
+  if (!activation.has_value()) return {};
   const auto has = [&](const char* name) { return spec.attrs.has(name); };
   return {.planes = PlanesOf(x.shape, blocked),
           .epsilon = spec.attrs.f("epsilon"),
           .is_training = spec.attrs.b("is_training"),
           .factor = has("exponential_avg_factor") ? spec.attrs.f("exponential_avg_factor") : 1.0,
           .side = has("num_side_inputs") && spec.attrs.i("num_side_inputs") == 1,
-          .relu = has("activation_mode") && spec.attrs.s("activation_mode") == "Relu"};
+          .activation = *activation};
 }
 
 // Channels [begin, end).

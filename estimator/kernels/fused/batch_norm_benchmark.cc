@@ -1,5 +1,6 @@
-// Measures batch normalization with relu, forward and backward, on the shapes of ResNet-50.
-//   batch_norm_benchmark [BATCH=32] [ROUNDS=20]
+// Measures batch normalization with an activation, forward and backward, on the shapes of ResNet-50.
+//   batch_norm_benchmark [BATCH=32] [ROUNDS=20] [ACTIVATION=Relu]
+// ACTIVATION is Identity, Relu or Relu6.
 // It prints the milliseconds of the best round for images of f32 and bf16, in blocks of 16 channels
 // and in NHWC, and the bytes per second as if each image was read or written once.
 #include <algorithm>
@@ -61,7 +62,7 @@ double Measure(KernelSpec spec, int rounds) {
   return best * 1e3;
 }
 
-void MeasureBoth(DType dtype, const Shape& plain, int rounds) {
+void MeasureBoth(DType dtype, const Shape& plain, int rounds, const std::string& activation) {
   const TensorSpec channels{DType::kFloat32, {plain[3]}}, empty{DType::kFloat32, {0}};
   for (const bool blocked : {true, false}) {
     const TensorSpec x{dtype, blocked ? BlockedShape(plain, kBlock) : plain};
@@ -69,7 +70,7 @@ void MeasureBoth(DType dtype, const Shape& plain, int rounds) {
                          {"is_training", true},
                          {"exponential_avg_factor", 1.0f},
                          {"data_format", std::string(blocked ? kBlockedFormat : kPlainFormat)},
-                         {"activation_mode", std::string("Relu")},
+                         {"activation_mode", activation},
                          {"num_side_inputs", int64_t{0}}};
     const double forward = Measure({.op = "_FusedBatchNormEx",
                                     .attrs = attrs,
@@ -96,6 +97,7 @@ void MeasureBoth(DType dtype, const Shape& plain, int rounds) {
 int main(int argc, char** argv) {
   const int64_t batch = argc > 1 ? std::max(1, std::atoi(argv[1])) : 32;
   const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 20;
+  const std::string activation = argc > 3 ? argv[3] : "Relu";
   for (const auto& [size, channels] : {std::pair<int64_t, int64_t>{112, 64},
                                        {56, 64},
                                        {56, 256},
@@ -106,7 +108,7 @@ int main(int argc, char** argv) {
                                        {7, 512},
                                        {7, 2048}}) {
     for (const estimator::DType dtype : {estimator::DType::kFloat32, estimator::DType::kBfloat16})
-      estimator::MeasureBoth(dtype, {batch, size, size, channels}, rounds);
+      estimator::MeasureBoth(dtype, {batch, size, size, channels}, rounds, activation);
   }
   return 0;
 }

@@ -52,10 +52,10 @@ void RunBackward(const Norm& norm, Gate gate, const ChannelSums<2>& sums, float*
   Slopes(norm, args.in<float>(2), args.in<float>(4), AllOf(p), a);
   const NormGradientRows<T> in{.dy = args.in<T>(0),
                                .x = args.in<T>(1),
-                               .y = gate == Gate::kByY ? args.in<T>(7) : nullptr,
+                               .y = IsByY(gate) ? args.in<T>(7) : nullptr,
                                .mean = args.in<float>(3),
                                .a = a,
-                               .offset = gate == Gate::kFoundAgain ? args.in<float>(6) : nullptr};
+                               .offset = IsFoundAgain(gate) ? args.in<float>(6) : nullptr};
   T *const dx = args.out<T>(0), *const dside = norm.side ? args.out<T>(5) : nullptr;
   const auto add = [&](int64_t begin, int64_t end, int64_t channel, float* run) {
     AddGradientRows(gate, From(in, begin * p.width, channel), end - begin, p.width, run);
@@ -82,15 +82,28 @@ void RunBackward(const Norm& norm, Gate gate, const ChannelSums<2>& sums, float*
               [&](int, int64_t begin, int64_t end) { ForEachPieceBackward(p, begin, end, write); });
 }
 
+Gate GateOf(const Norm& norm) {
+  switch (norm.activation) {
+    case NormActivation::kIdentity:
+      return Gate::kOpen;
+    case NormActivation::kRelu:
+      return norm.side ? Gate::kReluByY : Gate::kReluFoundAgain;
+    case NormActivation::kRelu6:
+      return norm.side ? Gate::kRelu6ByY : Gate::kRelu6FoundAgain;
+  }
+  return Gate::kOpen;
+}
+
 template <typename T>
 std::unique_ptr<Kernel> MakeTypedBatchNormGrad(const KernelSpec& spec) {
   const Norm norm = NormOf(spec, spec.inputs[1]);
-  if (!norm.ok() || spec.inputs.size() < (norm.relu ? 8u : 6u)) return nullptr;
+  const bool activated = norm.activation != NormActivation::kIdentity;
+  if (!norm.ok() || spec.inputs.size() < (activated ? 8u : 6u)) return nullptr;
   if (norm.side && spec.outputs.size() != 6) return nullptr;
   const ChannelSums<2> sums(norm.planes);
   const size_t sums_bytes = (sums.bytes() + 63) / 64 * 64;
   const size_t slopes = static_cast<size_t>(3 * norm.planes.channels());
-  const Gate gate = !norm.relu ? Gate::kOpen : norm.side ? Gate::kByY : Gate::kFoundAgain;
+  const Gate gate = GateOf(norm);
   return MakeFusedKernel(
       [norm, gate, sums, sums_bytes](const KernelArgs& args) {
         float* const slopes =

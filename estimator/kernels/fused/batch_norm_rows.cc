@@ -112,7 +112,7 @@ struct Line {
   hn::Vec<D> mean, slope, low;
 };
 
-template <bool kSide, bool kRelu, typename T>
+template <bool kSide, NormActivation kActivation, typename T>
 void NormalizeAs(const T* x, const T* side, int64_t rows, int64_t width, const float* mean,
                  const float* a, const float* offset, T* y) {
   ForEachElement(
@@ -124,30 +124,60 @@ void NormalizeAs(const T* x, const T* side, int64_t rows, int64_t width, const f
       [&](auto d, const auto& line, int64_t e) HWY_ATTR {
         auto value = hn::MulAdd(hn::Sub(LoadFloats(d, x + e), line.mean), line.slope, line.low);
         if constexpr (kSide) value = hn::Add(value, LoadFloats(d, side + e));
-        if constexpr (kRelu) value = hn::IfThenZeroElse(hn::Lt(value, hn::Zero(d)), value);
+        if constexpr (kActivation != NormActivation::kIdentity)
+          value = hn::IfThenZeroElse(hn::Lt(value, hn::Zero(d)), value);
+        if constexpr (kActivation == NormActivation::kRelu6) {
+          const auto six = hn::Set(d, 6.0f);
+          value = hn::IfThenElse(hn::Gt(value, six), six, value);
+        }
         StoreFloats(value, d, y + e);
       });
 }
 
-template <typename T>
-void Normalize(const T* x, const T* side, int64_t rows, int64_t width, const float* mean,
-               const float* a, const float* offset, bool relu, T* y) {
-  const auto run = side != nullptr
-                       ? (relu ? NormalizeAs<true, true, T> : NormalizeAs<true, false, T>)
-                       : (relu ? NormalizeAs<false, true, T> : NormalizeAs<false, false, T>);
+template <bool kSide, typename T>
+void NormalizeWith(const T* x, const T* side, int64_t rows, int64_t width, const float* mean,
+                   const float* a, const float* offset, NormActivation act, T* y) {
+  using enum NormActivation;
+  const auto run = act == kIdentity ? NormalizeAs<kSide, kIdentity, T>
+                   : act == kRelu   ? NormalizeAs<kSide, kRelu, T>
+                                    : NormalizeAs<kSide, kRelu6, T>;
   run(x, side, rows, width, mean, a, offset, y);
 }
 
-// The parameters that decide the gradient of relu, of a vector of channels. slope and low are used
-// for kFoundAgain only.
+template <typename T>
+void Normalize(const T* x, const T* side, int64_t rows, int64_t width, const float* mean,
+               const float* a, const float* offset, NormActivation act, T* y) {
+  const auto run = side != nullptr ? NormalizeWith<true, T> : NormalizeWith<false, T>;
+  run(x, side, rows, width, mean, a, offset, act, y);
+}
+
+// From here on, relu6 is 6 in images of T. In bf16, numbers between 5.96875 and 6 are rounded to the
+// nearer one, and the number in the middle to 6.
+template <typename T>
+constexpr float kSaturated = 6.0f;
+template <>
+inline constexpr float kSaturated<Bfloat16> = 5.984375f;
+
+// The parameters that decide the gradient of the activation, of a vector of channels. slope and low
+// are used for IsFoundAgain only.
 template <Gate kGate, class D, typename T>
 HWY_INLINE Line<D> GateLine(D d, const NormGradientRows<T>& in, int64_t c) {
   Line<D> line{hn::LoadU(d, in.mean + c), hn::Zero(d), hn::Zero(d)};
-  if constexpr (kGate == Gate::kFoundAgain) {
+  if constexpr (IsFoundAgain(kGate)) {
     line.slope = hn::LoadU(d, in.a + c);
     line.low = hn::LoadU(d, in.offset + c);
   }
   return line;
+}
+
+template <Gate kGate, typename T, class D>
+HWY_INLINE hn::Mask<D> IsOpen(D d, hn::Vec<D> y) {
+  const auto positive = hn::Gt(y, hn::Zero(d));
+  if constexpr (IsOfRelu6(kGate)) {
+    return hn::And(positive, hn::Lt(y, hn::Set(d, kSaturated<T>)));
+  } else {
+    return positive;
+  }
 }
 
 // off: x - mean at element e.
@@ -157,11 +187,11 @@ HWY_INLINE hn::Vec<D> GradientAt(D d, const NormGradientRows<T>& in, const Line<
   const auto dy = LoadFloats(d, in.dy + e);
   if constexpr (kGate == Gate::kOpen) {
     return dy;
-  } else if constexpr (kGate == Gate::kByY) {
-    return hn::IfThenElseZero(hn::Gt(LoadFloats(d, in.y + e), hn::Zero(d)), dy);
+  } else if constexpr (IsByY(kGate)) {
+    return hn::IfThenElseZero(IsOpen<kGate, T>(d, LoadFloats(d, in.y + e)), dy);
   } else {
     const auto y = hn::MulAdd(off, gate.slope, gate.low);
-    return hn::IfThenElseZero(hn::Gt(y, hn::Zero(d)), dy);
+    return hn::IfThenElseZero(IsOpen<kGate, T>(d, y), dy);
   }
 }
 
@@ -172,7 +202,7 @@ void AddGradientsAs(const NormGradientRows<T>& in, int64_t rows, int64_t width, 
       [&](int64_t e) {
         hwy::Prefetch(in.dy + e);
         hwy::Prefetch(in.x + e);
-        if constexpr (kGate == Gate::kByY) hwy::Prefetch(in.y + e);
+        if constexpr (IsByY(kGate)) hwy::Prefetch(in.y + e);
       },
       [&](auto d, const auto& gate, int64_t e, auto& first, auto& second) HWY_ATTR {
         const auto off = hn::Sub(LoadFloats(d, in.x + e), gate.mean);
@@ -185,10 +215,18 @@ void AddGradientsAs(const NormGradientRows<T>& in, int64_t rows, int64_t width, 
 template <typename T>
 void AddGradients(Gate gate, const NormGradientRows<T>& in, int64_t rows, int64_t width,
                   float* sums) {
-  const auto run = gate == Gate::kOpen  ? AddGradientsAs<Gate::kOpen, T>
-                   : gate == Gate::kByY ? AddGradientsAs<Gate::kByY, T>
-                                        : AddGradientsAs<Gate::kFoundAgain, T>;
-  run(in, rows, width, sums);
+  switch (gate) {
+    case Gate::kOpen:
+      return AddGradientsAs<Gate::kOpen>(in, rows, width, sums);
+    case Gate::kReluByY:
+      return AddGradientsAs<Gate::kReluByY>(in, rows, width, sums);
+    case Gate::kReluFoundAgain:
+      return AddGradientsAs<Gate::kReluFoundAgain>(in, rows, width, sums);
+    case Gate::kRelu6ByY:
+      return AddGradientsAs<Gate::kRelu6ByY>(in, rows, width, sums);
+    case Gate::kRelu6FoundAgain:
+      return AddGradientsAs<Gate::kRelu6FoundAgain>(in, rows, width, sums);
+  }
 }
 
 template <class D>
@@ -217,10 +255,18 @@ void WriteGradientsAs(const NormGradientRows<T>& in, int64_t rows, int64_t width
 template <bool kSide, typename T>
 void WriteGradientsTo(Gate gate, const NormGradientRows<T>& in, int64_t rows, int64_t width,
                       const float* a, const float* b, const float* d, T* dx, T* dside) {
-  const auto run = gate == Gate::kOpen  ? WriteGradientsAs<Gate::kOpen, kSide, T>
-                   : gate == Gate::kByY ? WriteGradientsAs<Gate::kByY, kSide, T>
-                                        : WriteGradientsAs<Gate::kFoundAgain, kSide, T>;
-  run(in, rows, width, a, b, d, dx, dside);
+  switch (gate) {
+    case Gate::kOpen:
+      return WriteGradientsAs<Gate::kOpen, kSide>(in, rows, width, a, b, d, dx, dside);
+    case Gate::kReluByY:
+      return WriteGradientsAs<Gate::kReluByY, kSide>(in, rows, width, a, b, d, dx, dside);
+    case Gate::kReluFoundAgain:
+      return WriteGradientsAs<Gate::kReluFoundAgain, kSide>(in, rows, width, a, b, d, dx, dside);
+    case Gate::kRelu6ByY:
+      return WriteGradientsAs<Gate::kRelu6ByY, kSide>(in, rows, width, a, b, d, dx, dside);
+    case Gate::kRelu6FoundAgain:
+      return WriteGradientsAs<Gate::kRelu6FoundAgain, kSide>(in, rows, width, a, b, d, dx, dside);
+  }
 }
 
 template <typename T>
@@ -237,8 +283,8 @@ void WriteGradients(Gate gate, const NormGradientRows<T>& in, int64_t rows, int6
     AddMoments(x, rows, width, shift, sums);                                                       \
   }                                                                                                \
   void Normalize##name(const T* x, const T* side, int64_t rows, int64_t width, const float* mean,  \
-                       const float* a, const float* offset, bool relu, T* y) {                     \
-    Normalize(x, side, rows, width, mean, a, offset, relu, y);                                     \
+                       const float* a, const float* offset, NormActivation act, T* y) {            \
+    Normalize(x, side, rows, width, mean, a, offset, act, y);                                      \
   }                                                                                                \
   void AddGradients##name(Gate gate, const NormGradientRows<T>& in, int64_t rows, int64_t width,   \
                           float* sums) {                                                           \
@@ -270,8 +316,8 @@ namespace estimator::fused {
     HWY_DYNAMIC_DISPATCH(AddMoments##name)(x, rows, width, shift, sums);                         \
   }                                                                                              \
   void NormalizeRows(const T* x, const T* side, int64_t rows, int64_t width, const float* mean,  \
-                     const float* a, const float* offset, bool relu, T* y) {                     \
-    HWY_DYNAMIC_DISPATCH(Normalize##name)(x, side, rows, width, mean, a, offset, relu, y);       \
+                     const float* a, const float* offset, NormActivation act, T* y) {            \
+    HWY_DYNAMIC_DISPATCH(Normalize##name)(x, side, rows, width, mean, a, offset, act, y);        \
   }                                                                                              \
   void AddGradientRows(Gate gate, const NormGradientRows<T>& in, int64_t rows, int64_t width,    \
                        float* sums) {                                                            \

@@ -10,15 +10,27 @@
 
 namespace estimator::fused {
 
-// How the gradient of relu is decided: there is no relu, by y, or by y computed again from x.
-enum class Gate { kOpen, kByY, kFoundAgain };
+// The activation of a normalized image. As ops of their own, both keep NaN.
+enum class NormActivation { kIdentity, kRelu, kRelu6 };
+
+// Where the gradient of the activation flows: everywhere, or where y > 0 (relu), or where 0 < y < 6
+// (relu6). y is read, or computed again from x. A y computed again for bf16 images is not rounded, but
+// the gate is closed where y, rounded, is 6.
+enum class Gate { kOpen, kReluByY, kReluFoundAgain, kRelu6ByY, kRelu6FoundAgain };
+constexpr bool IsByY(Gate gate) { return gate == Gate::kReluByY || gate == Gate::kRelu6ByY; }
+constexpr bool IsFoundAgain(Gate gate) {
+  return gate == Gate::kReluFoundAgain || gate == Gate::kRelu6FoundAgain;
+}
+constexpr bool IsOfRelu6(Gate gate) {
+  return gate == Gate::kRelu6ByY || gate == Gate::kRelu6FoundAgain;
+}
 
 // The images of a gradient and the parameters of its channels.
 //   T: float or Bfloat16, the dtype of images. All else is f32.
 template <typename T>
 struct NormGradientRows {
-  const T *dy, *x, *y;             // [rows, width]; y: null unless the gate is kByY
-  const float *mean, *a, *offset;  // [width]; a and offset: for kFoundAgain
+  const T *dy, *x, *y;             // [rows, width]; y: null unless IsByY
+  const float *mean, *a, *offset;  // [width]; a and offset: for IsFoundAgain
 };
 
 // Every function below exists for images of float and of Bfloat16, computes in f32, and rounds a
@@ -30,11 +42,13 @@ void AddMomentRows(const float* x, int64_t rows, int64_t width, const float* shi
 void AddMomentRows(const Bfloat16* x, int64_t rows, int64_t width, const float* shift, float* sums);
 
 // y = act((x - mean) * a + offset + side). The product and the sum are rounded once.
-//   side: null if there is none.  relu: act is relu, which keeps NaN.  y may be x or side.
+//   side: null if there is none.  y may be x or side.
 void NormalizeRows(const float* x, const float* side, int64_t rows, int64_t width,
-                   const float* mean, const float* a, const float* offset, bool relu, float* y);
+                   const float* mean, const float* a, const float* offset, NormActivation act,
+                   float* y);
 void NormalizeRows(const Bfloat16* x, const Bfloat16* side, int64_t rows, int64_t width,
-                   const float* mean, const float* a, const float* offset, bool relu, Bfloat16* y);
+                   const float* mean, const float* a, const float* offset, NormActivation act,
+                   Bfloat16* y);
 
 // Adds g, which is dy where the gate is open and else 0, to sums[0, width), and g * (x - mean) to
 // sums[width, 2 * width).

@@ -1,5 +1,6 @@
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -68,17 +69,19 @@ TEST(FusedBatchNorm, GradientMatchesTheReferenceInTrainingAndInference) {
   }
 }
 
-// The block of batch norm, shortcut and relu, forward and backward, by the plain reference ops.
+// The block of batch norm, shortcut and activation, forward and backward, by the plain reference
+// ops.
 struct Block {
   Shape shape;
   Shape channels;
+  std::string activation = "Relu";
   std::vector<Array> forward = {};   // inputs of _FusedBatchNormEx
   std::vector<Array> backward = {};  // inputs of _FusedBatchNormGradEx
   std::vector<Array> y = {}, gradients = {};
 
   KernelSpec Spec(const char* op, bool is_training, bool side, std::vector<Shape> outputs) const {
     KernelSpec spec{.op = op, .name = op, .attrs = BatchNormAttrs(is_training)};
-    spec.attrs.Set("activation_mode", std::string("Relu"));
+    spec.attrs.Set("activation_mode", activation);
     spec.attrs.Set("num_side_inputs", int64_t{side ? 1 : 0});
     for (const Shape& output : outputs) spec.outputs.push_back(F32(output));
     return spec;
@@ -104,16 +107,21 @@ Array Run(const KernelSpec& spec, const std::vector<Array>& inputs, size_t outpu
 struct Images {
   bool bfloat16 = false;  // their numbers are those of bf16
   int64_t nan_at = -1;    // x has a NaN in this element
+  std::string activation = "Relu";
+  bool round_y = false;  // the gradient is that of y, rounded to bf16
 };
 
 Block MakeBlock(bool is_training, bool side, const Shape& shape = {4, 5, 6, 32},
                 const Images& images = {}) {
-  Block b{.shape = shape, .channels = {shape[3]}};
+  Block b{.shape = shape, .channels = {shape[3]}, .activation = images.activation};
   const auto image = [&](uint64_t seed, float low = -1, float high = 1) {
     const Array array = RandomArray(b.shape, seed, low, high);
     return images.bfloat16 ? array.Cast(DType::kBfloat16).Cast(DType::kFloat32) : array;
   };
-  b.forward = {image(1, 2, 5), RandomArray(b.channels, 2), RandomArray(b.channels, 3),
+  const bool is_relu6 = b.activation == "Relu6";  // y before it is from -4 to 10
+  b.forward = {image(1, 2, 5),
+               is_relu6 ? RandomArray(b.channels, 2, -4, 4) : RandomArray(b.channels, 2),
+               is_relu6 ? RandomArray(b.channels, 3, 2, 4) : RandomArray(b.channels, 3),
                RandomArray(b.channels, 4, 3, 4), RandomArray(b.channels, 5, 0.5f, 1)};
   if (images.nan_at >= 0) b.forward[0].data<float>()[images.nan_at] = std::nanf("");
   KernelSpec norm{.op = "FusedBatchNormV3", .name = "n", .attrs = BatchNormAttrs(is_training)};
@@ -121,15 +129,16 @@ Block MakeBlock(bool is_training, bool side, const Shape& shape = {4, 5, 6, 32},
     norm.outputs.push_back(F32(s));
   b.y = *RunReferenceKernel(norm, b.forward);
   const KernelSpec add{.op = "AddV2", .name = "a", .outputs = {F32(b.shape)}};
-  const KernelSpec relu{.op = "Relu", .name = "r", .outputs = {F32(b.shape)}};
-  const KernelSpec relu_grad{.op = "ReluGrad", .name = "rg", .outputs = {F32(b.shape)}};
+  const KernelSpec relu{.op = b.activation, .name = "r", .outputs = {F32(b.shape)}};
+  const KernelSpec relu_grad{.op = b.activation + "Grad", .name = "rg", .outputs = {F32(b.shape)}};
   if (side) {
     b.forward.push_back(image(6));
     b.y[0] = Run(add, {b.y[0], b.forward[5]});
   }
   b.y[0] = Run(relu, {b.y[0]});
-  const Array dy = image(7), gradient = Run(relu_grad, {dy, b.y[0]});
-  b.backward = {dy, b.forward[0], b.forward[1], b.y[3], b.y[4], b.y[5], b.forward[2], b.y[0]};
+  const Array y = images.round_y ? b.y[0].Cast(DType::kBfloat16).Cast(DType::kFloat32) : b.y[0];
+  const Array dy = image(7), gradient = Run(relu_grad, {dy, y});
+  b.backward = {dy, b.forward[0], b.forward[1], b.y[3], b.y[4], b.y[5], b.forward[2], y};
   KernelSpec norm_grad{
       .op = "FusedBatchNormGradV3", .name = "g", .attrs = BatchNormAttrs(is_training)};
   for (const Shape& s : {b.shape, b.channels, b.channels, Shape{0}, Shape{0}})
@@ -240,6 +249,50 @@ TEST(FusedBatchNorm, ANanStaysInItsChannel) {
       }
     }
   }
+}
+
+TEST(FusedBatchNorm, Relu6MatchesThePlainOps) {
+  for (const int64_t channels : {3, 16, 19, 64}) {
+    for (const bool is_training : {true, false}) {
+      for (const bool side : {false, true}) {
+        for (const DType dtype : {DType::kFloat32, DType::kBfloat16}) {
+          Images images{
+              .bfloat16 = true, .activation = "Relu6", .round_y = dtype == DType::kBfloat16};
+          const Block b = MakeBlock(is_training, side, {3, 15, 7, channels}, images);
+          const auto y = b.y[0].values<float>();
+          EXPECT_GT(std::count(y.begin(), y.end(), 0.0f), 0);
+          EXPECT_GT(std::count(y.begin(), y.end(), 6.0f), 0);
+          EXPECT_EQ(DifferenceFromPlainOps(b, is_training, side, dtype), "");
+          images.nan_at = 8 * channels - 1;
+          EXPECT_EQ(
+              DifferenceFromPlainOps(MakeBlock(is_training, side, {3, 15, 7, channels}, images),
+                                     is_training, side, dtype),
+              "");
+        }
+      }
+    }
+  }
+}
+
+TEST(FusedBatchNorm, Relu6InBlocksMatchesThePlainOps) {
+  const Tolerance sums{.relative = 2e-5, .absolute = 3e-4};
+  for (const bool side : {false, true}) {
+    const Block b = MakeBlock(true, side, {3, 5, 7, 32}, {.activation = "Relu6"});
+    const std::vector<size_t> images = side ? std::vector<size_t>{0, 5} : std::vector<size_t>{0};
+    EXPECT_EQ(DifferenceInBlocks(b.ForwardSpec(true, side), b.forward, b.y, images, {0}, 16,
+                                 KernelTier::kFused, kSums, /*num_outputs=*/5),
+              "");
+    EXPECT_EQ(DifferenceInBlocks(b.BackwardSpec(true, side), b.backward, b.gradients, {0, 1, 7},
+                                 images, 16, KernelTier::kFused, sums),
+              "");
+  }
+}
+
+TEST(FusedBatchNorm, AnUnknownActivationIsRefused) {
+  Block b = MakeBlock(true, false);
+  b.activation = "Tanh";
+  EXPECT_FALSE(RunKernel(b.ForwardSpec(true, false), b.forward, KernelTier::kFused).ok());
+  EXPECT_FALSE(RunKernel(b.BackwardSpec(true, false), b.backward, KernelTier::kFused).ok());
 }
 
 TEST(FusedBatchNorm, AnyNumberOfThreadsMatchesThePlainOps) {

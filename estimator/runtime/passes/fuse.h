@@ -60,8 +60,8 @@ void FuseConvBlock(Module& module, KernelTier fastest);
 
 // FusedBatchNormV3 (+ AddV2) + Relu -> _FusedBatchNormEx. If the program has the gradient too:
 // ReluGrad + FusedBatchNormGradV3   -> _FusedBatchNormGradEx
-// See kernels/fused/batch_norm.cc. The sum is not written to memory; without a side input, the
-// gradient before the activation is not either.
+// The same with Relu6 and Relu6Grad. See kernels/fused/batch_norm.cc. The sum is not written to
+// memory; without a side input, the gradient before the activation is not either.
 void FuseBatchNorm(Module& module, KernelTier fastest);
 
 // Chains of element-wise f32 and bf16 ops of one shape, casts between the two, and casts from u8 to

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -66,13 +67,15 @@ class BatchNormFuser {
       // If the side input depends on another output of the batch norm, fusing would make a cycle.
       if (!(module_.spec(side) == norm.outputs[0]) || DependsOn(side, n)) return;
     }
-    const int relu = Next({add >= 0 ? add : n, 0}, "Relu");
+    const Value sum{add >= 0 ? add : n, 0};
+    int relu = -1;  // or relu6
+    for (const char* op : {"Relu", "Relu6"}) relu = std::max(relu, Next(sum, op));
     if (relu < 0) return;
 
     Node fused = norm;
     fused.op = "_FusedBatchNormEx";
     fused.name = at(relu).name;
-    fused.attrs.Set("activation_mode", std::string("Relu"));
+    fused.attrs.Set("activation_mode", at(relu).op);
     fused.attrs.Set("num_side_inputs", int64_t{add >= 0 ? 1 : 0});
     if (add >= 0) fused.inputs.push_back(side);
     auto origin = std::make_shared<Origin>();
@@ -95,8 +98,9 @@ class BatchNormFuser {
 
   // Fuses the gradient of batch norm n, which was fused to node `block`.
   void FuseGradient(int n, int block, bool side) {
+    const std::string relu_grad = at(block).attrs.s("activation_mode") + "Grad";
     for (const int d : readers_[{block, 0}]) {
-      if (!IsOp(d, "ReluGrad") || at(d).inputs[1] != Value{block, 0}) continue;
+      if (!IsOp(d, relu_grad.c_str()) || at(d).inputs[1] != Value{block, 0}) continue;
       for (const int g : readers_[{d, 0}]) {
         if (!IsOp(g, "FusedBatchNormGradV3") || at(g).inputs[0] != Value{d, 0} ||
             at(g).inputs[1] != at(block).inputs[0] || at(g).inputs[3] != Value{n, 3})
@@ -113,7 +117,7 @@ class BatchNormFuser {
     const Node& plain = at(norm_grad);
     Node fused = plain;
     fused.op = "_FusedBatchNormGradEx";
-    fused.attrs.Set("activation_mode", std::string("Relu"));
+    fused.attrs.Set("activation_mode", at(block).attrs.s("activation_mode"));
     fused.attrs.Set("num_side_inputs", int64_t{side ? 1 : 0});
     fused.inputs[0] = at(relu_grad).inputs[0];
     fused.inputs.push_back(at(block).inputs[2]);

@@ -17,7 +17,8 @@ class FuseBatchNormTest : public ::testing::Test {
   Value Feed(const Shape& shape) {
     const Value value = b_.Feed(shape);
     Array numbers = Numbers(shape, 1 + static_cast<int>(feeds_.size()));
-    for (float& number : numbers.values<float>()) number = 1.5f + number;  // variances are positive
+    // Variances are positive, and some results are above 6.
+    for (float& number : numbers.values<float>()) number = 1.5f + number;
     feeds_.push_back(numbers);
     inputs_.push_back(value);
     return value;
@@ -61,35 +62,63 @@ class FuseBatchNormTest : public ::testing::Test {
   std::vector<Array> feeds_;
 };
 
-TEST_F(FuseBatchNormTest, InferenceIsOnePassWithItsRelu) {
-  b_.Fetch(b_.Op("Relu", {Norm(false)}, kImages));
+// The parameter is the activation.
+class FuseBatchNormActivationTest : public FuseBatchNormTest,
+                                    public ::testing::WithParamInterface<std::string> {
+ protected:
+  std::string Grad() const { return GetParam() + "Grad"; }
+};
+
+TEST_P(FuseBatchNormActivationTest, InferenceIsOnePassWithItsActivation) {
+  b_.Fetch(b_.Op(GetParam(), {Norm(false)}, kImages));
   Apply();
-  EXPECT_EQ(Only(b_.module, "_FusedBatchNormEx").attrs.i("num_side_inputs"), 0);
-  EXPECT_EQ(Count(b_.module, "Relu") + Count(b_.module, "FusedBatchNormV3"), 0);
+  const Attrs& attrs = Only(b_.module, "_FusedBatchNormEx").attrs;
+  EXPECT_EQ(attrs.i("num_side_inputs"), 0);
+  EXPECT_EQ(attrs.s("activation_mode"), GetParam());
+  EXPECT_EQ(Count(b_.module, GetParam()) + Count(b_.module, "FusedBatchNormV3"), 0);
 }
 
-TEST_F(FuseBatchNormTest, ForwardAndBackwardMatchTogether) {
+TEST_P(FuseBatchNormActivationTest, ForwardAndBackwardMatchTogether) {
   const Value norm = Norm(true);
-  const Value y = b_.Op("Relu", {norm}, kImages);
+  const Value y = b_.Op(GetParam(), {norm}, kImages);
   b_.Fetch(y);
   b_.Fetch({norm.node, 1});  // the moving averages read the batch's moments
-  FetchGradient(b_.Op("ReluGrad", {dy(), y}, kImages), norm);
+  FetchGradient(b_.Op(Grad(), {dy(), y}, kImages), norm);
   Apply();
   EXPECT_EQ(Only(b_.module, "_FusedBatchNormGradEx").outputs.size(), 5u);
-  EXPECT_EQ(Count(b_.module, "ReluGrad") + Count(b_.module, "FusedBatchNormGradV3"), 0);
+  EXPECT_EQ(Count(b_.module, Grad()) + Count(b_.module, "FusedBatchNormGradV3"), 0);
 }
 
-TEST_F(FuseBatchNormTest, TheShortcutGetsItsGradientFromTheBlock) {
+TEST_P(FuseBatchNormActivationTest, TheShortcutGetsItsGradientFromTheBlock) {
   const Value norm = Norm(true);
-  const Value y = b_.Op("Relu", {b_.Op("AddV2", {side(), norm}, kImages)}, kImages);
+  const Value y = b_.Op(GetParam(), {b_.Op("AddV2", {side(), norm}, kImages)}, kImages);
   b_.Fetch(y);
-  const Value gradient = b_.Op("ReluGrad", {dy(), y}, kImages);
+  const Value gradient = b_.Op(Grad(), {dy(), y}, kImages);
   FetchGradient(gradient, norm);
   b_.Fetch(b_.Op("Neg", {gradient}, kImages));
   Apply();
   EXPECT_EQ(Only(b_.module, "_FusedBatchNormEx").inputs.size(), 6u);
   EXPECT_EQ(Only(b_.module, "Neg").inputs[0].output, 5);
-  EXPECT_EQ(Count(b_.module, "ReluGrad") + Count(b_.module, "AddV2"), 0);
+  EXPECT_EQ(Count(b_.module, Grad()) + Count(b_.module, "AddV2"), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FuseBatchNormActivationTest, ::testing::Values("Relu", "Relu6"));
+
+// The gradient is not the one of the activation: it is left apart.
+TEST_F(FuseBatchNormTest, TheGradientOfAnotherActivationStaysApart) {
+  const Value norm = Norm(true);
+  const Value y = b_.Op("Relu6", {norm}, kImages);
+  b_.Fetch(y);
+  FetchGradient(b_.Op("ReluGrad", {dy(), y}, kImages), norm);
+  Apply();
+  EXPECT_EQ(Count(b_.module, "_FusedBatchNormEx"), 1);
+  EXPECT_EQ(Count(b_.module, "_FusedBatchNormGradEx"), 0);
+}
+
+TEST_F(FuseBatchNormTest, AnotherActivationStaysApart) {
+  b_.Fetch(b_.Op("Tanh", {Norm(false)}, kImages));
+  Apply();
+  EXPECT_EQ(Count(b_.module, "_FusedBatchNormEx"), 0);
 }
 
 TEST_F(FuseBatchNormTest, WhatOthersReadStaysApart) {
