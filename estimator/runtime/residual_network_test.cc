@@ -1,5 +1,5 @@
-// A residual network of real ops: blocks of batch norm and relu or relu6 are fused, activations lie in
-// blocks of channels where the CPU has AVX-512, and the steps agree with the reference kernels.
+// A residual network of real ops: blocks of batch norm and relu or relu6 are fused, activations lie
+// in blocks of channels where the CPU has AVX-512, and the steps agree with the reference kernels.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -14,8 +14,8 @@ namespace estimator::fused {
 enum class NormActivation { kIdentity, kRelu, kRelu6 };
 
 // Where the gradient of the activation flows: everywhere, or where y > 0 (relu), or where 0 < y < 6
-// (relu6). y is read, or computed again from x. A y computed again for bf16 images is not rounded, but
-// the gate is closed where y, rounded, is 6.
+// (relu6). y is read, or computed again from x. A y computed again for bf16 images is not rounded,
+// but the gate is closed where y, rounded, is 6.
 enum class Gate { kOpen, kReluByY, kReluFoundAgain, kRelu6ByY, kRelu6FoundAgain };
 constexpr bool IsByY(Gate gate) { return gate == Gate::kReluByY || gate == Gate::kRelu6ByY; }
 constexpr bool IsFoundAgain(Gate gate) {

@@ -8,8 +8,8 @@
 
 namespace estimator::gemm {
 
-// MatMul, and _FusedMatMul with any activation (kernels/fused_ops.h), but without a side input. MakeMatMul
-// returns null for other specs. kernel_rules.h says where it is fast.
+// MatMul, and _FusedMatMul with any activation (kernels/fused_ops.h), but without a side input.
+// MakeMatMul returns null for other specs. kernel_rules.h says where it is fast.
 bool AcceptsMatMul(const KernelSpec& spec);
 std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec);
 

@@ -33,7 +33,7 @@ void FoldBatchNorm(Module& module);
 // An activation is an op that has the trait (kernels/op_traits.h). It is not fused if the product
 // would then need a slower tier; neither is the AddV2 of a MatMul. Ops are not fused if another node
 // reads a value between them.
-//   compute_dtype: CompileOptions.compute_dtype. With bf16, the tiers are also those of bf16 factors.
+//   compute_dtype: CompileOptions.compute_dtype. With bf16, the tier of bf16 factors counts too.
 void FuseBias(Module& module, KernelTier fastest, DType compute_dtype = DType::kFloat32);
 
 // A MaxPool and its MaxPoolGrad share the places of the maxima, one byte each, so that the gradient

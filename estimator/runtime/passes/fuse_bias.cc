@@ -10,7 +10,8 @@
 namespace estimator::ir {
 namespace {
 
-// Nodes that are fused: the product, the bias and, if not null, the add and the activation after them.
+// Nodes that are fused: the product, the bias and, if not null, the add and the activation after
+// them.
 struct Chain {
   const Node* product = nullptr;
   const Node* bias = nullptr;
