@@ -1,9 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numbers>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 
@@ -79,36 +85,40 @@ TEST(FusedActivations, MatchTheReferenceInBfloat16) {
   }
 }
 
+std::vector<float> SpecialNumbers() {
+  return {std::numeric_limits<float>::quiet_NaN(),
+          kInfinity,
+          -kInfinity,
+          0.0f,
+          -0.0f,
+          1.0f,
+          -1.0f,
+          1e-40f,
+          -1e-40f,
+          1e-30f,
+          -1e-30f,
+          1e-8f,
+          -1e-8f,
+          0.34657f,
+          -0.34657f,
+          -0.35f,
+          13.9f,
+          13.95f,
+          -13.9f,
+          -13.95f,
+          -17.4f,
+          80.0f,
+          -80.0f,
+          88.5f,
+          -88.5f,
+          1e3f,
+          -1e3f,
+          3.4e38f,
+          -3.4e38f};
+}
+
 TEST(FusedActivations, HaveTheReferencesValuesOfSpecialNumbers) {
-  const std::vector<float> special = {std::numeric_limits<float>::quiet_NaN(),
-                                      kInfinity,
-                                      -kInfinity,
-                                      0.0f,
-                                      -0.0f,
-                                      1.0f,
-                                      -1.0f,
-                                      1e-40f,
-                                      -1e-40f,
-                                      1e-30f,
-                                      -1e-30f,
-                                      1e-8f,
-                                      -1e-8f,
-                                      0.34657f,
-                                      -0.34657f,
-                                      -0.35f,
-                                      13.9f,
-                                      13.95f,
-                                      -13.9f,
-                                      -13.95f,
-                                      -17.4f,
-                                      80.0f,
-                                      -80.0f,
-                                      88.5f,
-                                      -88.5f,
-                                      1e3f,
-                                      -1e3f,
-                                      3.4e38f,
-                                      -3.4e38f};
+  const std::vector<float> special = SpecialNumbers();
   const int64_t n = static_cast<int64_t>(special.size());
   Array a(DType::kFloat32, {n, n}), b(DType::kFloat32, {n, n});
   for (int64_t i = 0; i < n * n; ++i) {
@@ -121,6 +131,83 @@ TEST(FusedActivations, HaveTheReferencesValuesOfSpecialNumbers) {
     EXPECT_MATCHES_REFERENCE(SpecOf(c, {DType::kBfloat16, {n, n}}),
                              Operands(c, {a.Cast(DType::kBfloat16), b.Cast(DType::kBfloat16)}),
                              KernelTier::kFused, c.tolerance.relative > 0 ? kRounded : Tolerance{});
+  }
+}
+
+// GELU and its derivative, without the digits that 1 + erf and 1 + tanh lose.
+double Gelu(double x) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
+double GeluDerivative(double x) {
+  return 0.5 * std::erfc(-x / std::numbers::sqrt2) +
+         x * std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi);
+}
+double GeluApproximate(double x) {
+  return x / (1 + std::exp(-std::sqrt(8 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+double GeluApproximateDerivative(double x) {
+  const double scale = std::sqrt(8 / std::numbers::pi);
+  const double e = std::exp(-scale * (x + 0.044715 * x * x * x));
+  return 1 / (1 + e) + x * e / ((1 + e) * (1 + e)) * scale * (1 + 3 * 0.044715 * x * x);
+}
+
+TEST(FusedActivations, GeluIsAsExactAsDocumented) {
+  const std::vector<std::pair<std::string, double (*)(double)>> cases = {
+      {"_Gelu", Gelu},
+      {"_GeluGrad", GeluDerivative},
+      {"_GeluApproximate", GeluApproximate},
+      {"_GeluApproximateGrad", GeluApproximateDerivative}};
+  const Array dy = RandomArray({kSize}, 1);
+  for (const auto& [op, function] : cases) {
+    const bool is_gradient = absl::EndsWith(op, "Grad");
+    for (const float range : {1e-3f, 1.0f, 4.0f, 12.0f}) {
+      const Array x = RandomArray({kSize}, 2, -range, range);
+      const std::vector<Array> inputs = is_gradient ? std::vector<Array>{dy, x} : std::vector{x};
+      const KernelSpec spec =
+          CompleteSpec({.op = op, .outputs = {{DType::kFloat32, {kSize}}}}, inputs);
+      const auto actual = RunKernel(spec, inputs, KernelTier::kFused);
+      const auto reference = RunReferenceKernel(spec, inputs);
+      EST_ASSERT_OK(actual);
+      EST_ASSERT_OK(reference);
+      double worst = 0;
+      for (int64_t i = 0; i < kSize; ++i) {
+        const double factor = is_gradient ? dy.data<float>()[i] : 1, xi = x.data<float>()[i];
+        const double exact = factor * function(xi);
+        // In units in the last place of dy or x.
+        const double unit = 0x1p-23 * std::abs(is_gradient ? factor : xi);
+        worst = std::max(worst, std::abs((*actual)[0].data<float>()[i] - exact) / unit);
+        ASSERT_NEAR((*reference)[0].data<float>()[i], exact, unit) << op << " of " << xi;
+      }
+      EXPECT_LE(worst, 2) << op << ", " << range;
+    }
+  }
+}
+
+TEST(FusedActivations, GeluHasTheReferencesValuesOfSpecialNumbers) {
+  const std::vector<float> special = SpecialNumbers(), gradients = {1, -2, 0, NAN};
+  const int64_t n = static_cast<int64_t>(special.size());
+  Array x(DType::kFloat32, {4, n}), dy(DType::kFloat32, {4, n});
+  for (int64_t i = 0; i < 4 * n; ++i) {
+    x.data<float>()[i] = special[static_cast<size_t>(i % n)];
+    dy.data<float>()[i] = gradients[static_cast<size_t>(i / n)];
+  }
+  constexpr Tolerance kSpecial{.relative = 1e-6, .absolute = 1e-6};
+  for (const char* op : {"_Gelu", "_GeluApproximate"}) {
+    const KernelSpec spec{.op = op, .outputs = {{DType::kFloat32, {4, n}}}};
+    EXPECT_MATCHES_REFERENCE(spec, {x}, KernelTier::kFused, kSpecial);
+    const KernelSpec grad{.op = absl::StrCat(op, "Grad"), .outputs = {{DType::kFloat32, {4, n}}}};
+    EXPECT_MATCHES_REFERENCE(grad, (std::vector<Array>{dy, x}), KernelTier::kFused, kSpecial);
+  }
+}
+
+TEST(FusedActivations, GeluInBfloat16IsRoundedOnce) {
+  const Array x = RandomArray({kSize}, 1, -4, 4).Cast(DType::kBfloat16),
+              dy = RandomArray({kSize}, 2).Cast(DType::kBfloat16);
+  const TensorSpec output{DType::kBfloat16, {kSize}};
+  const Tolerance rounded{.relative = 1.0 / 128, .absolute = 1e-6};
+  for (const char* op : {"_Gelu", "_GeluApproximate"}) {
+    EXPECT_MATCHES_REFERENCE((KernelSpec{.op = op, .outputs = {output}}), {x}, KernelTier::kFused,
+                             rounded);
+    EXPECT_MATCHES_REFERENCE((KernelSpec{.op = absl::StrCat(op, "Grad"), .outputs = {output}}),
+                             (std::vector<Array>{dy, x}), KernelTier::kFused, rounded);
   }
 }
 

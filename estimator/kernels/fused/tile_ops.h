@@ -14,6 +14,7 @@
 //   6     Erf
 //   8     Softplus, at x = -13.95, from where on TensorFlow and we take exp(x); 4 elsewhere
 //   2     TanhGrad and SigmoidGrad, of their largest term
+//   2     Gelu and GeluApproximate, of x; GeluGrad and GeluApproximateGrad, of dy
 #ifndef ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
 #define ESTIMATOR_KERNELS_FUSED_TILE_OPS_H_
 
@@ -61,7 +62,11 @@ enum class TileOp : uint8_t {
   kSoftplus,
   kSoftplusGrad,  // (dy, x): dy / (exp(-x) + 1)
   kSoftsign,
-  kSoftsignGrad,  // (dy, x): dy / (|x| + 1)^2
+  kSoftsignGrad,         // (dy, x): dy / (|x| + 1)^2
+  kGelu,                 // x / 2 (1 + erf(x / sqrt(2)))
+  kGeluGrad,             // (dy, x)
+  kGeluApproximate,      // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+  kGeluApproximateGrad,  // (dy, x)
   kGreater,
   kGreaterEqual,
   kLess,
@@ -80,7 +85,8 @@ struct TileOpInfo {
   bool has_alpha = false;  // the op has TensorFlow's attribute "alpha"
 };
 
-// Finds an op by TensorFlow's name. Returns nullopt if it is not in the list.
+// Finds an op by TensorFlow's name, or "_Gelu" for kGelu etc. Returns nullopt if it is not in the
+// list.
 std::optional<TileOpInfo> FindTileOp(absl::string_view name);
 
 // out[i] = op(a[i], b[i], c[i]) for i < n. Unused operands may be null. `out` may be an operand.

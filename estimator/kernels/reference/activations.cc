@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numbers>
+#include <type_traits>
 
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/accumulate.h"
@@ -68,6 +70,33 @@ Acc SoftplusOf(Acc x) {
   return std::log1p(std::exp(x));
 }
 
+// The ops that passes/transformer makes of GELU (ops/activations.h) and its gradient. They compute in
+// double, because 1 + tanh(u) and 1 + erf(u) lose digits where they are near 0.
+double GeluOf(double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }
+double GeluGradOf(double gradient, double x) {
+  const double pdf = std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+  return gradient * (0.5 * (1 + std::erf(x / std::numbers::sqrt2)) + x * pdf);
+}
+
+const double kGeluScale = std::sqrt(2 * std::numbers::inv_pi);
+constexpr double kGeluCubic = 0.044715;
+double GeluApproximateOf(double x) {
+  return 0.5 * x * (1 + std::tanh(kGeluScale * (x + kGeluCubic * x * x * x)));
+}
+double GeluApproximateGradOf(double gradient, double x) {
+  const double tanh = std::tanh(kGeluScale * (x + kGeluCubic * x * x * x));
+  const double slope = kGeluScale * (1 + 3 * kGeluCubic * x * x);
+  return gradient * 0.5 * ((1 + tanh) + x * (1 - tanh * tanh) * slope);
+}
+
+// A function of doubles as one of any floating type.
+template <typename Fn>
+auto InDouble(Fn fn) {
+  return [fn](auto... x) {
+    return static_cast<std::common_type_t<decltype(x)...>>(fn(static_cast<double>(x)...));
+  };
+}
+
 // As in TensorFlow, relu(NaN) is NaN.
 EST_REGISTER_KERNEL("Relu", KernelTier::kReference,
                     Unary([](auto x) { return x < 0 ? decltype(x){0} : x; }));
@@ -122,6 +151,11 @@ EST_REGISTER_KERNEL("LeakyReluGrad", KernelTier::kReference, [](const KernelSpec
     return x > 0 ? gradient : gradient * static_cast<decltype(x)>(alpha);
   })(spec);
 });
+EST_REGISTER_KERNEL("_Gelu", KernelTier::kReference, Unary(InDouble(GeluOf)));
+EST_REGISTER_KERNEL("_GeluGrad", KernelTier::kReference, Binary(InDouble(GeluGradOf)));
+EST_REGISTER_KERNEL("_GeluApproximate", KernelTier::kReference, Unary(InDouble(GeluApproximateOf)));
+EST_REGISTER_KERNEL("_GeluApproximateGrad", KernelTier::kReference,
+                    Binary(InDouble(GeluApproximateGradOf)));
 
 }  // namespace
 }  // namespace estimator
