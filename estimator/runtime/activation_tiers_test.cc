@@ -67,9 +67,7 @@ TEST_F(ActivationTiersTest, NoInstructionIsOnTheReferenceTier) {
 TEST_F(ActivationTiersTest, AnActivationOfAnActivationIsOneInstruction) {
   const Tensor x = Placeholder(DType::kFloat32, {64, 128});
   Tensor y = x;
-  for (const auto& [name, activation] : Activations()) {
-    if (name != "Gelu" && name != "GeluApproximate") y = activation(y);
-  }
+  for (const auto& [name, activation] : Activations()) y = activation(y);
   const auto program =
       Program::Compile(graph_, {.feeds = {x}, .fetches = {y}, .updates = {}}, {.print_plan = true});
   EST_ASSERT_OK(program);

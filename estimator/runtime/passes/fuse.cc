@@ -17,6 +17,7 @@ void Fuse(Module& module, const CompileOptions& options) {
   if (Runs(options, "fuse_random_mask")) FuseRandomMask(module, fastest);
   if (Runs(options, "fuse_layer_norm")) FuseLayerNorm(module, fastest);
   if (Runs(options, "fuse_attention")) FuseAttention(module, fastest);
+  if (Runs(options, "fuse_gelu")) FuseGelu(module, fastest);
   if (options.compute_dtype == DType::kBfloat16) NarrowProducts(module, fastest);
   if (Runs(options, "widen_results")) WidenResults(module, fastest);
   if (Runs(options, "fuse_elementwise")) FuseElementwise(module, fastest);

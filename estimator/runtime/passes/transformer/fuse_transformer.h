@@ -23,6 +23,14 @@ void FuseLayerNorm(Module& module, KernelTier fastest);
 // the dropout.
 void FuseAttention(Module& module, KernelTier fastest);
 
+// GELU as ops/activations.h, tf.nn.gelu and BERT's code write it, and its gradient:
+//   x (1 + erf(x / sqrt(2))) / 2                            -> _Gelu(x), _GeluGrad(dy, x)
+//   x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2       -> _GeluApproximate, _GeluApproximateGrad
+// These are element-wise ops in f32 and bf16, which FuseElementwise joins with others. Nothing is
+// fused if another node reads the values between, as another form of the gradient does. It may read
+// those that one op computes from x, such as x / 2.
+void FuseGelu(Module& module, KernelTier fastest);
+
 }  // namespace estimator::ir
 
 #endif  // ESTIMATOR_RUNTIME_PASSES_TRANSFORMER_FUSE_TRANSFORMER_H_

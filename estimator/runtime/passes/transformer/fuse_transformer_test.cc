@@ -1,17 +1,20 @@
 #include "estimator/runtime/passes/transformer/fuse_transformer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/ops.h"
 #include "estimator/runtime/lower.h"
 #include "estimator/runtime/passes/fold_constants.h"
+#include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/merge_equal.h"
 #include "estimator/runtime/passes/prune.h"
 #include "estimator/runtime/passes/simplify.h"
@@ -126,6 +129,158 @@ TEST_F(FuseTransformerTest, NumbersThatOthersReadAreDrawn) {
   EXPECT_EQ(Count(module_, "_RandomGreaterEqual"), 0);
 }
 
+// The spellings of GELU, and the op that each becomes.
+struct Spelling {
+  const char* op;
+  Tensor (*gelu)(const Tensor& x);
+};
+Tensor TanhOf(const Tensor& x) { return Tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * Pow(x, 3))); }
+const Spelling kSpellings[] = {
+    {"_Gelu", Gelu},
+    {"_Gelu", [](const Tensor& x) { return x * (0.5 * (1 + Erf(x / std::sqrt(2.0)))); }},
+    {"_Gelu", [](const Tensor& x) { return x * 0.5 * (Erf(x * std::sqrt(0.5)) + 1); }},
+    {"_GeluApproximate", GeluApproximate},
+    {"_GeluApproximate", [](const Tensor& x) { return x * (0.5 * (1 + TanhOf(x))); }},
+};
+
+class FuseGeluTest : public FuseTransformerTest {
+ protected:
+  // The gradient of `y` in the direction of a feed.
+  Tensor GradientOf(const Tensor& y, const Tensor& x) {
+    const Tensor dy = Feed(y.shape());
+    return Gradients({y}, {x}, {Cast(dy, y.dtype())})[0];
+  }
+  // Checks that the numbers of nodes of the four ops of GELU are `forward` and `backward`.
+  void ExpectNodes(int forward, int backward) {
+    EXPECT_EQ(Count(module_, "_Gelu") + Count(module_, "_GeluApproximate"), forward)
+        << ToString(module_);
+    EXPECT_EQ(Count(module_, "_GeluGrad") + Count(module_, "_GeluApproximateGrad"), backward)
+        << ToString(module_);
+  }
+};
+
+TEST_F(FuseGeluTest, ForwardAndGradientAreOneNodeEach) {
+  for (const Spelling& spelling : kSpellings) {
+    feeds_.clear();
+    values_.clear();
+    const Tensor x = 4.0 * Feed({12, 32});
+    const Tensor y = spelling.gelu(x);
+    Lower({y, GradientOf(y, x)});
+    Apply(FuseGelu);
+    EXPECT_EQ(Count(module_, spelling.op), 1) << ToString(module_);
+    EXPECT_EQ(Count(module_, std::string(spelling.op) + "Grad"), 1) << ToString(module_);
+    EXPECT_EQ(module_.nodes.size(), 6u) << ToString(module_);  // two feeds, 4 x
+  }
+}
+
+TEST_F(FuseGeluTest, ForwardAndGradientAreOneNodeEachInBfloat16) {
+  for (const Spelling& spelling : kSpellings) {
+    feeds_.clear();
+    values_.clear();
+    const Tensor x = Cast(4.0 * Feed({12, 32}), DType::kBfloat16);
+    const Tensor y = spelling.gelu(x);
+    Lower({y, GradientOf(y, x)});
+    const Module before = module_;
+    FuseGelu(module_, kFastest);
+    EXPECT_EQ(Count(module_, spelling.op), 1) << ToString(module_);
+    EXPECT_EQ(Count(module_, std::string(spelling.op) + "Grad"), 1) << ToString(module_);
+    // Before, about ten ops round their results one after the other.
+    const auto expected = Interpret(before, values_), actual = Interpret(module_, values_);
+    EST_ASSERT_OK(expected.status());
+    EST_ASSERT_OK(actual.status());
+    for (size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(Compare((*actual)[i], (*expected)[i], {.relative = 0.02, .absolute = 0.05}).report,
+                "");
+    }
+  }
+}
+
+TEST_F(FuseGeluTest, WithoutAGradientTheForwardOpsAreOneNode) {
+  for (const Spelling& spelling : kSpellings) {
+    feeds_.clear();
+    values_.clear();
+    Lower({spelling.gelu(Feed({12, 32}))});
+    Apply(FuseGelu);
+    EXPECT_EQ(Count(module_, spelling.op), 1) << ToString(module_);
+    EXPECT_EQ(module_.nodes.size(), 2u) << ToString(module_);
+  }
+}
+
+TEST_F(FuseGeluTest, TensorFlowsGradientOfErf) {
+  const Tensor x = Feed({12, 32}), dy = Feed({12, 32});
+  const Tensor argument = x / std::sqrt(2.0);
+  const Tensor half_sum = 0.5 * (1 + Erf(argument));
+  // (dy' 2 / sqrt(pi)) exp(-argument^2), where our gradient multiplies exp(...) by the number.
+  const Tensor by_argument =
+      x * dy * 0.5 * (2 / std::sqrt(M_PI)) * Exp(-Square(argument)) / std::sqrt(2.0);
+  Lower({x * half_sum, dy * half_sum + by_argument});
+  Apply(FuseGelu);
+  ExpectNodes(1, 1);
+}
+
+TEST_F(FuseGeluTest, OtherGradientsOfTheInputAreAdded) {
+  for (const Spelling& spelling : kSpellings) {
+    feeds_.clear();
+    values_.clear();
+    const Tensor x = Feed({12, 32});
+    const Tensor y = Square(x) + spelling.gelu(x);
+    Lower({y, GradientOf(y, x)});
+    Apply(FuseGelu);
+    ExpectNodes(1, 1);
+    EXPECT_EQ(Count(module_, "AddN"), 0) << ToString(module_);
+  }
+}
+
+TEST_F(FuseGeluTest, TwoGelusOfOneInput) {
+  const Tensor x = Feed({12, 32});
+  const Tensor y = Gelu(x) * GeluApproximate(x);
+  Lower({y, GradientOf(y, x)});
+  Apply(FuseGelu);
+  ExpectNodes(2, 2);
+}
+
+TEST_F(FuseGeluTest, ItStaysIfAnotherNodeReadsItsParts) {
+  const Tensor x = Feed({12, 32});
+  const Tensor tanh = TanhOf(x);
+  const Tensor y = x * (0.5 * (1 + tanh));
+  const Tensor dx = GradientOf(y, x);
+  Lower({y, dx, tanh});
+  Apply(FuseGelu);
+  ExpectNodes(0, 0);
+  Lower({y, dx, Gradients({ReduceSum(Square(dx))}, {x})[0]});  // the gradient of the gradient
+  Apply(FuseGelu);
+  ExpectNodes(0, 0);
+}
+
+TEST_F(FuseGeluTest, OtherNumbersAreNoGelu) {
+  const Tensor x = Feed({12, 32});
+  Lower({x * (0.5 * (1 + Tanh(0.8 * (x + 0.044715 * Pow(x, 3))))), 0.5 * x * (1 + Erf(x / 1.4)),
+         0.5 * x * (1.01 + Erf(x / std::sqrt(2.0)))});
+  Apply(FuseGelu);
+  ExpectNodes(0, 0);
+}
+
+TEST_F(FuseGeluTest, AResultOfAnotherShapeStays) {
+  const Tensor x = Feed({12, 32});
+  Lower({Reshape(0.5 * x, {384}) * Reshape(1 + Erf(x / std::sqrt(2.0)), {384})});
+  Apply(FuseGelu);
+  ExpectNodes(0, 0);
+}
+
+TEST_F(FuseGeluTest, ItJoinsAChain) {
+  const Tensor x = Feed({12, 32}), bias = Feed({12, 32});
+  const Tensor y = GeluApproximate(x + bias) * 1.5;
+  Lower({y, GradientOf(y, x)});
+  Apply([](Module& module, KernelTier fastest) {
+    FuseGelu(module, fastest);
+    FuseElementwise(module, fastest);
+  });
+  const Node& chain = Only(module_, "_FusedElementwise");
+  EXPECT_THAT(chain.attrs.get<std::vector<std::string>>("ops"),
+              ::testing::UnorderedElementsAre("AddV2", "_GeluApproximate", "Mul", "Mul",
+                                              "_GeluApproximateGrad"));
+}
+
 class FuseAttentionTest : public FuseTransformerTest {
  protected:
   static constexpr int64_t kBatch = 2, kLength = 8, kHeads = 2, kSize = 4;
@@ -195,11 +350,11 @@ TEST_F(FuseAttentionTest, AnotherOrderOfAxesStays) {
 
 TEST_F(FuseAttentionTest, TheReferenceTierFusesNothing) {
   FeedOperands();
-  Lower({LayerNorm(Attention(q_, k_, v_, true, 0.1), Feed({8}), Feed({8}))});
-  for (const auto pass : {FuseRandomMask, FuseLayerNorm, FuseAttention})
+  Lower({Gelu(LayerNorm(Attention(q_, k_, v_, true, 0.1), Feed({8}), Feed({8})))});
+  for (const auto pass : {FuseRandomMask, FuseLayerNorm, FuseAttention, FuseGelu})
     pass(module_, KernelTier::kReference);
   EXPECT_EQ(Count(module_, "_Attention") + Count(module_, "_LayerNorm") +
-                Count(module_, "_RandomGreaterEqual"),
+                Count(module_, "_RandomGreaterEqual") + Count(module_, "_Gelu"),
             0);
 }
 

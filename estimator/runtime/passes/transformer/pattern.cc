@@ -1,6 +1,7 @@
 #include "estimator/runtime/passes/transformer/pattern.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -9,6 +10,15 @@
 
 namespace estimator::ir {
 namespace {
+
+// Whether `constant` is `number`, within twice the largest rounding error of its dtype.
+bool IsNumber(const Array* constant, double number) {
+  if (constant == nullptr || constant->num_elements() != 1) return false;
+  const bool is_bf16 = constant->dtype() == DType::kBfloat16;
+  if (!is_bf16 && constant->dtype() != DType::kFloat32) return false;
+  const double limit = is_bf16 ? 0x1p-8 : 0x1p-23;
+  return std::abs(constant->AsDouble() - number) <= limit * std::abs(number);
+}
 
 bool MatchOperands(const Module& module, const Pattern& pattern, const Node& node, Match* match) {
   const std::vector<Pattern>& operands = pattern.operands;
@@ -39,16 +49,18 @@ bool MatchOperands(const Module& module, const Pattern& pattern, const Node& nod
 
 }  // namespace
 
-Pattern Any(const std::string& name) {
-  return {.kind = Pattern::Kind::kAny, .name = name, .op = "", .operands = {}};
-}
+Pattern Any(const std::string& name) { return {.kind = Pattern::Kind::kAny, .name = name}; }
 
-Pattern ScalarOf(const std::string& name) {
-  return {.kind = Pattern::Kind::kScalar, .name = name, .op = "", .operands = {}};
-}
+Pattern ScalarOf(const std::string& name) { return {.kind = Pattern::Kind::kScalar, .name = name}; }
+
+Pattern NumberOf(double number) { return {.kind = Pattern::Kind::kNumber, .number = number}; }
 
 Pattern OpOf(const std::string& op, std::vector<Pattern> operands, const std::string& name) {
   return {.kind = Pattern::Kind::kOp, .name = name, .op = op, .operands = std::move(operands)};
+}
+
+Pattern EitherOf(std::vector<Pattern> alternatives) {
+  return {.kind = Pattern::Kind::kEither, .operands = std::move(alternatives)};
 }
 
 bool MatchPattern(const Module& module, const Pattern& pattern, Value value, Match* match) {
@@ -75,6 +87,14 @@ bool MatchPattern(const Module& module, const Pattern& pattern, Value value, Mat
         return false;
       break;
     }
+    case Pattern::Kind::kNumber:
+      if (!IsNumber(module.constant(Root(module, value)), pattern.number)) return false;
+      break;
+    case Pattern::Kind::kEither:
+      if (std::none_of(pattern.operands.begin(), pattern.operands.end(),
+                       [&](const Pattern& p) { return MatchPattern(module, p, value, &trial); }))
+        return false;
+      break;
     case Pattern::Kind::kOp: {
       for (; IsView(module.node(value)); value = module.node(value).inputs[0])
         trial.nodes.insert(value.node);

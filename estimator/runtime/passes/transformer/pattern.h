@@ -17,20 +17,25 @@ namespace estimator::ir {
 
 // How a value is computed. A pattern with a name matches the same value wherever the name occurs.
 struct Pattern {
-  enum class Kind { kAny, kScalar, kOp };
+  enum class Kind { kAny, kScalar, kNumber, kOp, kEither };
   Kind kind = Kind::kAny;
-  std::string name;  // of the matched value; "": none
-  std::string op;    // of kOp
-  std::vector<Pattern> operands;
+  std::string name = {};  // of the matched value; "": none
+  std::string op = {};    // of kOp
+  std::vector<Pattern> operands = {};
+  double number = 0;  // of kNumber
 };
 
 // Any value.
 Pattern Any(const std::string& name);
 // A constant f32 of one element.
 Pattern ScalarOf(const std::string& name);
+// A constant f32 or bf16 of one element, which is `number` up to the rounding of its dtype.
+Pattern NumberOf(double number);
 // Output 0 of an op. The operands of AddV2 and Mul match in either order. The op may have more inputs
 // than the pattern has operands if they are constants (axes, a shape). Views of the value match too.
 Pattern OpOf(const std::string& op, std::vector<Pattern> operands, const std::string& name = "");
+// The first of the alternatives that matches.
+Pattern EitherOf(std::vector<Pattern> alternatives);
 
 // What a pattern has matched.
 struct Match {

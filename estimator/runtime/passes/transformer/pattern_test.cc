@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "estimator/runtime/passes/testing/pass_module.h"
 
@@ -65,6 +69,28 @@ TEST_F(PatternTest, AScalarIsAConstantOfOneElement) {
   EXPECT_TRUE(Matches(pattern, Op("Mul", {b_.Scalar(2.5f), x_})));
   EXPECT_EQ(ScalarValue(b_.module, match_["c"]), 2.5);
   EXPECT_FALSE(Matches(pattern, Op("Mul", {x_, y_})));
+}
+
+TEST_F(PatternTest, ANumberIsRoundedToItsDtype) {
+  const Pattern pattern = OpOf("Mul", {Any("a"), NumberOf(0.044715)});
+  EXPECT_TRUE(Matches(pattern, Op("Mul", {b_.Scalar(0.044715f), x_})));
+  EXPECT_FALSE(Matches(pattern, Op("Mul", {x_, b_.Scalar(0.04472f)})));
+  EXPECT_FALSE(Matches(pattern, Op("Mul", {x_, y_})));
+  const auto bfloat16 = [&](float number) {
+    return b_.Constant(Array::Scalar(number).Cast(DType::kBfloat16));
+  };
+  EXPECT_TRUE(Matches(pattern, Op("Mul", {x_, bfloat16(0.044715f)})));
+  EXPECT_FALSE(Matches(pattern, Op("Mul", {x_, bfloat16(0.0452f)})));
+  const Value two = b_.Constant(Array::Of<float>({2}, {0.044715f, 0.044715f}));
+  EXPECT_FALSE(Matches(pattern, Op("Mul", {x_, two})));
+}
+
+TEST_F(PatternTest, TheFirstAlternativeThatMatchesIsTaken) {
+  const Pattern pattern =
+      EitherOf({OpOf("Neg", {OpOf("Sqrt", {Any("a")})}), OpOf("Neg", {Any("b")}), Any("c")});
+  EXPECT_TRUE(Matches(pattern, Op("Neg", {x_})));
+  EXPECT_EQ(match_.values, (std::map<std::string, Value>{{"b", x_}}));
+  EXPECT_FALSE(Matches(EitherOf({OpOf("Neg", {Any("a")}), OpOf("Exp", {Any("a")})}), x_));
 }
 
 TEST_F(PatternTest, ReductionsOfTheLastAxisOrOfAllOthers) {
