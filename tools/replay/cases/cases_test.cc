@@ -42,17 +42,21 @@ class CaseTest : public ::testing::TestWithParam<std::string> {};
 // ResNet-50 has many values before a relu. Which of them are so close to 0 that rounding decides their
 // sign depends on the algorithm, which depends on the CPU. So one step is compared, and its gradients
 // have the tolerance of whole networks (testdata/reference/resnet/network.py). Plain sums match closely.
+// In step 31 of mnist_gradient_descent, rounding decides which element of a pool is the largest.
 ReplayOptions OptionsOf(const std::string& name) {
   ReplayOptions options;
   if (absl::StartsWith(name, "resnet50")) {
     options.num_steps = 1;
     options.variable_rtol = 0.25;
+  } else if (name == "mnist_gradient_descent") {
+    options.num_steps = 30;
   }
   return options;
 }
 
-TEST(CasesTest, Resnet50MatchesTensorFlowInAllStepsWithPlainSums) {
-  for (const std::string name : {"resnet50_v1", "resnet50_v1_5"}) {
+// The cases that OptionsOf shortens.
+TEST(CasesTest, AllStepsMatchTensorFlowWithPlainSums) {
+  for (const std::string name : {"mnist_gradient_descent", "resnet50_v1", "resnet50_v1_5"}) {
     const absl::StatusOr<ReplayReport> report =
         Replay(AllCases().at(name), JoinPath(kFolder, name),
                {.compile_options = {.conv_algorithm = ConvAlgorithm::kDirect}});
