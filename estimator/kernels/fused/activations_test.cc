@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
+#include "hwy/highway.h"
 
 namespace estimator {
 namespace {
@@ -149,7 +150,7 @@ double GeluApproximateDerivative(double x) {
   return 1 / (1 + e) + x * e / ((1 + e) * (1 + e)) * scale * (1 + 3 * 0.044715 * x * x);
 }
 
-TEST(FusedActivations, GeluIsAsExactAsDocumented) {
+void CheckExactnessOfGelu() {
   const std::vector<std::pair<std::string, double (*)(double)>> cases = {
       {"_Gelu", Gelu},
       {"_GeluGrad", GeluDerivative},
@@ -181,7 +182,7 @@ TEST(FusedActivations, GeluIsAsExactAsDocumented) {
   }
 }
 
-TEST(FusedActivations, GeluHasTheReferencesValuesOfSpecialNumbers) {
+void CheckGeluOfSpecialNumbers() {
   const std::vector<float> special = SpecialNumbers(), gradients = {1, -2, 0, NAN};
   const int64_t n = static_cast<int64_t>(special.size());
   Array x(DType::kFloat32, {4, n}), dy(DType::kFloat32, {4, n});
@@ -196,6 +197,20 @@ TEST(FusedActivations, GeluHasTheReferencesValuesOfSpecialNumbers) {
     const KernelSpec grad{.op = absl::StrCat(op, "Grad"), .outputs = {{DType::kFloat32, {4, n}}}};
     EXPECT_MATCHES_REFERENCE(grad, (std::vector<Array>{dy, x}), KernelTier::kFused, kSpecial);
   }
+}
+
+TEST(FusedActivations, GeluIsAsExactAsDocumented) { CheckExactnessOfGelu(); }
+
+TEST(FusedActivations, GeluHasTheReferencesValuesOfSpecialNumbers) { CheckGeluOfSpecialNumbers(); }
+
+// The kernels choose their vectors at run time; this CPU may have larger ones.
+TEST(FusedActivations, GeluWithAvx2) {
+  hwy::SetSupportedTargetsForTest(HWY_AVX2);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  CheckExactnessOfGelu();
+  CheckGeluOfSpecialNumbers();
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 TEST(FusedActivations, GeluInBfloat16IsRoundedOnce) {
