@@ -1,6 +1,7 @@
 #include "estimator/kernels/fused_ops.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/kernels/op_traits.h"

@@ -44,7 +44,7 @@ bool TilesAreFast(const MatMulCase& p, const CpuFeatures& cpu) {
 
 // Winograd's algorithm in f32, where a convolution has fewer than 16 input or output channels. The vectors of
 // channels are only partly used, and with few input channels the transforms take longer than the products they
-// save. On 2 cores of an AMD EPYC, time as a part of oneDNN's, with AVX-512 and with AVX2, for 2048 to 100,000
+// save. On 2 cores of an AMD EPYC, time divided by oneDNN's, with AVX-512 and with AVX2, for 2048 to 100,000
 // pixels. What is marked by - is left to oneDNN:
 //   channels                         6 to 16      8 to 8     8 to 16     12 to 12     16 to 8     64 to 4
 //   3x3: forward                  - 0.67-1.05   0.56-0.76   0.59-0.89   0.57-0.77   0.39-0.62   0.33-0.61
@@ -56,13 +56,14 @@ bool TilesAreFast(const MatMulCase& p, const CpuFeatures& cpu) {
 bool WinogradIsFastForFewChannels(const ConvolutionCase& conv) {
   const int64_t in = conv.in_channels, out = conv.out_channels;
   if (conv.filter_rows == 5) return conv.pass == Pass::kInputGradient ? out >= 8 : in >= 6;
-  if (in < 8 || conv.pass == Pass::kForward) return in >= 8;
+  if (in < 8) return false;
+  if (conv.pass == Pass::kForward) return true;
   // The gradient of the input sums over output channels. With AVX2, oneDNN is fast for 8 channels.
   return out >= 12 || (conv.pass == Pass::kFilterGradient && in >= 16 && out < 8);
 }
 
 // Winograd's algorithm in f32 against oneDNN's direct one. Transforming a filter costs as much as 512
-// pixels, and adding to the gradient of a filter of 3x3 as much as 1024, or 2048 if there are few channels.
+// pixels, and adding to the gradient of a filter of 3x3 as much as 1024, or 2048 with fewer than 24 channels.
 // oneDNN is slow if images are smaller than a tile. On 2 cores of an AMD EPYC with AVX-512, ms with Winograd and
 // with oneDNN, for channels that are no multiples of 16:
 //                            3x3: 24 to 24,   100 to 100,   5x5: 20 to 50,   24 to 48,
@@ -81,15 +82,15 @@ bool WinogradIsFast(const ConvolutionCase& conv) {
   return conv.pixels() >= (small ? 256 : costly ? fewest_of_costly : 512);
 }
 
-// The kernels of first layers against oneDNN's convolution, its gradient, and a pool. The parts of oneDNN's
-// time that a step of training takes, on 2 cores of an AMD EPYC, with AVX-512 and with AVX2, for 28x28 and 32x32
+// The kernels of first layers against oneDNN's convolution, its gradient, and a pool: the time of a step of
+// training divided by oneDNN's, on 2 cores of an AMD EPYC, with AVX-512 and with AVX2, for 28x28 and 32x32
 // pixels and 1 to 64 output channels:
 //   filter                    3x3         5x5         7x7
 //   1 input channel        0.24-0.68   0.41-0.80   0.75-1.39
 //   2                      0.42-0.97   0.59-0.94   0.82-1.20
 //   3                      0.46-1.02   0.60-1.06   0.79-1.21
 //   4                      0.53-1.15   0.72-1.06   0.83-1.21
-// For filters of 7x7 they are faster if there are one input channel and at least 32 output channels (0.75 to
+// For filters of 7x7 they are faster if there is one input channel and at least 32 output channels (0.75 to
 // 1.04). For those of 5x5 with 4 channels and up to 8 output channels, their forward pass takes up to 1.14.
 bool FirstLayerIsFast(const ConvolutionCase& conv) {
   const int64_t side = std::max(conv.filter_rows, conv.filter_columns);

@@ -55,8 +55,8 @@ struct ConvolutionCase {
 
 // The implementations of the native tier that are faster than oneDNN's, the fastest one first. A program
 // takes the first one that accepts the op, and oneDNN's kernel if none does.
-//   algorithm: with kWinograd, first layers, Winograd's algorithm in f32, and without AMX in bf16, are on the
-//   list even where they are slower.
+//   algorithm: with kWinograd, the list also has first layers and Winograd's algorithm where they are
+//   slower; Winograd's algorithm in bf16 only without AMX.
 std::vector<NativeKernel> FastKernels(const MatMulCase& product, const CpuFeatures& cpu);
 std::vector<NativeKernel> FastKernels(const ConvolutionCase& conv, const CpuFeatures& cpu,
                                       ConvAlgorithm algorithm = ConvAlgorithm::kAuto);

@@ -139,7 +139,7 @@ TEST(ConvolutionRules, WinogradTakesSomeConvolutionsOfFewChannels) {
   }
 }
 
-TEST(ConvolutionRules, FirstLayersHaveFiltersOfUpToFiveTaps) {
+TEST(ConvolutionRules, FirstLayersHaveSmallFiltersOrOneInputChannel) {
   const auto takes = [](int64_t in, int64_t out, int64_t rows, int64_t columns,
                         ConvAlgorithm algorithm = ConvAlgorithm::kAuto) {
     ConvolutionCase conv = Conv(Pass::kForward, kF32, 32, 28, in, rows);

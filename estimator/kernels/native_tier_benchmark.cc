@@ -46,9 +46,9 @@ const Case kCases[] = {
     {32, 14, 40, 40, 5},   {128, 14, 10, 20, 5},   {32, 28, 12, 12, 5},   {128, 14, 20, 20, 5},
     {32, 28, 1, 20, 5},    {32, 32, 3, 32, 5},     {8, 14, 20, 50, 5},    {2, 14, 72, 72, 3},
 };
-// Runs of each kernel in a round. A choice that looks wrong gets more rounds: the fastest run of a kernel
-// varies by more than 5 % from round to round.
-constexpr int kRuns = 7, kMostRounds = 6;
+// Runs of each kernel. A choice that looks wrong after kRuns runs is judged after kMostRuns: the fastest of
+// seven runs varies by more than 5 %.
+constexpr int kRuns = 7, kMostRuns = 42;
 
 // A convolution with bias, relu and a 2x2 max pool.
 struct Block {
@@ -180,17 +180,15 @@ bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, D
   for (const Candidate& candidate : kCandidates)
     benches.push_back(MakeBench(spec, candidate.factories[pass](spec)));
   if (benches.back() == nullptr) return true;
+  double best = 1e9;
   bool right = false;
-  for (int round = 0; round < kMostRounds && !right; ++round) {
-    double best = 1e9;
-    for (int run = 0; run < kRuns; ++run) {
-      for (const auto& bench : benches) {
-        if (bench == nullptr) continue;
-        bench->Run();
-        best = std::min(best, bench->best);
-      }
+  for (int run = 0; run < (right ? kRuns : kMostRuns); ++run) {
+    for (const auto& bench : benches) {
+      if (bench == nullptr) continue;
+      bench->Run();
+      best = std::min(best, bench->best);
     }
-    right = benches.back()->best < 1.05 * best;
+    if (run + 1 == kRuns || run + 1 == kMostRuns) right = benches.back()->best < 1.05 * best;
   }
   std::printf("| %d | %d | %d, %d | %d | %s | %s | %s |", static_cast<int>(c.images),
               static_cast<int>(c.size), static_cast<int>(c.in_channels),
@@ -243,7 +241,7 @@ std::vector<KernelSpec> PartsOf(const Block& b) {
 }
 
 // The same as ops of kernels/conv_block.h.
-std::vector<KernelSpec> FusedOpsOf(const Block& b) {
+std::vector<KernelSpec> BlockOpsOf(const Block& b) {
   const std::vector<KernelSpec> parts = PartsOf(b);
   const TensorSpec x = parts[0].inputs[0], filter = parts[0].inputs[1], bias = parts[0].inputs[2];
   const TensorSpec pooled = parts[1].outputs[0], argmax = parts[1].outputs[1];
@@ -282,7 +280,7 @@ bool MeasureBlock(const Block& block) {
     parts.push_back(MakeBench(spec, MakeChosen(spec)));
   }
   bool chosen = true;
-  for (const KernelSpec& op : FusedOpsOf(block)) {
+  for (const KernelSpec& op : BlockOpsOf(block)) {
     const KernelSpec spec = complete(op, ConvAlgorithm::kWinograd);
     auto kernel = CreateKernel(spec, KernelTier::kNative, KernelTier::kNative);
     CHECK(kernel.ok()) << kernel.status();
@@ -297,11 +295,10 @@ bool MeasureBlock(const Block& block) {
   };
   double of_parts = 0, of_fused = 0;
   bool right = false;
-  for (int round = 0; round < kMostRounds && !right; ++round) {
-    for (int run = 0; run < kRuns; ++run) {
-      for (const auto& bench : parts) bench->Run();
-      for (const auto& bench : fused) bench->Run();
-    }
+  for (int run = 0; run < (right ? kRuns : kMostRuns); ++run) {
+    for (const auto& bench : parts) bench->Run();
+    for (const auto& bench : fused) bench->Run();
+    if (run + 1 != kRuns && run + 1 != kMostRuns) continue;
     of_parts = sum(parts, parts.size());
     of_fused = sum(fused, fused.size());
     right = (chosen ? of_fused : of_parts) < 1.05 * std::min(of_parts, of_fused);

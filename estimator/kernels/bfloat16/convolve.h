@@ -7,10 +7,10 @@
 //
 // for (i, j) in a grid, and 0 between the points of the grid. For a convolution w is its filter. For
 // the gradient of its input, `from` is dy, and w is the filter with both axes reversed and channels
-// exchanged. Sums are f32, and results are rounded once. A bias, an activation and a max
-// pool may follow, and `from` may be the gradient of such a pool. Products are exact, with one exception: the CPU
-// counts denormal numbers (below 2^-126, in operands and in sums) as 0. A result does not depend on
-// the number of threads.
+// exchanged. Sums are f32, and results are rounded once. A bias, an activation and a max pool may
+// follow, and `from` may be the gradient of such a pool. Products are exact, with one exception: the
+// CPU counts denormal numbers (below 2^-126, in operands and in sums) as 0. A result does not depend
+// on the number of threads.
 //
 // In f32, every number is split into two of bf16 (Split, copies.h), and three of the four products
 // are added. The error is at most 2^-15 of the sum of the products' magnitudes. So a result that is

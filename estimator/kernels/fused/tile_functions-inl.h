@@ -186,14 +186,15 @@ HWY_INLINE V Exp2(V x) {
 constexpr float kLog2E = 1.4426950408889634f;
 constexpr float kRootHalf = 0.70710678118654752f;
 constexpr float kInverseRoot2Pi = 0.39894228040143268f;
-// gelu(x) with tanh is x s(x), where s(x) = 1 / (1 + exp(-2 u)), 2 u = x (kGelu + kGeluCubic x^2).
-constexpr float kGelu = 1.5957691216057308f;  // 2 sqrt(2 / pi)
-constexpr float kGeluCubic = 0.044715f * kGelu;
+// gelu(x) with tanh is x s(x), where s(x) = 1 / (1 + exp(-2 u)),
+// 2 u = x (kGeluSlope + kGeluCubicSlope x^2).
+constexpr float kGeluSlope = 1.5957691216057308f;  // 2 sqrt(2 / pi)
+constexpr float kGeluCubicSlope = 0.044715f * kGeluSlope;
 
 HWY_INLINE V GeluApproximate(V x) {
   const D d;
-  const V factor =
-      hn::MulAdd(hn::Mul(x, x), hn::Set(d, -kLog2E * kGeluCubic), hn::Set(d, -kLog2E * kGelu));
+  const V factor = hn::MulAdd(hn::Mul(x, x), hn::Set(d, -kLog2E * kGeluCubicSlope),
+                              hn::Set(d, -kLog2E * kGeluSlope));
   return hn::Div(x, hn::Add(Exp2(hn::Mul(x, factor)), hn::Set(d, 1.0f)));
 }
 
@@ -204,11 +205,11 @@ HWY_INLINE V GeluApproximateGrad(V gradient, V x) {
   // s is 0 or 1 where x^2 is at the limit. Beyond it, 2 u' or e could be infinite, and 0 times it NaN.
   const V square = hn::Min(hn::Mul(x, x), hn::Set(d, 400.0f));
   const V factor =
-      hn::MulAdd(square, hn::Set(d, -kLog2E * kGeluCubic), hn::Set(d, -kLog2E * kGelu));
+      hn::MulAdd(square, hn::Set(d, -kLog2E * kGeluCubicSlope), hn::Set(d, -kLog2E * kGeluSlope));
   const V e = Exp2(hn::Mul(x, factor));
   const V s = hn::Div(one, hn::Add(e, one));
   const V rest = hn::Mul(hn::Min(e, hn::Set(d, 1e30f)), s);
-  const V slope = hn::MulAdd(square, hn::Set(d, 3 * kGeluCubic), hn::Set(d, kGelu));
+  const V slope = hn::MulAdd(square, hn::Set(d, 3 * kGeluCubicSlope), hn::Set(d, kGeluSlope));
   return hn::Mul(gradient, hn::MulAdd(hn::Mul(x, s), hn::Mul(rest, slope), s));
 }
 

@@ -7,6 +7,7 @@
 #include "estimator/array/half.h"
 #include "estimator/kernels/fused/bfloat16.h"
 #include "estimator/kernels/fused/parallel.h"
+#include "glog/logging.h"
 
 namespace estimator::fused {
 namespace {
@@ -36,6 +37,8 @@ class Sweep final : public UpdateSweep {
   }
 
   void AddBfloat16Copies(const std::vector<int>& outputs) override {
+    CHECK(!has_copies_);
+    has_copies_ = true;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const size_t output = static_cast<size_t>(outputs[i]);
       for (Part& part : parts_) {
@@ -96,6 +99,7 @@ class Sweep final : public UpdateSweep {
   std::vector<Part> parts_;
   std::vector<int> alias_;  // for each output of a member
   size_t num_outputs_ = 0;  // without copies
+  bool has_copies_ = false;
   Chunks chunks_;
 };
 

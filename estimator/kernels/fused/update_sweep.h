@@ -26,10 +26,11 @@ struct SweepMember {
   int num_outputs = 0;
 };
 
+// The updates of many variables.
 class UpdateSweep : public Kernel {
  public:
   // Adds outputs after those of the members: output `outputs[i]`, which is f32, rounded to bf16. They
-  // are written while the new values are in the cache.
+  // are written while the new values are in the cache. REQUIRES: it was not called before.
   virtual void AddBfloat16Copies(const std::vector<int>& outputs) = 0;
 };
 

@@ -2,6 +2,8 @@
 #ifndef ESTIMATOR_KERNELS_WINOGRAD_FIRST_LAYER_SCRATCH_H_
 #define ESTIMATOR_KERNELS_WINOGRAD_FIRST_LAYER_SCRATCH_H_
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

@@ -7,6 +7,7 @@
 
 #include "estimator/kernels/conv_block.h"
 #include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/fused_ops.h"
 #include "estimator/kernels/layout.h"
 #include "estimator/kernels/prepared_input.h"
 #include "estimator/kernels/winograd/first_layer.h"
@@ -124,18 +125,15 @@ std::optional<Forward> ForwardOf(const KernelSpec& spec) {
   if (spec.inputs.size() < 2) return std::nullopt;
   const std::optional<Op> op = OpOf(spec, spec.inputs[0], spec.inputs[1], spec.outputs[0]);
   if (!op.has_value()) return std::nullopt;
-  std::vector<std::string> fused;
-  if (spec.attrs.has("fused_ops")) fused = spec.attrs.get<std::vector<std::string>>("fused_ops");
-  const bool bias = !fused.empty() && fused[0] == "BiasAdd";
-  const bool relu = fused.size() == 2 && fused[1] == "Relu";
-  const bool side = spec.inputs.size() == 4;
-  if (fused.size() != (bias ? 1u : 0u) + (relu ? 1u : 0u)) return std::nullopt;
-  if (spec.inputs.size() != (bias ? (side ? 4u : 3u) : 2u)) return std::nullopt;
-  if (bias && spec.inputs[2] != TensorSpec{DType::kFloat32, {op->geometry.out_channels}})
+  const std::optional<FusedOps> fused = FusedOpsOf(spec);
+  if (!fused.has_value()) return std::nullopt;
+  const bool relu = fused->activation == fused::TileOp::kRelu;
+  if (fused->activation.has_value() && !relu) return std::nullopt;
+  if (fused->bias && spec.inputs[2] != TensorSpec{DType::kFloat32, {op->geometry.out_channels}})
     return std::nullopt;
-  if (side && spec.inputs[3] != spec.outputs[0]) return std::nullopt;
-  if (op->pooled && (!relu || side)) return std::nullopt;
-  return Forward{.op = *op, .bias = bias, .relu = relu, .side = side};
+  if (fused->side && spec.inputs[3] != spec.outputs[0]) return std::nullopt;
+  if (op->pooled && (!relu || fused->side)) return std::nullopt;
+  return Forward{.op = *op, .bias = fused->bias, .relu = relu, .side = fused->side};
 }
 
 std::optional<Op> InputGradientOf(const KernelSpec& spec) {

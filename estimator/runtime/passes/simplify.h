@@ -16,6 +16,7 @@
 //     -0 or -infinity, and Pow is 0 or infinity. TensorFlow's graph optimizer (ConvertPow) has the
 //     same exceptions for 0.5 and -0.5.
 //   ReluGrad(dy, x), if there is a Relu(x)                               -> ReluGrad(dy, Relu(x))
+//     and the same for Relu6, and for LeakyRelu with an alpha of at least 0
 //   Sum, Mean, Max, Min, Prod over axes of size 1                        -> Reshape
 #ifndef ESTIMATOR_RUNTIME_PASSES_SIMPLIFY_H_
 #define ESTIMATOR_RUNTIME_PASSES_SIMPLIFY_H_

@@ -13,8 +13,8 @@ void SplitAddN(Module& module);
 
 // The gradient of an activation reads values that the forward pass computed: of a GELU that is not
 // one op (transformer/fuse_transformer.h), the tanh, the square and two products. Each would be
-// written by the forward chain and kept until the gradient. Here the gradient's chain computes them again, with the same bits, from what the forward
-// chain reads. This happens if
+// written by the forward chain and kept until the gradient. Here the gradient's chain computes them
+// again, with the same bits, from what the forward chain reads. This happens if
 //   - no other node reads these values,
 //   - what the gradient's chain must read instead has fewer bytes,
 //   - the chain stays short enough for one kernel, and has no Pow, which is slow.

@@ -192,9 +192,13 @@ class GeluFuser {
     if (form.is_approximate) patterns.push_back(CubePart());
     Match trial = *match;
     Gradient gradient{.adder = adder, .parts = {}};
+    const std::vector<Value>& inputs = module_.node(adder).inputs;
     for (const Pattern& pattern : patterns) {
-      for (const Value& input : module_.node(adder).inputs) {
-        if (!MatchPattern(module_, pattern, input, &trial)) continue;
+      for (const Value& input : inputs) {
+        // A part that occurs twice belongs to two gradients, which MergeEqual has made one.
+        if (std::count(inputs.begin(), inputs.end(), input) > 1 ||
+            !MatchPattern(module_, pattern, input, &trial))
+          continue;
         gradient.parts.push_back(input);
         break;
       }

@@ -239,6 +239,19 @@ TEST_F(FuseGeluTest, TwoGelusOfOneInput) {
   ExpectNodes(2, 2);
 }
 
+// MergeEqual makes one node of both gradients' equal parts, and their sum reads it twice.
+TEST_F(FuseGeluTest, TheGradientsOfEqualGelusAreBothAdded) {
+  for (const auto gelu : {Gelu, GeluApproximate}) {
+    feeds_.clear();
+    values_.clear();
+    const Tensor x = Feed({12, 32});
+    const Tensor y = gelu(x, "") + gelu(x, "");
+    Lower({y, GradientOf(y, x)});
+    Apply(FuseGelu);
+    ExpectNodes(0, 0);
+  }
+}
+
 TEST_F(FuseGeluTest, ItStaysIfAnotherNodeReadsItsParts) {
   const Tensor x = Feed({12, 32});
   const Tensor tanh = TanhOf(x);
