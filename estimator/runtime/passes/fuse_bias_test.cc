@@ -227,7 +227,8 @@ TEST_F(FuseBiasTest, AnActivationWhoseInputIsReadStaysApart) {
   EXPECT_EQ(Count(b_.module, "Softplus"), 1);
 }
 
-// On CPUs without AMX, Winograd's algorithm computes the convolution of 32 channels, and oneDNN that of 8.
+// On CPUs without AMX, Winograd's algorithm computes the convolution of 32 channels, and oneDNN
+// that of 8.
 TEST_F(FuseBiasTest, AnActivationOfAConvolutionCostsNoFasterTier) {
   for (const int64_t channels : {8, 32}) {
     for (const char* op : {"Relu", "Relu6", "Tanh"}) {
