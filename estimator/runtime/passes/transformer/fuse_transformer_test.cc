@@ -245,7 +245,7 @@ TEST_F(FuseGeluTest, TheGradientsOfEqualGelusAreBothAdded) {
     feeds_.clear();
     values_.clear();
     const Tensor x = Feed({12, 32});
-    const Tensor y = gelu(x, "") + gelu(x, "");
+    const Tensor y = gelu(x) + gelu(x);
     Lower({y, GradientOf(y, x)});
     Apply(FuseGelu);
     ExpectNodes(0, 0);
