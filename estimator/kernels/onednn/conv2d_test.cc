@@ -1,16 +1,20 @@
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
+#include "estimator/kernels/onednn/testing/activations.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "estimator/kernels/window.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
+
+using onednn::Activated;
+using onednn::kActivations;
+using onednn::SetFusedOps;
 
 // Both sum the same products in f32 in another order: an error of a few units in the last place for
 // each of the K products of a sum, K <= 3200 here, with terms below 1.
@@ -24,23 +28,6 @@ Attrs ConvAttrs(int64_t stride, const std::string& padding, int64_t dilation = 1
       {"explicit_paddings", padding == "EXPLICIT" ? std::vector<int64_t>{0, 0, 2, 1, 0, 3, 0, 0}
                                                   : std::vector<int64_t>{}},
       {"data_format", std::string("NHWC")}};
-}
-
-// The activations that oneDNN's kernels fuse; "" for none.
-constexpr const char* kActivations[] = {"", "Relu", "Relu6", "LeakyRelu"};
-
-float Activated(const std::string& activation, float y) {
-  if (activation == "Relu") return std::max(y, 0.0f);
-  if (activation == "Relu6") return std::min(std::max(y, 0.0f), 6.0f);
-  if (activation == "LeakyRelu") return y > 0 ? y : 0.25f * y;
-  return y;
-}
-
-void SetFusedOps(const std::string& activation, KernelSpec& spec) {
-  std::vector<std::string> ops = {"BiasAdd"};
-  if (!activation.empty()) ops.push_back(activation);
-  spec.attrs.Set("fused_ops", ops);
-  spec.attrs.Set("leakyrelu_alpha", 0.25f);
 }
 
 struct Case {

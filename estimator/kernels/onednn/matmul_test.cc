@@ -1,34 +1,21 @@
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
+#include "estimator/kernels/onednn/testing/activations.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
 namespace {
 
+using onednn::Activated;
+using onednn::kActivations;
+using onednn::SetFusedOps;
+
 // The same products summed in f32 in another order; at most 300 terms below 1.
 constexpr Tolerance kSummationOrder{.relative = 1e-5, .absolute = 5e-5};
-
-// The activations that oneDNN's kernels fuse; "" for none.
-constexpr const char* kActivations[] = {"", "Relu", "Relu6", "LeakyRelu"};
-
-float Activated(const std::string& activation, float y) {
-  if (activation == "Relu") return std::max(y, 0.0f);
-  if (activation == "Relu6") return std::min(std::max(y, 0.0f), 6.0f);
-  if (activation == "LeakyRelu") return y > 0 ? y : 0.25f * y;
-  return y;
-}
-
-void SetFusedOps(const std::string& activation, KernelSpec& spec) {
-  std::vector<std::string> ops = {"BiasAdd"};
-  if (!activation.empty()) ops.push_back(activation);
-  spec.attrs.Set("fused_ops", ops);
-  spec.attrs.Set("leakyrelu_alpha", 0.25f);
-}
 
 TEST(OneDnnMatMul, AllTranspositionsMatchTheReference) {
   for (const bool transpose_a : {false, true}) {
