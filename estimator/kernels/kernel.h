@@ -28,8 +28,8 @@ namespace estimator {
 // How convolutions, and matrix products of f32, are computed (RunConfig.conv_algorithm).
 enum class ConvAlgorithm {
   // By the rules of the kernels: where it is faster, convolutions by Winograd's algorithm, and both by
-  // three products of bf16. In f32, errors are at most 1e-4 of the result's root mean square. For
-  // convolutions of bf16 see bfloat16/winograd.h.
+  // three products of bf16. In f32, errors are at most 1e-4 of the result's root mean square. With
+  // compute_dtype bf16, see winograd/winograd.h; for convolutions of bf16, bfloat16/winograd.h.
   kAuto,
   kDirect,  // neither of the two: the rounding error of a plain sum
   kWinograd,  // Winograd wherever a kernel supports the shape, even where it is slower; no three products
@@ -45,6 +45,9 @@ struct KernelSpec {
   // For each input its value if it is a constant (axes, paddings, a shape), else nullopt.
   std::vector<std::optional<Array>> constants = {};
   ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;
+  // CompileOptions.compute_dtype. kBfloat16: the errors of f32 results may be as large as if the
+  // factors were rounded to bf16.
+  DType compute_dtype = DType::kFloat32;
 };
 
 // False if no Winograd kernel may be built for the spec. Their factories ask this first.

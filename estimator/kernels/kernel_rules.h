@@ -1,5 +1,6 @@
 // The rules of kernels: which implementation of an op is the fastest, for its shape, its dtype and the
-// instructions of the CPU. All are here but that of layouts (runtime/passes/choose_layouts.h). The folders of the kernels say only what a kernel can
+// instructions of the CPU. All are here but those of layouts (runtime/passes/choose_layouts.h) and of the tiles of
+// Winograd's algorithm (winograd/winograd.h). The folders of the kernels say only what a kernel can
 // compute (its function Accepts...), and passes ask kernel.h.
 //
 // A rule depends on nothing else, so that a run computes the same bits whenever it is repeated. Nothing is

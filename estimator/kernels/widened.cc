@@ -110,6 +110,7 @@ std::optional<KernelSpec> WidenedSpec(const KernelSpec& spec) {
   KernelSpec wide = spec;
   if (!Widen(wide.inputs)) return std::nullopt;
   Widen(wide.outputs);
+  wide.compute_dtype = DType::kBfloat16;  // what computes it may round as its factors are rounded
   for (std::optional<Array>& constant : wide.constants) {
     if (constant.has_value() && constant->dtype() == DType::kBfloat16)
       constant = constant->Cast(DType::kFloat32);

@@ -58,6 +58,7 @@ KernelSpec SpecOf(const Module& module, const Node& node) {
   spec.attrs = node.attrs;
   spec.outputs = node.outputs;
   spec.conv_algorithm = module.conv_algorithm;
+  spec.compute_dtype = module.compute_dtype;
   for (const Value& input : node.inputs) {
     spec.inputs.push_back(module.spec(input));
     const Array* constant = module.constant(Root(module, input));

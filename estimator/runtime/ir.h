@@ -93,7 +93,8 @@ struct Module {
   std::vector<Value> fetches;
   std::vector<uint64_t> fetch_groups;  // ProgramSpec::fetch_groups; empty: all 0
   std::vector<Update> updates;
-  ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;  // for SpecOf
+  ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;  // for SpecOf, as the next one
+  DType compute_dtype = DType::kFloat32;
   int num_fused_nodes = 0;  // the number of nodes that fused nodes have replaced
 
   const Node& node(int n) const { return At(nodes, n); }

@@ -76,6 +76,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
                                                       {.merge_equal = Runs(options, "merge_equal"),
                                                        .single_replica = options.single_replica}));
   module.conv_algorithm = options.conv_algorithm;
+  module.compute_dtype = options.compute_dtype;
   if (Runs(options, "fold_pads")) ir::FoldPads(module);
   if (Runs(options, "row_updates")) ir::UpdateRows(module);
   if (Runs(options, "split_sums")) ir::SplitSums(module);

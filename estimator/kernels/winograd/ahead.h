@@ -14,11 +14,11 @@ namespace estimator::winograd {
 
 class Ahead {
  public:
-  // Adds the pixels that block `number` reads: of each tile, tile_rows rows from rows_before above
-  // its outputs.
+  // Adds the pixels that block `number` reads: of each tile, the rows of its outputs, rows_before
+  // rows above them and rows_after below.
   //   rows, channels: of the image (for a pooled source, of the image before pooling).
   void Add(const Tiling& tiling, int64_t number, const Source& source, int64_t rows,
-           int64_t channels, int64_t rows_before, int64_t tile_rows) {
+           int64_t channels, int64_t rows_before, int64_t rows_after) {
     const int64_t tiles_of_row = tiling.columns.tiles();
     const int64_t first = number * tiling.block_size / tiles_of_row;
     const int64_t last =
@@ -28,9 +28,9 @@ class Ahead {
          ++image) {
       int64_t begin = 0, end = rows;
       if (image == first / tiling.rows.tiles())
-        begin = first % tiling.rows.tiles() * kTileOutputs - rows_before;
+        begin = first % tiling.rows.tiles() * tiling.rows.outputs - rows_before;
       if (image == last / tiling.rows.tiles())
-        end = last % tiling.rows.tiles() * kTileOutputs - rows_before + tile_rows;
+        end = (last % tiling.rows.tiles() + 1) * tiling.rows.outputs + rows_after;
       begin = std::clamp<int64_t>(begin, 0, rows) / shrink;
       end = (std::clamp<int64_t>(end, 0, rows) + shrink - 1) / shrink;
       // In NHWC rows are contiguous with all channels, in blocks those of 16 channels are.

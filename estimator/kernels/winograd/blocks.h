@@ -13,28 +13,35 @@
 
 namespace estimator::winograd {
 
-inline constexpr int64_t kTileOutputs = 4;
-inline constexpr int64_t kMostTiles = 64;      // of a block
-inline constexpr int64_t kMostTilesInRun = 8;  // more columns would not fit into the L1 cache
+inline constexpr int64_t kMostTiles = 64;  // of a block
+// The columns of pixels under a run of tiles. More would not fit into the L1 cache.
+inline constexpr int64_t kMostColumns = 40;
 
-// The tiles of one axis: `full` tiles of 4 outputs, then, if has_edge, one of edge_outputs.
+// The tiles of one axis: `full` tiles of `outputs` outputs, then, if has_edge, one of edge_outputs.
 struct Axis {
+  int outputs = 4;
   int64_t full = 0;
   bool has_edge = false;
   int edge_outputs = 4;
 
   int64_t tiles() const { return full + (has_edge ? 1 : 0); }
+  // Of a tile at the edge, or of another one.
+  int Outputs(bool edge) const { return edge ? edge_outputs : outputs; }
+  // The points of all tiles.
+  int64_t Points(int taps) const {
+    return full * (outputs + taps - 1) + (has_edge ? edge_outputs + taps - 1 : 0);
+  }
 };
+Axis MakeAxis(int taps, int64_t size, int outputs);
 
 // Adjacent tiles of one row of tiles of an image.
 struct Run {
   int64_t image = 0;
-  int64_t tile_row = 0;
-  int64_t tile_column = 0;  // of the first one
-  int full = 0;             // the number of tiles that are not at the right edge
-  bool edge = false;        // whether a tile at the right edge follows them
-  bool bottom = false;      // whether the row is at the bottom edge
-  int slot = 0;             // of the first full tile; the next ones follow
+  int64_t first_row = 0, first_column = 0;  // of the outputs
+  int full = 0;                             // the number of tiles that are not at the right edge
+  bool edge = false;                        // whether a tile at the right edge follows them
+  bool bottom = false;                      // whether the row is at the bottom edge
+  int slot = 0;                             // of the first full tile; the next ones follow
   int edge_slot = 0;
 };
 

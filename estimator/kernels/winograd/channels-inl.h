@@ -108,6 +108,13 @@ class FirstLanes {
   size_t count_;
 };
 
+// Calls function(lanes) for the vector that has the first of `channels` channels.
+template <class Function>
+HWY_INLINE void WithLanes(int64_t channels, const Function& function) {
+  if (channels >= kLanes) return function(AllLanes());
+  function(FirstLanes(channels));
+}
+
 // How kVectors vectors are read and written, of which only the last one may have fewer channels than
 // lanes.
 template <int kVectors, class Lanes>

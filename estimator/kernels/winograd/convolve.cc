@@ -48,9 +48,9 @@ int64_t FilterPointFloats(int64_t in_channels) { return (in_channels + 1) * kPan
 template <class F, class Lanes>
 void FilterVector(const Convolution& conv, const float* filter, bool transposed, int64_t c,
                   int64_t k, const Lanes& lanes, float* result) {
-  constexpr int kTaps = F::kTaps, kPoints = F::kPoints;
+  constexpr int kTaps = F::kTaps;
   const int64_t point = FilterPointFloats(conv.in_channels);
-  V taps[kTaps][kTaps], rows[kPoints][kTaps];
+  V taps[kTaps][kTaps], rows[F::kPoints][kTaps];
   EST_UNROLL for (int u = 0; u < kTaps; ++u) {
     EST_UNROLL for (int v = 0; v < kTaps; ++v) {
       if (transposed) {
@@ -63,41 +63,34 @@ void FilterVector(const Convolution& conv, const float* filter, bool transposed,
       }
     }
   }
-  EST_UNROLL for (int i = 0; i < kPoints; ++i) {
+  EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
     EST_UNROLL for (int v = 0; v < kTaps; ++v) {
       V sum = Times(F::kFilter[i][0], taps[0][v]);
       EST_UNROLL for (int u = 1; u < kTaps; ++u) sum = Plus(sum, F::kFilter[i][u], taps[u][v]);
       rows[i][v] = sum;
     }
   }
-  float* const to = result + k / kPanel * kPoints * kPoints * point + c * kPanel + k % kPanel;
-  EST_UNROLL for (int i = 0; i < kPoints; ++i) {
-    EST_UNROLL for (int j = 0; j < kPoints; ++j) {
+  float* const to = result + k / kPanel * F::kPoints * F::kPoints * point + c * kPanel + k % kPanel;
+  EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
+    EST_UNROLL for (int j = 0; j < F::kPoints; ++j) {
       V sum = Times(F::kFilter[j][0], rows[i][0]);
       EST_UNROLL for (int v = 1; v < kTaps; ++v) sum = Plus(sum, F::kFilter[j][v], rows[i][v]);
-      hn::StoreU(sum, D(), to + (i * kPoints + j) * point);
+      hn::StoreU(sum, D(), to + (i * F::kPoints + j) * point);
     }
   }
 }
 
 // Transforms the filters of input channel c and output channels [panel * kPanel, ...).
-template <class F>
-void FilterPanel(const Convolution& conv, const float* filter, bool transposed, int64_t panel,
-                 int64_t c, float* result) {
-  const int64_t end = std::min(conv.out_channels, (panel + 1) * kPanel);
-  for (int64_t k = panel * kPanel; k < end; k += kLanes) {
-    if (end - k >= kLanes) {
-      FilterVector<F>(conv, filter, transposed, c, k, AllLanes(), result);
-    } else {
-      FilterVector<F>(conv, filter, transposed, c, k, FirstLanes(end - k), result);
-    }
-  }
-}
-
 void TransformFilterPanel(const Convolution& conv, const float* filter, bool transposed,
                           int64_t panel, int64_t c, float* result) {
-  if (conv.taps == 3) return FilterPanel<Taps3>(conv, filter, transposed, panel, c, result);
-  FilterPanel<Taps5>(conv, filter, transposed, panel, c, result);
+  const int64_t end = std::min(conv.out_channels, (panel + 1) * kPanel);
+  for (int64_t k = panel * kPanel; k < end; k += kLanes) {
+    WithTransforms(conv, [&](auto f) HWY_ATTR {
+      WithLanes(end - k, [&](const auto& lanes) HWY_ATTR {
+        FilterVector<decltype(f)>(conv, filter, transposed, c, k, lanes, result);
+      });
+    });
+  }
 }
 
 // A tile's place in the result: the part of [kRows, kColumns] that is inside the image.
@@ -118,7 +111,7 @@ HWY_INLINE void TransformOutput(const float* m, int64_t point, Outputs<kRows, kC
   V rows[kRows][F::kPoints];
   EST_UNROLL for (int j = 0; j < F::kPoints; ++j) {
     if (!F::Uses(kColumns, j)) continue;
-    V points[F::kPoints], y[4];
+    V points[F::kPoints], y[kRows];
     EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
       if (F::Uses(kRows, i)) points[i] = hn::LoadU(D(), m + (i * F::kPoints + j) * point);
     }
@@ -126,7 +119,7 @@ HWY_INLINE void TransformOutput(const float* m, int64_t point, Outputs<kRows, kC
     EST_UNROLL for (int i = 0; i < kRows; ++i) rows[i][j] = y[i];
   }
   EST_UNROLL for (int i = 0; i < kRows; ++i) {
-    V y[4];
+    V y[kColumns];
     F::template Output<kColumns>(rows[i], y);
     EST_UNROLL for (int j = 0; j < kColumns; ++j) result->at[i][j] = y[j];
   }
@@ -197,48 +190,37 @@ HWY_INLINE void WriteTile(const Destination& to, const TilePlace& place, const L
 template <class F, int kRows, class Lanes>
 HWY_NOINLINE void WriteTiles(const ConvolveJob& job, const Run& run, const float* m, int64_t point,
                              int64_t channel, const Lanes& lanes) {
+  constexpr int kColumns = F::kOutputs;
   const Convolution& conv = job.conv;
-  TilePlace place{.image = run.image,
-                  .row = run.tile_row * kTileOutputs,
-                  .column = run.tile_column * kTileOutputs,
-                  .channel = channel};
+  TilePlace place{
+      .image = run.image, .row = run.first_row, .column = run.first_column, .channel = channel};
   place.rows = static_cast<int>(std::min<int64_t>(kRows, conv.out_rows - place.row));
-  for (int t = 0; t < run.full; ++t, place.column += kTileOutputs) {
-    place.columns = static_cast<int>(std::min<int64_t>(4, conv.out_columns - place.column));
-    WriteTile<F, kRows, 4>(job.destination, place, lanes, m + (run.slot + t) * kPanel, point);
+  for (int t = 0; t < run.full; ++t, place.column += kColumns) {
+    place.columns = static_cast<int>(std::min<int64_t>(kColumns, conv.out_columns - place.column));
+    WriteTile<F, kRows, kColumns>(job.destination, place, lanes, m + (run.slot + t) * kPanel,
+                                  point);
   }
   if (!run.edge) return;
-  const float* const edge = m + run.edge_slot * kPanel;
-  const int columns = job.tiling.columns.edge_outputs;
-  place.columns = static_cast<int>(std::min<int64_t>(columns, conv.out_columns - place.column));
-  if constexpr (F::kTaps == 3) {
-    if (columns == 3) return WriteTile<F, kRows, 3>(job.destination, place, lanes, edge, point);
-  }
-  WriteTile<F, kRows, 2>(job.destination, place, lanes, edge, point);
-}
-
-template <class F, class Lanes>
-void WriteRun(const ConvolveJob& job, const Run& run, const float* m, int64_t point,
-              int64_t channel, const Lanes& lanes) {
-  const int rows = run.bottom ? job.tiling.rows.edge_outputs : 4;
-  if (rows == 4) return WriteTiles<F, 4>(job, run, m, point, channel, lanes);
-  if constexpr (F::kTaps == 3) {
-    if (rows == 3) return WriteTiles<F, 3>(job, run, m, point, channel, lanes);
-  }
-  WriteTiles<F, 2>(job, run, m, point, channel, lanes);
+  const int edge = job.tiling.columns.edge_outputs;
+  place.columns = static_cast<int>(std::min<int64_t>(edge, conv.out_columns - place.column));
+  // Copies, so that the variables of the loop stay in registers.
+  WithOutputs<F>(edge, [=, &job, &run](auto columns) HWY_ATTR {
+    WriteTile<F, kRows, columns()>(job.destination, place, lanes, m + run.edge_slot * kPanel,
+                                   point);
+  });
 }
 
 // The outputs of a block for the vector of channels from `channel` on.
 template <class F>
 void WriteBlock(const ConvolveJob& job, const Block& block, const float* m, int64_t point,
                 int64_t channel) {
-  const int64_t left = job.conv.out_channels - channel;
   for (int r = 0; r < block.num_runs; ++r) {
-    if (left >= kLanes) {
-      WriteRun<F>(job, block.runs[r], m, point, channel, AllLanes());
-    } else {
-      WriteRun<F>(job, block.runs[r], m, point, channel, FirstLanes(left));
-    }
+    const Run& run = block.runs[r];
+    WithOutputs<F>(job.tiling.rows.Outputs(run.bottom), [&](auto rows) HWY_ATTR {
+      WithLanes(job.conv.out_channels - channel, [&](const auto& lanes) HWY_ATTR {
+        WriteTiles<F, rows()>(job, run, m, point, channel, lanes);
+      });
+    });
   }
 }
 
@@ -250,7 +232,6 @@ int64_t OutputPointFloats(const Tiling& tiling) { return tiling.block_size * kPa
 //   next: the block that the thread computes next, or -1.
 template <class F>
 void ConvolveTiles(const ConvolveJob& job, int64_t number, int64_t next, float* scratch) {
-  constexpr int kPoints = F::kPoints;
   const Convolution& conv = job.conv;
   Block block;
   job.tiling.MakeBlock(number, &block);
@@ -263,22 +244,22 @@ void ConvolveTiles(const ConvolveJob& job, int64_t number, int64_t next, float* 
   Ahead ahead;
   if (next >= 0) {
     ahead.Add(job.tiling, next, job.x, conv.in_rows, conv.in_channels, conv.pad_top,
-              kTileOutputs + F::kTaps - 1);
-    ahead.Spread(kPoints * kPoints * ((conv.out_channels + kPanel - 1) / kPanel));
+              F::kTaps - 1 - conv.pad_top);
+    ahead.Spread(F::kPoints * F::kPoints * ((conv.out_channels + kPanel - 1) / kPanel));
   }
 
-  float* const m = scratch + kPoints * kPoints * v.point;
+  float* const m = scratch + F::kPoints * F::kPoints * v.point;
   const int64_t m_point = OutputPointFloats(job.tiling);
   const int64_t filter_point = FilterPointFloats(conv.in_channels);
   const float* filter = job.filter;
   for (int64_t k = 0; k < conv.out_channels; k += kPanel) {
     const bool half = conv.out_channels - k <= kLanes;
-    EST_UNROLL for (int i = 0; i < kPoints; ++i) {
-      for (int j = 0; j < kPoints; ++j, filter += filter_point) {
+    EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
+      for (int j = 0; j < F::kPoints; ++j, filter += filter_point) {
         const bool row_only_full = !F::Uses(job.tiling.rows.edge_outputs, i);
         const bool column_only_full = !F::Uses(job.tiling.columns.edge_outputs, j);
         const int first = block.First(row_only_full);
-        const int p = i * kPoints + j;
+        const int p = i * F::kPoints + j;
         ahead.Fetch();
         Product<Left::kRows, false>(block.End(row_only_full, column_only_full) - first,
                                     conv.in_channels, v.data + p * v.point + first * v.slot, v.slot,
@@ -291,13 +272,13 @@ void ConvolveTiles(const ConvolveJob& job, int64_t number, int64_t next, float* 
 }
 
 void ConvolveBlock(const ConvolveJob& job, int64_t number, int64_t next, float* scratch) {
-  if (job.conv.taps == 3) return ConvolveTiles<Taps3>(job, number, next, scratch);
-  ConvolveTiles<Taps5>(job, number, next, scratch);
+  WithTransforms(job.conv,
+                 [&](auto f) HWY_ATTR { ConvolveTiles<decltype(f)>(job, number, next, scratch); });
 }
 
 int64_t ScratchFloats(const Convolution& conv, const Tiling& tiling) {
-  const int64_t points = conv.taps == 3 ? 36 : 64;
-  return points * (InputPointFloats(tiling, conv.in_channels) + OutputPointFloats(tiling)) + 1024;
+  return conv.points() * (InputPointFloats(tiling, conv.in_channels) + OutputPointFloats(tiling)) +
+         1024;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -321,9 +302,11 @@ int64_t Panels(const Convolution& conv) {
 
 // A multiple of the rows of a product. With filters of 3x3 and 14 to 64 tiles the speed is the same
 // within 10 %; from 64 channels on, more tiles no longer fit into an L2 cache of 2 MiB beside a panel
-// of the filter. With 5x5 the filter is larger, and fewer tiles are faster by 5 to 10 %.
+// of the filter. With 5x5 the filter is larger, and fewer tiles are faster by 5 to 10 %. 18 tiles of 6x6 are
+// two images of 14x14.
 int64_t BlockTiles(const Convolution& conv) {
   if (conv.taps == 3) return 42;
+  if (conv.tile == 6) return 18;
   return conv.in_channels <= 32 ? 28 : 14;
 }
 
@@ -335,8 +318,7 @@ fused::Chunks BlockChunks(const Tiling& tiling) {
 }  // namespace
 
 size_t FilterFloats(const Convolution& conv) {
-  const int64_t points = conv.taps == 3 ? 36 : 64;
-  return static_cast<size_t>(Panels(conv) * points *
+  return static_cast<size_t>(Panels(conv) * conv.points() *
                              HWY_DYNAMIC_DISPATCH(FilterPointFloats)(conv.in_channels));
 }
 

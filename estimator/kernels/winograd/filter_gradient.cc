@@ -60,43 +60,32 @@ int64_t GradientPointFloats(const GradientJob& job) {
 }
 // Of the points of a block.
 int64_t GradientBlockFloats(const GradientJob& job) {
-  const int64_t points = job.conv.taps == 3 ? 36 : 64;
-  return kSlotsFloats + points * (InputPointFloats(job) + GradientPointFloats(job)) + 1024;
+  return kSlotsFloats + job.conv.points() * (InputPointFloats(job) + GradientPointFloats(job)) +
+         1024;
 }
 int64_t GradientSumFloats(const GradientJob& job) {
-  const int64_t points = job.conv.taps == 3 ? 36 : 64;
-  return points * GradientPanels(job.conv) * job.conv.in_channels * kPanel;
+  return job.conv.points() * GradientPanels(job.conv) * job.conv.in_channels * kPanel;
 }
 
-// As TransformColumns (tiles-inl.h), for dy.
+// As TransformColumns (tiles-inl.h), for dy. Returns the sum of what it read.
 template <class F, int kOut, class Lanes>
-HWY_INLINE void GradientColumns(const Source& dy, const Convolution& conv, const Run& run,
-                                int64_t channel, const Lanes& lanes, int64_t num_columns,
-                                V* columns) {
-  const ColumnReader<kOut, Lanes> reader(dy, run.image, run.tile_row * kTileOutputs, conv.out_rows,
+HWY_INLINE V GradientColumns(const Source& dy, const Convolution& conv, const Run& run,
+                             int64_t channel, const Lanes& lanes, int64_t num_columns, V* columns) {
+  const ColumnReader<kOut, Lanes> reader(dy, run.image, run.first_row, conv.out_rows,
                                          conv.out_columns, channel, lanes);
-  const int64_t first = run.tile_column * kTileOutputs;
+  V sums[kOut];
+  EST_UNROLL for (int i = 0; i < kOut; ++i) sums[i] = hn::Zero(D());
   for (int64_t c = 0; c < num_columns; ++c) {
     V d[kOut], y[F::kPoints];
-    reader.Read(first + c, d);
+    reader.Read(run.first_column + c, d);
+    EST_UNROLL for (int i = 0; i < kOut; ++i) sums[i] = Plus(sums[i], d[i]);
     F::template Gradient<kOut>(d, y);
     EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
       if (F::Uses(kOut, i)) columns[i * kMostColumns + c] = y[i];
     }
   }
-}
-
-template <class F, class Lanes>
-HWY_INLINE void GradientColumns(int outputs, const Source& dy, const Convolution& conv,
-                                const Run& run, int64_t channel, const Lanes& lanes,
-                                int64_t num_columns, V* columns) {
-  if (outputs == 4)
-    return GradientColumns<F, 4>(dy, conv, run, channel, lanes, num_columns, columns);
-  if constexpr (F::kTaps == 3) {
-    if (outputs == 3)
-      return GradientColumns<F, 3>(dy, conv, run, channel, lanes, num_columns, columns);
-  }
-  GradientColumns<F, 2>(dy, conv, run, channel, lanes, num_columns, columns);
+  EST_UNROLL for (int i = 1; i < kOut; ++i) sums[0] = Plus(sums[0], sums[i]);
+  return sums[0];
 }
 
 template <class F, int kOut>
@@ -108,41 +97,34 @@ HWY_INLINE void GradientRow(const V* columns, float* to, int64_t point) {
   }
 }
 
+// The points of dy for the tiles of a run, all channels. Adds the gradient of the bias to `bias`.
 template <class F>
-HWY_INLINE void GradientEdgeRow(int outputs, const V* columns, float* to, int64_t point) {
-  if constexpr (F::kTaps == 3) {
-    if (outputs == 3) return GradientRow<F, 3>(columns, to, point);
-  }
-  GradientRow<F, 2>(columns, to, point);
-}
-
-// The points of dy for the tiles of a run, all channels.
-template <class F>
-void TransformGradient(const GradientJob& job, const Run& run, float* to) {
-  const int row_outputs = run.bottom ? job.tiling.rows.edge_outputs : 4;
+void TransformGradient(const GradientJob& job, const Run& run, float* to, float* bias) {
+  const int row_outputs = job.tiling.rows.Outputs(run.bottom);
   const int edge_outputs = job.tiling.columns.edge_outputs;
-  const int64_t num_columns = run.full * kTileOutputs + (run.edge ? edge_outputs : 0);
+  const int64_t num_columns = run.full * F::kOutputs + (run.edge ? edge_outputs : 0);
   const int64_t point = GradientPointFloats(job);
   V columns[F::kPoints * kMostColumns];
   for (int64_t k = 0; k < job.conv.out_channels; k += kLanes) {
-    const int64_t left = job.conv.out_channels - k;
-    if (left >= kLanes) {
-      GradientColumns<F>(row_outputs, job.dy, job.conv, run, k, AllLanes(), num_columns, columns);
-    } else {
-      GradientColumns<F>(row_outputs, job.dy, job.conv, run, k, FirstLanes(left), num_columns,
-                         columns);
-    }
+    WithOutputs<F>(row_outputs, [&](auto outputs) HWY_ATTR {
+      WithLanes(job.conv.out_channels - k, [&](const auto& lanes) HWY_ATTR {
+        const V sum =
+            GradientColumns<F, outputs()>(job.dy, job.conv, run, k, lanes, num_columns, columns);
+        hn::StoreU(Plus(hn::LoadU(D(), bias + k), sum), D(), bias + k);
+      });
+    });
     EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
       if (!F::Uses(row_outputs, i)) continue;
       const V* row = columns + i * kMostColumns;
       float* const out = to + i * F::kPoints * point + k / kPanel * PanelFloats(job) + k % kPanel;
       for (int t = 0; t < run.full; ++t) {
-        GradientRow<F, 4>(row + t * kTileOutputs, out + (run.slot + t) * kPanel, point);
+        GradientRow<F, F::kOutputs>(row + t * F::kOutputs, out + (run.slot + t) * kPanel, point);
       }
-      if (run.edge) {
-        GradientEdgeRow<F>(edge_outputs, row + run.full * kTileOutputs,
-                           out + run.edge_slot * kPanel, point);
-      }
+      if (!run.edge) continue;
+      WithOutputs<F>(edge_outputs, [&](auto outputs) HWY_ATTR {
+        GradientRow<F, outputs()>(row + run.full * F::kOutputs, out + run.edge_slot * kPanel,
+                                  point);
+      });
     }
   }
 }
@@ -156,27 +138,17 @@ void GradientTiles(const GradientJob& job, int64_t number, float* scratch, float
   float* const points = scratch + kSlotsFloats;
   const Points v{
       .data = points, .point = InputPointFloats(job), .slot = WholeVectors(job.conv.in_channels)};
-  float* const d = points + F::kPoints * F::kPoints * v.point;
   for (int r = 0; r < block.num_runs; ++r) {
     TransformInput<F>(job.x, job.conv, job.tiling, block.runs[r], v);
-    TransformGradient<F>(job, block.runs[r], d);
-  }
-  // At point (1, 1) a tile's number is the sum of its gradients. Every tile uses this point.
-  const float* const ones = d + (F::kPoints + 1) * GradientPointFloats(job);
-  for (int64_t k = 0; k < job.conv.out_channels; k += kLanes) {
-    V sum = hn::LoadU(D(), bias + k);
-    const float* from = ones + k / kPanel * PanelFloats(job) + k % kPanel;
-    for (int slot = 0; slot < block.size; ++slot)
-      sum = Plus(sum, hn::LoadU(D(), from + slot * kPanel));
-    hn::StoreU(sum, D(), bias + k);
+    TransformGradient<F>(job, block.runs[r], points + F::kPoints * F::kPoints * v.point, bias);
   }
 }
 
 // Writes the slots and points of block `number`, and adds the gradient of the bias to `bias`: whole
 // vectors that hold out_channels.
 void TransformBlock(const GradientJob& job, int64_t number, float* scratch, float* bias) {
-  if (job.conv.taps == 3) return GradientTiles<Taps3>(job, number, scratch, bias);
-  GradientTiles<Taps5>(job, number, scratch, bias);
+  WithTransforms(job.conv,
+                 [&](auto f) HWY_ATTR { GradientTiles<decltype(f)>(job, number, scratch, bias); });
 }
 
 // Adds the products of a block for pair number `pair` of a point and a panel to the sums.
@@ -211,8 +183,9 @@ void MultiplyTiles(const GradientJob& job, int64_t pair, const float* scratch, f
 
 void MultiplyBlock(const GradientJob& job, int64_t pair, const float* scratch, float* sums,
                    bool first) {
-  if (job.conv.taps == 3) return MultiplyTiles<Taps3>(job, pair, scratch, sums, first);
-  MultiplyTiles<Taps5>(job, pair, scratch, sums, first);
+  WithTransforms(job.conv, [&](auto f) HWY_ATTR {
+    MultiplyTiles<decltype(f)>(job, pair, scratch, sums, first);
+  });
 }
 
 // The gradient of the filter from the sums of `count` threads, for one input channel and a vector of
@@ -249,23 +222,15 @@ void FilterVectorOfPoints(const GradientJob& job, const float* sums, int count, 
   }
 }
 
-template <class F>
-void FilterOfPoints(const GradientJob& job, const float* sums, int count, int64_t channel,
-                    float* filter) {
-  for (int64_t k = 0; k < job.conv.out_channels; k += kLanes) {
-    const int64_t left = job.conv.out_channels - k;
-    if (left >= kLanes) {
-      FilterVectorOfPoints<F>(job, sums, count, channel, k, AllLanes(), filter);
-    } else {
-      FilterVectorOfPoints<F>(job, sums, count, channel, k, FirstLanes(left), filter);
-    }
-  }
-}
-
 void FilterOfSums(const GradientJob& job, const float* sums, int count, int64_t channel,
                   float* filter) {
-  if (job.conv.taps == 3) return FilterOfPoints<Taps3>(job, sums, count, channel, filter);
-  FilterOfPoints<Taps5>(job, sums, count, channel, filter);
+  for (int64_t k = 0; k < job.conv.out_channels; k += kLanes) {
+    WithTransforms(job.conv, [&](auto f) HWY_ATTR {
+      WithLanes(job.conv.out_channels - k, [&](const auto& lanes) HWY_ATTR {
+        FilterVectorOfPoints<decltype(f)>(job, sums, count, channel, k, lanes, filter);
+      });
+    });
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -282,8 +247,6 @@ HWY_EXPORT(GradientSumFloats);
 HWY_EXPORT(TransformBlock);
 HWY_EXPORT(MultiplyBlock);
 HWY_EXPORT(FilterOfSums);
-
-int64_t NumPoints(const Convolution& conv) { return conv.taps == 3 ? 36 : 64; }
 
 // How the work is divided. If the sums are small, each thread has its own and takes blocks of tiles.
 // Otherwise the threads share the sums: they transform a group of blocks together, then each
@@ -306,7 +269,7 @@ struct Plan {
 Plan MakePlan(const Convolution& conv, const Source& x, const Source& dy) {
   constexpr int64_t kSumBytes = int64_t{1} << 20;  // fits into a common L2 cache beside a block
   const int64_t weights = conv.in_channels * conv.out_channels;
-  const bool shared = NumPoints(conv) * weights * 4 > kSumBytes;
+  const bool shared = conv.points() * weights * 4 > kSumBytes;
   const int64_t size = shared ? 42 : 28;  // tiles; the speed depends little on it
   Plan plan{.job = {.conv = conv, .tiling = MakeTiling(conv, size), .x = x, .dy = dy},
             .shared_sums = shared};
@@ -332,7 +295,7 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
   float* const biases = sums + plan.num_sums() * plan.sum_floats;
   std::fill_n(biases, plan.threads * plan.bias_floats(), 0.0f);
   const int64_t blocks = job.tiling.blocks();
-  const int64_t pairs = NumPoints(conv) * HWY_DYNAMIC_DISPATCH(GradientPanels)(conv);
+  const int64_t pairs = conv.points() * HWY_DYNAMIC_DISPATCH(GradientPanels)(conv);
   if (plan.shared_sums) {
     for (int64_t first = 0; first < blocks; first += plan.group) {
       const int64_t count = std::min(plan.group, blocks - first);
@@ -356,8 +319,8 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
         Ahead ahead;
         if (b + 1 < end) {
           ahead.Add(job.tiling, b + 1, x, conv.in_rows, conv.in_channels, conv.pad_top,
-                    kTileOutputs + conv.taps - 1);
-          ahead.Add(job.tiling, b + 1, dy, conv.out_rows, conv.out_channels, 0, kTileOutputs);
+                    conv.taps - 1 - conv.pad_top);
+          ahead.Add(job.tiling, b + 1, dy, conv.out_rows, conv.out_channels, 0, 0);
           ahead.Spread(pairs);
         }
         for (int64_t pair = 0; pair < pairs; ++pair) {
@@ -369,7 +332,7 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
     });
   }
   const fused::Chunks channels =
-      fused::MakeChunks(conv.in_channels, NumPoints(conv) * conv.out_channels);
+      fused::MakeChunks(conv.in_channels, conv.points() * conv.out_channels);
   fused::ParallelFor(channels, [&](int, int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) HWY_DYNAMIC_DISPATCH(FilterOfSums)
     (job, sums, static_cast<int>(plan.num_sums()), c, filter);

@@ -25,6 +25,7 @@ struct Op {
   ConvGeometry geometry;
   bool blocked = false;
   bool pooled = false;
+  bool rounds_to_bfloat16 = false;
 
   Strides ImageStrides(int64_t rows, int64_t columns, int64_t channels) const {
     return blocked ? BlockedStrides(rows, columns, channels)
@@ -39,16 +40,23 @@ struct Op {
                         geometry.out_channels);
   }
   Convolution Conv() const {
-    return {.taps = static_cast<int>(geometry.rows.kernel),
-            .images = geometry.batch,
-            .in_rows = geometry.rows.input,
-            .in_columns = geometry.columns.input,
-            .in_channels = geometry.in_channels,
-            .out_rows = geometry.rows.output,
-            .out_columns = geometry.columns.output,
-            .out_channels = geometry.out_channels,
-            .pad_top = geometry.rows.pad_before,
-            .pad_left = geometry.columns.pad_before};
+    return WithFastestTile({.taps = static_cast<int>(geometry.rows.kernel),
+                            .images = geometry.batch,
+                            .in_rows = geometry.rows.input,
+                            .in_columns = geometry.columns.input,
+                            .in_channels = geometry.in_channels,
+                            .out_rows = geometry.rows.output,
+                            .out_columns = geometry.columns.output,
+                            .out_channels = geometry.out_channels,
+                            .pad_top = geometry.rows.pad_before,
+                            .pad_left = geometry.columns.pad_before});
+  }
+  // The convolution that computes the gradient of the input.
+  Convolution TransposedConv() const { return WithFastestTile(Conv().Transposed()); }
+
+  Convolution WithFastestTile(Convolution conv) const {
+    conv.tile = FastestTile(conv, rounds_to_bfloat16);
+    return conv;
   }
 };
 
@@ -61,6 +69,7 @@ std::optional<Op> OpOf(const KernelSpec& spec, const TensorSpec& image, const Te
   Op op;
   op.blocked = IsBlocked(spec.attrs);
   op.pooled = spec.attrs.has("pool_ksize");
+  op.rounds_to_bfloat16 = spec.compute_dtype == DType::kBfloat16;
   const int64_t rank = op.blocked ? 5 : 4;
   if (image.shape.rank() != rank || out.shape.rank() != rank || filter.shape.rank() != 4)
     return std::nullopt;
@@ -233,7 +242,7 @@ std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec) {
   const std::optional<Op> op = InputGradientOf(spec);
   if (!op.has_value()) return nullptr;
   const int filter_input = op->pooled ? 0 : 1, dy_input = op->pooled ? 1 : 2;
-  const Convolution conv = op->Conv().Transposed();
+  const Convolution conv = op->TransposedConv();
   return MakePreparingKernel({
       .input = filter_input,
       .prepared_bytes = FilterFloats(conv) * sizeof(float),

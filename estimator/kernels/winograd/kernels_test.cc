@@ -12,6 +12,7 @@
 #include "estimator/kernels/layout.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "estimator/kernels/window.h"
+#include "estimator/kernels/winograd/winograd.h"
 #include "hwy/highway.h"
 
 namespace estimator {
@@ -19,7 +20,9 @@ namespace {
 
 // The largest error as a part of the root mean square of the expected values, which kernels/winograd
 // promises.
-constexpr double kMostError = 1e-4;
+double MostError(const KernelSpec& spec) {
+  return spec.compute_dtype == DType::kBfloat16 ? 1e-3 : 1e-4;
+}
 
 TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
 
@@ -86,8 +89,22 @@ std::vector<Case> PooledCases() {
           {{1, 4, 6, 4}, {5, 5, 4, 40}}};
 }
 
-// "" if actual is within kMostError of expected.
-std::string Distance(const Array& actual, const Array& expected) {
+// Convolutions whose tiles have 6x6 outputs if the errors of bf16 are small enough. Edges of 1 to 5 outputs, and
+// rows of tiles that are longer than a run.
+std::vector<Case> LargeCases() {
+  return {{{11, 14, 14, 32}, {5, 5, 32, 64}},         {{16, 13, 11, 16}, {5, 5, 16, 48}},
+          {{17, 15, 10, 3}, {5, 5, 3, 20}},           {{5, 16, 45, 6}, {5, 5, 6, 17}, "VALID"},
+          {{4, 16, 54, 16}, {5, 5, 16, 16}, "VALID"}, {{1, 46, 46, 7}, {5, 5, 7, 8}}};
+}
+std::vector<Case> LargePooledCases() {
+  return {{{11, 14, 14, 32}, {5, 5, 32, 64}},
+          {{22, 10, 10, 20}, {5, 5, 20, 50}},
+          {{11, 12, 16, 16}, {5, 5, 16, 48}},
+          {{14, 16, 20, 17}, {5, 5, 17, 40}, "VALID"}};
+}
+
+// "" if actual is within most_error of expected, as a part of its root mean square.
+std::string Distance(const Array& actual, const Array& expected, double most_error) {
   if (actual.dtype() != DType::kFloat32) {
     const Difference difference = Compare(actual, expected, {});
     return difference.equal ? "" : difference.report;
@@ -97,7 +114,7 @@ std::string Distance(const Array& actual, const Array& expected) {
     squares += std::pow(static_cast<double>(expected.data<float>()[i]), 2);
   }
   const double rms = std::sqrt(squares / static_cast<double>(expected.num_elements()));
-  const Difference difference = Compare(actual, expected, {.absolute = kMostError * rms});
+  const Difference difference = Compare(actual, expected, {.absolute = most_error * rms});
   return difference.equal ? "" : difference.report;
 }
 
@@ -142,7 +159,7 @@ void CheckResult(KernelSpec spec, const std::vector<Array>& inputs,
       for (const size_t o : images_out) (*actual)[o] = InBlocks((*actual)[o], 0);
     }
     for (size_t o = 0; o < expected.size(); ++o)
-      EXPECT_EQ(Distance((*actual)[o], expected[o]), "") << "output " << o;
+      EXPECT_EQ(Distance((*actual)[o], expected[o], MostError(spec)), "") << "output " << o;
   }
 }
 
@@ -166,8 +183,9 @@ Array Fused(const Array& convolution, const Array& bias, const Array& side, bool
   return y;
 }
 
-void CheckAll() {
-  for (const Case& c : Cases()) {
+void CheckAll(const std::vector<Case>& cases, const std::vector<Case>& pooled_cases,
+              DType compute_dtype) {
+  for (const Case& c : cases) {
     const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2),
                 bias = RandomArray({c.filter[3]}, 3), dy = RandomArray(c.output(), 4),
                 side = RandomArray(c.output(), 5);
@@ -176,8 +194,11 @@ void CheckAll() {
       for (int i = 0; i < 4; ++i) values.data<int32_t>()[i] = static_cast<int32_t>(shape[i]);
       return values;
     };
-    const KernelSpec plain{
-        .op = "Conv2D", .name = "conv", .attrs = c.attrs(), .outputs = {F32(c.output())}};
+    const KernelSpec plain{.op = "Conv2D",
+                           .name = "conv",
+                           .attrs = c.attrs(),
+                           .outputs = {F32(c.output())},
+                           .compute_dtype = compute_dtype};
     Check(plain, {x, filter}, {0}, {0});
     const auto convolution = RunReferenceKernel(plain, {x, filter});
     EST_ASSERT_OK(convolution);
@@ -189,16 +210,23 @@ void CheckAll() {
     fused.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd"});
     CheckResult(fused, {x, filter, bias, side}, {0, 3}, {0},
                 {Fused((*convolution)[0], bias, side, false)});
-    Check({.op = "Conv2DBackpropInput", .attrs = c.attrs(), .outputs = {F32(c.image)}},
+    Check({.op = "Conv2DBackpropInput",
+           .attrs = c.attrs(),
+           .outputs = {F32(c.image)},
+           .compute_dtype = compute_dtype},
           {sizes(c.image), filter, dy}, {2}, {0});
-    Check({.op = "Conv2DBackpropFilter", .attrs = c.attrs(), .outputs = {F32(c.filter)}},
+    Check({.op = "Conv2DBackpropFilter",
+           .attrs = c.attrs(),
+           .outputs = {F32(c.filter)},
+           .compute_dtype = compute_dtype},
           {x, sizes(c.filter), dy}, {0, 2}, {});
     Check({.op = "_FusedConv2DBackpropFilter",
            .attrs = c.attrs(),
-           .outputs = {F32(c.filter), F32({c.filter[3]})}},
+           .outputs = {F32(c.filter), F32({c.filter[3]})},
+           .compute_dtype = compute_dtype},
           {x, dy}, {0, 1}, {});
   }
-  for (const Case& c : PooledCases()) {
+  for (const Case& c : pooled_cases) {
     const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2),
                 bias = RandomArray({c.filter[3]}, 3);
     const Attrs attrs = WithPool(c.attrs());
@@ -206,19 +234,29 @@ void CheckAll() {
     const KernelSpec forward{.op = "_FusedConv2DMaxPool",
                              .name = "block",
                              .attrs = attrs,
-                             .outputs = {F32(pooled), {DType::kUint8, pooled}}};
+                             .outputs = {F32(pooled), {DType::kUint8, pooled}},
+                             .compute_dtype = compute_dtype};
     Check(forward, {x, filter, bias}, {0}, {0, 1});
     const auto y = RunReferenceKernel(forward, {x, filter, bias});
     EST_ASSERT_OK(y);
     const Array dy = RandomArray(pooled, 4), &argmax = (*y)[1];
     Check({.op = "_Conv2DMaxPoolBackpropFilter",
            .attrs = attrs,
-           .outputs = {F32(c.filter), F32({c.filter[3]})}},
+           .outputs = {F32(c.filter), F32({c.filter[3]})},
+           .compute_dtype = compute_dtype},
           {x, dy, argmax}, {0, 1, 2}, {});
     if (c.filter[0] != c.filter[1]) continue;  // only the first layer has other filters
-    Check({.op = "_Conv2DMaxPoolBackpropInput", .attrs = attrs, .outputs = {F32(c.image)}},
+    Check({.op = "_Conv2DMaxPoolBackpropInput",
+           .attrs = attrs,
+           .outputs = {F32(c.image)},
+           .compute_dtype = compute_dtype},
           {filter, dy, argmax}, {1, 2}, {0});
   }
+}
+
+void CheckAll() {
+  CheckAll(Cases(), PooledCases(), DType::kFloat32);
+  CheckAll(LargeCases(), LargePooledCases(), DType::kBfloat16);
 }
 
 TEST(WinogradKernels, MatchTheReference) { CheckAll(); }
@@ -230,6 +268,40 @@ TEST(WinogradKernels, MatchTheReferenceWithAvx2) {
   CheckAll();
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+// The tiles of 6x6 have larger errors, so f32 must not use them.
+TEST(WinogradKernels, HaveLargeTilesOnlyIfTheErrorsOfBfloat16AreSmallEnough) {
+  const auto tile = [](int taps, int64_t images, int64_t channels, bool rounds_to_bfloat16) {
+    return winograd::FastestTile({.taps = taps,
+                                  .images = images,
+                                  .in_rows = 14,
+                                  .in_columns = 14,
+                                  .in_channels = channels,
+                                  .out_rows = 14,
+                                  .out_columns = 14,
+                                  .out_channels = channels},
+                                 rounds_to_bfloat16);
+  };
+  EXPECT_EQ(tile(5, 128, 64, true), 6);
+  EXPECT_EQ(tile(5, 128, 64, false), 4);
+  EXPECT_EQ(tile(3, 128, 64, true), 4);
+  EXPECT_EQ(tile(5, 2, 64, true), 4);
+  EXPECT_EQ(tile(5, 128, 512, true), 4);
+  for (const std::vector<Case>& cases : {LargeCases(), LargePooledCases()}) {
+    for (const Case& c : cases) {
+      const Shape out = c.output();
+      EXPECT_EQ(winograd::FastestTile({.taps = 5,
+                                       .images = c.image[0],
+                                       .in_channels = c.image[3],
+                                       .out_rows = out[1],
+                                       .out_columns = out[2],
+                                       .out_channels = out[3]},
+                                      true),
+                6)
+          << c.image.ToString();
+    }
+  }
 }
 
 TEST(WinogradKernels, AreNotUsedWhereTheDirectAlgorithmIsAskedFor) {

@@ -21,9 +21,6 @@ namespace estimator::winograd {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The columns of pixels under the tiles of a run.
-constexpr int64_t kMostColumns = (kMostTilesInRun + 1) * kTileOutputs + 4;
-
 // Reads kRows pixels of one column, for a vector of channels. Pixels outside the image are 0.
 template <int kRows, class Lanes>
 class ColumnReader {
@@ -106,9 +103,9 @@ HWY_INLINE void TransformColumns(const Source& x, const Convolution& conv, const
                                  int64_t channel, const Lanes& lanes, int64_t num_columns,
                                  V* columns) {
   constexpr int kRows = kOut + F::kTaps - 1;
-  const ColumnReader<kRows, Lanes> reader(x, run.image, run.tile_row * kTileOutputs - conv.pad_top,
-                                          conv.in_rows, conv.in_columns, channel, lanes);
-  const int64_t first = run.tile_column * kTileOutputs - conv.pad_left;
+  const ColumnReader<kRows, Lanes> reader(x, run.image, run.first_row - conv.pad_top, conv.in_rows,
+                                          conv.in_columns, channel, lanes);
+  const int64_t first = run.first_column - conv.pad_left;
   for (int64_t c = 0; c < num_columns; ++c) {
     V d[kRows], y[F::kPoints];
     reader.Read(first + c, d);
@@ -117,20 +114,6 @@ HWY_INLINE void TransformColumns(const Source& x, const Convolution& conv, const
       if (F::Uses(kOut, i)) columns[i * kMostColumns + c] = y[i];
     }
   }
-}
-
-// The same for tiles with `outputs` rows of outputs.
-template <class F, class Lanes>
-HWY_INLINE void TransformColumns(int outputs, const Source& x, const Convolution& conv,
-                                 const Run& run, int64_t channel, const Lanes& lanes,
-                                 int64_t num_columns, V* columns) {
-  if (outputs == 4)
-    return TransformColumns<F, 4>(x, conv, run, channel, lanes, num_columns, columns);
-  if constexpr (F::kTaps == 3) {
-    if (outputs == 3)
-      return TransformColumns<F, 3>(x, conv, run, channel, lanes, num_columns, columns);
-  }
-  TransformColumns<F, 2>(x, conv, run, channel, lanes, num_columns, columns);
 }
 
 // The horizontal half of one tile for point i of the rows.
@@ -143,43 +126,40 @@ HWY_INLINE void TransformRow(const V* columns, float* to, int64_t point) {
   }
 }
 
-template <class F>
-HWY_INLINE void TransformEdgeRow(int outputs, const V* columns, float* to, int64_t point) {
-  if constexpr (F::kTaps == 3) {
-    if (outputs == 3) return TransformRow<F, 3>(columns, to, point);
+// The horizontal half of a run, for one channel vector.
+//   kEdge: the outputs of the tile at the right edge.
+template <class F, int kEdge>
+HWY_INLINE void TransformRows(const V* columns, int row_outputs, const Run run, const Points to) {
+  EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
+    if (!F::Uses(row_outputs, i)) continue;
+    const V* const row = columns + i * kMostColumns;
+    float* const out = to.data + i * F::kPoints * to.point;
+    for (int t = 0; t < run.full; ++t) {
+      TransformRow<F, F::kOutputs>(row + t * F::kOutputs, out + (run.slot + t) * to.slot, to.point);
+    }
+    if (run.edge) {
+      TransformRow<F, kEdge>(row + run.full * F::kOutputs, out + run.edge_slot * to.slot, to.point);
+    }
   }
-  TransformRow<F, 2>(columns, to, point);
 }
 
 // Transforms the tiles of a run, all channels. The lanes of the last vector beyond them are 0.
 template <class F>
-void TransformInput(const Source& x, const Convolution& conv, const Tiling& tiling, const Run& run,
-                    const Points& to) {
-  const int row_outputs = run.bottom ? tiling.rows.edge_outputs : 4;
+HWY_INLINE void TransformInput(const Source& x, const Convolution& conv, const Tiling& tiling,
+                               const Run& run, Points to) {
+  const int row_outputs = tiling.rows.Outputs(run.bottom);
   const int edge_outputs = tiling.columns.edge_outputs;
-  const int64_t num_columns =
-      run.full * kTileOutputs + (run.edge ? edge_outputs : 0) + F::kTaps - 1;
+  const int64_t num_columns = run.full * F::kOutputs + (run.edge ? edge_outputs : 0) + F::kTaps - 1;
   V columns[F::kPoints * kMostColumns];
-  for (int64_t channel = 0; channel < conv.in_channels; channel += kLanes) {
-    const int64_t left = conv.in_channels - channel;
-    if (left >= kLanes) {
-      TransformColumns<F>(row_outputs, x, conv, run, channel, AllLanes(), num_columns, columns);
-    } else {
-      TransformColumns<F>(row_outputs, x, conv, run, channel, FirstLanes(left), num_columns,
-                          columns);
-    }
-    EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
-      if (!F::Uses(row_outputs, i)) continue;
-      const V* row = columns + i * kMostColumns;
-      float* const out = to.data + i * F::kPoints * to.point + channel;
-      for (int t = 0; t < run.full; ++t) {
-        TransformRow<F, 4>(row + t * kTileOutputs, out + (run.slot + t) * to.slot, to.point);
-      }
-      if (run.edge) {
-        TransformEdgeRow<F>(edge_outputs, row + run.full * kTileOutputs,
-                            out + run.edge_slot * to.slot, to.point);
-      }
-    }
+  for (int64_t channel = 0; channel < conv.in_channels; channel += kLanes, to.data += kLanes) {
+    WithOutputs<F>(row_outputs, [&](auto outputs) HWY_ATTR {
+      WithLanes(conv.in_channels - channel, [&](const auto& lanes) HWY_ATTR {
+        TransformColumns<F, outputs()>(x, conv, run, channel, lanes, num_columns, columns);
+      });
+    });
+    WithOutputs<F>(edge_outputs, [&](auto outputs) HWY_ATTR {
+      TransformRows<F, outputs()>(columns, row_outputs, run, to);
+    });
   }
 }
 
