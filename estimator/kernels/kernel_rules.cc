@@ -13,18 +13,20 @@ using Pass = ConvolutionCase::Pass;
 // of at least 128 rows and 1000 columns, nowhere more than 5 % slower, and twice as fast for 3072 columns,
 // where some CPUs compute oneDNN's at half their rate. These are left to oneDNN:
 //   fewer than 1000 columns    few panels share the copy of a row: oneDNN is up to 15 % faster
-//   fewer than 128 rows        few rows share the copy of a panel: up to 25 %
+//   fewer than 128 rows        few rows share the copy of a panel: up to 25 %. The gradient of an input
+//                              (transpose_b) of 16 and 32 rows takes 0.7 to 1.0 of oneDNN's time: ours
 //   depths below 64            a sum is written nearly as often as it is added to: up to 20 %
 //   no AVX-512                 up to 15 %
 bool GemmIsFast(const MatMulCase& p, const CpuFeatures& cpu) {
-  return p.dtype == DType::kFloat32 && cpu.avx512 && p.m >= 128 && p.n >= 1000 && p.k >= 64;
+  if (p.dtype != DType::kFloat32 || !cpu.avx512 || p.n < 1000 || p.k < 64) return false;
+  return p.m >= 128 || (p.transpose_b && p.n >= 2000 && p.m >= 16 && p.m <= 32);
 }
 
 // Products of tiles, of depths of at least 64; with fewer, sums are written nearly as often as they are added
 // to. These are faster than all others:
 //   f32    with AMX: at least 32 rows, or the gradient of weights (transpose_a)
 //   bf16   the gradient of weights, without AMX only from a depth of 256 on; a depth of at least 1536 and
-//          more than 32 rows
+//          at least 32 rows, with AMX more
 //          with AMX: at least 1024 rows and 2048 columns, unless transpose_b
 //          without AMX: the gradient of an input (transpose_b) of 32 to 128 rows takes 0.75 of the time
 bool TilesAreFast(const MatMulCase& p, const CpuFeatures& cpu) {
@@ -35,66 +37,95 @@ bool TilesAreFast(const MatMulCase& p, const CpuFeatures& cpu) {
   if (p.transpose_a) return cpu.amx || p.k >= kSomeDepths;
   if (splits) return p.m >= kFewRows;
   constexpr int64_t kManyDepths = 1536, kManyColumns = 2048, kManyRows = 1024, kSomeRows = 128;
-  if (p.k >= kManyDepths) return p.m > kFewRows;
+  if (p.k >= kManyDepths) return cpu.amx ? p.m > kFewRows : p.m >= kFewRows;
   if (cpu.amx) return p.m >= kManyRows && p.n >= kManyColumns && !p.transpose_b;
   return p.transpose_b && p.m >= kFewRows && p.m <= kSomeRows;
 }
 
 // ---- Convolutions, by native_tier_benchmark.
 
-// Winograd's algorithm in f32, where a convolution has fewer than 16 input or output channels. The vectors of
-// channels are only partly used, and with few input channels the transforms take longer than the products they
-// save. On 2 cores of an AMD EPYC, time divided by oneDNN's, with AVX-512 and with AVX2, for 2048 to 100,000
-// pixels. What is marked by - is left to oneDNN:
-//   channels                         6 to 16      8 to 8     8 to 16     12 to 12     16 to 8     64 to 4
-//   3x3: forward                  - 0.67-1.05   0.56-0.76   0.59-0.89   0.57-0.77   0.39-0.62   0.33-0.61
-//        gradient of the input    - 0.38-1.05 - 0.53-1.10   0.39-0.96   0.64-0.93 - 0.64-1.15 - 0.89-1.55
-//        gradient of the filter   - 0.73-1.27 - 0.66-1.29   0.60-1.00   0.53-0.85 - 0.52-1.13   0.32-0.53
-//   5x5: forward                    0.41-0.84   0.28-0.61   0.35-0.79   0.36-0.54   0.23-0.49   0.23-0.45
-//        gradient of the input      0.35-0.76   0.46-0.91   0.34-0.74   0.41-0.63   0.46-0.80 - 0.67-1.16
-//        gradient of the filter     0.48-0.99   0.42-0.94   0.40-0.84   0.36-0.62   0.32-0.74   0.36-0.53
-bool WinogradIsFastForFewChannels(const ConvolutionCase& conv) {
-  const int64_t in = conv.in_channels, out = conv.out_channels;
-  if (conv.filter_rows == 5) return conv.pass == Pass::kInputGradient ? out >= 8 : in >= 6;
-  if (in < 8) return false;
-  if (conv.pass == Pass::kForward) return true;
-  // The gradient of the input sums over output channels. With AVX2, oneDNN is fast for 8 channels.
-  return out >= 12 || (conv.pass == Pass::kFilterGradient && in >= 16 && out < 8);
+// Winograd's algorithm in f32, where a convolution has fewer than 16 input or output channels: it is faster with
+// `many` channels on one side, and with `some` if there are at least `others` on the other side. The first side is
+// the one that is summed over: the input channels, or the output channels for the gradient of the input. With
+// fewer, the transforms take longer than the products they save. Where oneDNN uses whole vectors of 16 or 8 output
+// channels, it needs more of them to be slower. Each limit is where Winograd takes at most 1.05 of oneDNN's time,
+// on 2 cores of an AMD EPYC (Zen 5), for 6,000 to 100,000 pixels. Beyond the limits it takes 0.3 to 1.0.
+struct FewChannels {
+  int64_t many, some, others;
+};
+FewChannels FewChannelsOf(Pass pass, bool is_5x5, bool avx512) {
+  switch (pass) {
+    case Pass::kForward:
+      if (avx512) return is_5x5 ? FewChannels{4, 3, 24} : FewChannels{8, 6, 24};
+      return is_5x5 ? FewChannels{3, 3, 0} : FewChannels{4, 4, 0};
+    case Pass::kInputGradient:
+      if (avx512) return is_5x5 ? FewChannels{8, 4, 64} : FewChannels{12, 8, 32};
+      return is_5x5 ? FewChannels{4, 4, 0} : FewChannels{8, 4, 16};
+    case Pass::kFilterGradient:
+      if (avx512) return is_5x5 ? FewChannels{6, 3, 24} : FewChannels{12, 6, 24};
+      return is_5x5 ? FewChannels{6, 3, 12} : FewChannels{8, 4, 12};
+  }
+  return {};
 }
 
-// Winograd's algorithm in f32 against oneDNN's direct one. Transforming a filter costs as much as 512
-// pixels, and adding to the gradient of a filter of 3x3 as much as 1024, or 2048 with fewer than 24 channels.
-// oneDNN is slow if images are smaller than a tile. On 2 cores of an AMD EPYC with AVX-512, ms with Winograd and
-// with oneDNN, for channels that are no multiples of 16:
+bool WinogradIsFastForFewChannels(const ConvolutionCase& conv, const CpuFeatures& cpu) {
+  const bool swaps = conv.pass == Pass::kInputGradient;
+  const int64_t first = swaps ? conv.out_channels : conv.in_channels;
+  const int64_t second = swaps ? conv.in_channels : conv.out_channels;
+  const FewChannels fewest = FewChannelsOf(conv.pass, conv.filter_rows == 5, cpu.avx512);
+  return first >= fewest.many || (first >= fewest.some && second >= fewest.others);
+}
+
+// The pixels from which on Winograd's algorithm in f32 is faster than oneDNN's direct one, with 16 channels or more:
+// for fewer, transforming a filter takes longer. Winograd's time divided by oneDNN's, on 2 cores of an AMD EPYC
+// (Zen 5) with AVX-512, for filters of 3x3, in NHWC and in blocks, and with AVX2:
+//   channels                     16 to 32        64          128         256         512       AVX2
+//   forward, 392 pixels         0.50-0.68    1.06-1.21    0.99-1.30   0.85-1.24   0.79-1.00   0.5-0.9
+//            588, 64: 784                    0.87-0.99    1.09-1.14               0.48-0.75   0.6-0.8
+//   input's  392                0.67-0.76    0.85-0.94    1.12-1.25   1.06-1.24   0.87-0.96   0.7-1.0
+//            588, 64: 784                    0.79-0.83    1.11-1.13               0.81-0.98   0.7-0.9
+//   filter's 392                1.00-1.26    1.37-1.40    1.15-1.23   0.96-1.17   1.08-1.21   0.6-1.0
+//            588, 32 and 64: 784 0.76-0.79   0.80-0.92    0.86-0.94                    0.98   0.5-0.8
+// oneDNN is slow if images are smaller than a tile. For channels that are no multiples of 16, ms with Winograd and
+// with oneDNN, on Zen 4:
 //                            3x3: 24 to 24,   100 to 100,   5x5: 20 to 50,   24 to 48,
 //                            32 of 56x56      32 of 28x28   128 of 14x14     32 of 28x28
 //   forward                   2.9 and 6.6     8.3 and 22.4   2.5 and 6.7     2.0 and 6.0
 //   gradient of the input     3.0 and 6.3     8.5 and 22.3   2.7 and 7.8     2.2 and 8.2
 //   gradient of the filter    2.8 and 6.5     8.6 and 24.2   2.1 and 6.2     2.1 and 6.7
-bool WinogradIsFast(const ConvolutionCase& conv) {
-  constexpr int64_t kTile = 4, kFewChannels = 16, kSomeChannels = 24, kSomePixels = 2048;
+int64_t FewestPixelsOfWinograd(const ConvolutionCase& conv, const CpuFeatures& cpu) {
+  constexpr int64_t kTile = 4;
+  if (conv.out_rows < kTile && conv.out_columns < kTile) return 256;
+  if (!cpu.avx512) return 384;
   const int64_t channels = std::min(conv.in_channels, conv.out_channels);
+  if (conv.filter_rows != 3) return 512;
+  if (conv.pass == Pass::kFilterGradient) return channels < 24 ? 2048 : 640;
+  const bool whole_vectors = conv.in_channels % 16 == 0 && conv.out_channels % 16 == 0;
+  if (channels < 48 || channels >= 512 || !whole_vectors) return 384;
+  return channels < 128 ? 512 : 640;
+}
+
+bool WinogradIsFast(const ConvolutionCase& conv, const CpuFeatures& cpu) {
+  constexpr int64_t kTile = 4, kFewChannels = 16, kSomePixels = 2048;
+  if (std::min(conv.in_channels, conv.out_channels) >= kFewChannels)
+    return conv.pixels() >= FewestPixelsOfWinograd(conv, cpu);
   const bool small = conv.out_rows < kTile && conv.out_columns < kTile;
-  if (channels < kFewChannels)
-    return !small && conv.pixels() >= kSomePixels && WinogradIsFastForFewChannels(conv);
-  const bool costly = conv.filter_rows == 3 && conv.pass == Pass::kFilterGradient;
-  const int64_t fewest_of_costly = channels < kSomeChannels ? kSomePixels : 1024;
-  return conv.pixels() >= (small ? 256 : costly ? fewest_of_costly : 512);
+  return !small && conv.pixels() >= kSomePixels && WinogradIsFastForFewChannels(conv, cpu);
 }
 
 // The kernels of first layers against oneDNN's convolution, its gradient, and a pool: the time of a step of
 // training divided by oneDNN's, on 2 cores of an AMD EPYC, with AVX-512 and with AVX2, for 28x28 and 32x32
 // pixels and 1 to 64 output channels:
 //   filter                    3x3         5x5         7x7
-//   1 input channel        0.24-0.68   0.41-0.80   0.75-1.39
-//   2                      0.42-0.97   0.59-0.94   0.82-1.20
-//   3                      0.46-1.02   0.60-1.06   0.79-1.21
+//   1 input channel        0.24-0.68   0.41-0.80   0.45-0.88
+//   2                      0.42-0.97   0.59-0.94   0.55-1.00
+//   3                      0.46-1.02   0.60-1.06   0.63-1.07
 //   4                      0.53-1.15   0.72-1.06   0.83-1.21
-// For filters of 7x7 they are faster if there is one input channel and at least 32 output channels (0.75 to
-// 1.04). For those of 5x5 with 4 channels and up to 8 output channels, their forward pass takes up to 1.14.
+// The column 7x7 is for at least 12 output channels. With 8 they take 0.9 to 1.2. For filters of 5x5 with 4
+// channels and up to 8 output channels, their forward pass takes up to 1.14.
 bool FirstLayerIsFast(const ConvolutionCase& conv) {
   const int64_t side = std::max(conv.filter_rows, conv.filter_columns);
-  if (side > 5) return conv.in_channels == 1 && conv.out_channels >= 32;
+  if (side > 5) return conv.in_channels < 4 && conv.out_channels >= 12;
   return side < 5 || conv.in_channels < 4 || conv.out_channels > 8;
 }
 
@@ -128,16 +159,28 @@ bool TilesAreFasterThanWinograd(const ConvolutionCase& conv) {
 //        oneDNN                      9.6               8.0          7.6          9.7
 //   1x1: gradient of the filter      5.2               4.3          3.8          4.0
 //        oneDNN                      5.9               5.0          4.9          6.3
+// From 256 to 64 channels of 56x56, tiles take 6.4 ms and oneDNN 5.8.
 bool TilesAreFastWithoutAmx(const ConvolutionCase& conv) {
+  if (conv.in_channels >= 256 && conv.out_channels <= 64) return false;
   return conv.pass == Pass::kFilterGradient && conv.dtype == DType::kBfloat16 &&
          conv.filter_rows == 1 && conv.filter_columns == 1;
 }
 
-// With 49 pixels and fewer, the transforms of filters of 512 channels take longer than the products they save:
-// up to twice as long as with oneDNN. With 196 pixels and 256 channels, Winograd takes 0.66 to 0.8 of the time.
+// Time divided by oneDNN's, for 6,000 to 100,000 pixels. With 32 channels that are summed over, the transforms take
+// longer than the products they save. The gradient of the input sums over the output channels:
+//   channels                  32 to 32    32 to 64    64 to 32    64 to 64    96 to 96   128 to 32
+//   forward                  1.23-1.31   1.16         0.73-1.07   0.66-0.94   0.75-0.81   0.85-0.91
+//   gradient of the filter   0.82-1.42   0.79-1.30    0.53-1.30   0.51-1.04   0.65-0.85   0.57-1.01
+// With few pixels, the transforms of the filter take longer: 0.9 to 1.26 for 196 pixels and 128 or 256 channels, 0.6
+// to 1.1 for 512 channels, 0.8 to 1.0 for 256 pixels and 256 channels. With 49, up to twice as long as with oneDNN.
 bool Bfloat16WinogradIsFast(const ConvolutionCase& conv) {
-  constexpr int64_t kFewestPixels = 128;
-  return conv.pixels() >= kFewestPixels;
+  const int64_t channels = std::min(conv.in_channels, conv.out_channels);
+  if (conv.pixels() < (channels >= 512 ? 128 : 256)) return false;
+  const bool swaps = conv.pass == Pass::kInputGradient;
+  const int64_t first = swaps ? conv.out_channels : conv.in_channels;
+  const int64_t second = swaps ? conv.in_channels : conv.out_channels;
+  const int64_t many = conv.pass == Pass::kFilterGradient ? 128 : 96;
+  return first >= many || (first >= 64 && second >= 64);
 }
 
 }  // namespace
@@ -155,7 +198,7 @@ std::vector<NativeKernel> FastKernels(const ConvolutionCase& conv, const CpuFeat
   std::vector<NativeKernel> kernels;
   if (conv.pass != Pass::kInputGradient && (always || FirstLayerIsFast(conv)))
     kernels.push_back(NativeKernel::kFirstLayer);
-  if (always || WinogradIsFast(conv)) kernels.push_back(NativeKernel::kWinograd);
+  if (always || WinogradIsFast(conv, cpu)) kernels.push_back(NativeKernel::kWinograd);
   if (!cpu.amx) {
     if (TilesAreFastWithoutAmx(conv)) {
       kernels.insert(kernels.begin(), NativeKernel::kBfloat16Tiles);

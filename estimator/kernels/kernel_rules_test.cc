@@ -22,13 +22,16 @@ TEST(MatMulRules, GemmTakesWideProductsOfSomeDepth) {
        {MatMulCase{.m = 1024, .n = 3072, .k = 768}, MatMulCase{.m = 128, .n = 1000, .k = 64},
         MatMulCase{.m = 1024, .n = 1024, .k = 3136},
         MatMulCase{.m = 128, .n = 3136, .k = 1024, .transpose_b = true},
+        MatMulCase{.m = 16, .n = 2000, .k = 1024, .transpose_b = true},
         MatMulCase{.m = 3136, .n = 1024, .k = 1024, .transpose_a = true}}) {
     EXPECT_THAT(FastKernels(product, kAvx512), ElementsAre(kGemm));
     EXPECT_THAT(FastKernels(product, kAvx2), IsEmpty());
   }
   for (const MatMulCase& product :
        {MatMulCase{.m = 127, .n = 1000, .k = 64}, MatMulCase{.m = 128, .n = 999, .k = 64},
-        MatMulCase{.m = 128, .n = 1000, .k = 63}}) {
+        MatMulCase{.m = 128, .n = 1000, .k = 63}, MatMulCase{.m = 32, .n = 2000, .k = 1024},
+        MatMulCase{.m = 15, .n = 2000, .k = 1024, .transpose_b = true},
+        MatMulCase{.m = 33, .n = 2000, .k = 1024, .transpose_b = true}}) {
     EXPECT_THAT(FastKernels(product, kAvx512), IsEmpty());
   }
 }
@@ -58,7 +61,8 @@ TEST(MatMulRules, SomeProductsOfBfloat16AreLeftToOneDnn) {
     EXPECT_FALSE(chosen({.m = 128, .n = 64, .k = 64}));
     EXPECT_TRUE(chosen({.m = 128, .n = 64, .k = 2048}));
     EXPECT_TRUE(chosen({.m = 33, .n = 64, .k = 1536}));
-    EXPECT_FALSE(chosen({.m = 32, .n = 64, .k = 1536}));
+    EXPECT_EQ(chosen({.m = 32, .n = 64, .k = 1536}), !cpu.amx);
+    EXPECT_FALSE(chosen({.m = 31, .n = 64, .k = 1536}));
     EXPECT_FALSE(chosen({.m = 33, .n = 64, .k = 1535}));
     EXPECT_EQ(chosen({.m = 1024, .n = 2048, .k = 64}), cpu.amx);
     EXPECT_FALSE(chosen({.m = 1023, .n = 2048, .k = 64}));
@@ -91,55 +95,69 @@ ConvolutionCase Conv(Pass pass, DType dtype, int64_t images, int64_t size, int64
 }
 
 TEST(ConvolutionRules, WinogradNeedsSomePixels) {
-  const auto takes = [](Pass pass, int64_t images, int64_t size, int64_t channels, int64_t taps) {
-    return testing::Value(FastKernels(Conv(pass, kF32, images, size, channels, taps), kAvx512),
-                          Contains(kWinograd));
+  // The smallest number of images of 8x8 pixels with which Winograd's algorithm is taken.
+  const auto fewest = [](Pass pass, int64_t channels, int64_t taps, const CpuFeatures& cpu) {
+    int64_t images = 1;
+    while (!testing::Value(FastKernels(Conv(pass, kF32, images, 8, channels, taps), cpu),
+                           Contains(kWinograd))) {
+      ++images;
+    }
+    return images;
   };
   for (const Pass pass : {Pass::kForward, Pass::kInputGradient}) {
-    EXPECT_TRUE(takes(pass, 8, 8, 16, 3));  // 512 pixels
-    EXPECT_FALSE(takes(pass, 7, 8, 16, 3));
-    EXPECT_TRUE(takes(pass, 64, 2, 512, 3));  // images smaller than a tile
-    EXPECT_FALSE(takes(pass, 63, 2, 512, 3));
+    EXPECT_EQ(fewest(pass, 16, 3, kAvx512), 6);  // 384 pixels
+    EXPECT_EQ(fewest(pass, 47, 3, kAvx512), 6);
+    EXPECT_EQ(fewest(pass, 100, 3, kAvx512), 6);
+    EXPECT_EQ(fewest(pass, 48, 3, kAvx512), 8);    // 512
+    EXPECT_EQ(fewest(pass, 128, 3, kAvx512), 10);  // 640
+    EXPECT_EQ(fewest(pass, 512, 3, kAvx512), 6);
+    EXPECT_EQ(fewest(pass, 16, 5, kAvx512), 8);
+    EXPECT_EQ(fewest(pass, 128, 3, kAvx2), 6);
   }
-  EXPECT_TRUE(takes(Pass::kFilterGradient, 8, 8, 16, 5));
-  EXPECT_FALSE(takes(Pass::kFilterGradient, 8, 8, 16, 3));
-  EXPECT_TRUE(takes(Pass::kFilterGradient, 32, 8, 16, 3));  // 2048 pixels
-  EXPECT_FALSE(takes(Pass::kFilterGradient, 31, 8, 23, 3));
-  EXPECT_TRUE(takes(Pass::kFilterGradient, 16, 8, 24, 3));  // 1024 pixels
-  EXPECT_FALSE(takes(Pass::kFilterGradient, 15, 8, 24, 3));
-  EXPECT_TRUE(takes(Pass::kFilterGradient, 64, 2, 16, 3));
+  EXPECT_EQ(fewest(Pass::kFilterGradient, 16, 5, kAvx512), 8);
+  EXPECT_EQ(fewest(Pass::kFilterGradient, 23, 3, kAvx512), 32);  // 2048
+  EXPECT_EQ(fewest(Pass::kFilterGradient, 24, 3, kAvx512), 10);
+  EXPECT_EQ(fewest(Pass::kFilterGradient, 16, 3, kAvx2), 6);
+  // Images smaller than a tile: 256 pixels.
+  EXPECT_THAT(FastKernels(Conv(Pass::kForward, kF32, 64, 2, 512, 3), kAvx512), Contains(kWinograd));
+  EXPECT_THAT(FastKernels(Conv(Pass::kForward, kF32, 63, 2, 512, 3), kAvx512),
+              Not(Contains(kWinograd)));
 }
 
 TEST(ConvolutionRules, WinogradTakesSomeConvolutionsOfFewChannels) {
   const auto takes = [](Pass pass, int64_t in, int64_t out, int64_t taps, int64_t images = 32,
-                        int64_t size = 8) {
+                        int64_t size = 8, const CpuFeatures& cpu = kAvx512) {
     ConvolutionCase conv = Conv(pass, kF32, images, size, in, taps);
     conv.out_channels = out;
-    return testing::Value(FastKernels(conv, kAvx512), Contains(kWinograd));
+    return testing::Value(FastKernels(conv, cpu), Contains(kWinograd));
   };
   EXPECT_TRUE(takes(Pass::kForward, 8, 1, 3));
-  EXPECT_FALSE(takes(Pass::kForward, 7, 64, 3));
-  EXPECT_TRUE(takes(Pass::kForward, 6, 16, 5));
-  EXPECT_FALSE(takes(Pass::kForward, 5, 64, 5));
-  EXPECT_TRUE(takes(Pass::kInputGradient, 8, 12, 3));
-  EXPECT_FALSE(takes(Pass::kInputGradient, 7, 64, 3));
-  EXPECT_FALSE(takes(Pass::kInputGradient, 64, 11, 3));
+  EXPECT_FALSE(takes(Pass::kForward, 7, 23, 3));
+  EXPECT_TRUE(takes(Pass::kForward, 6, 24, 3));
+  EXPECT_FALSE(takes(Pass::kForward, 5, 64, 3));
+  EXPECT_TRUE(takes(Pass::kForward, 4, 1, 5));
+  EXPECT_FALSE(takes(Pass::kForward, 2, 64, 5));
+  EXPECT_TRUE(takes(Pass::kInputGradient, 1, 12, 3));  // output channels first
+  EXPECT_FALSE(takes(Pass::kInputGradient, 31, 11, 3));
+  EXPECT_TRUE(takes(Pass::kInputGradient, 32, 8, 3));
   EXPECT_TRUE(takes(Pass::kInputGradient, 1, 8, 5));
-  EXPECT_FALSE(takes(Pass::kInputGradient, 64, 7, 5));
-  EXPECT_TRUE(takes(Pass::kFilterGradient, 8, 12, 3));
-  EXPECT_FALSE(takes(Pass::kFilterGradient, 7, 64, 3));
-  EXPECT_FALSE(takes(Pass::kFilterGradient, 64, 8, 3));
-  EXPECT_TRUE(takes(Pass::kFilterGradient, 16, 7, 3));
-  EXPECT_FALSE(takes(Pass::kFilterGradient, 15, 7, 3));
+  EXPECT_FALSE(takes(Pass::kInputGradient, 63, 7, 5));
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 12, 1, 3));
+  EXPECT_FALSE(takes(Pass::kFilterGradient, 11, 23, 3));
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 6, 24, 3));
   EXPECT_TRUE(takes(Pass::kFilterGradient, 6, 1, 5));
-  EXPECT_FALSE(takes(Pass::kFilterGradient, 5, 64, 5));
+  EXPECT_FALSE(takes(Pass::kFilterGradient, 5, 23, 5));
+  // oneDNN is slower with AVX2.
+  EXPECT_TRUE(takes(Pass::kForward, 4, 1, 3, 32, 8, kAvx2));
+  EXPECT_TRUE(takes(Pass::kInputGradient, 1, 8, 3, 32, 8, kAvx2));
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 8, 1, 3, 32, 8, kAvx2));
   for (const Pass pass : {Pass::kForward, Pass::kInputGradient, Pass::kFilterGradient}) {
     EXPECT_FALSE(takes(pass, 12, 12, 3, 31));      // fewer than 2048 pixels
     EXPECT_FALSE(takes(pass, 12, 12, 3, 512, 3));  // images smaller than a tile
   }
 }
 
-TEST(ConvolutionRules, FirstLayersHaveSmallFiltersOrOneInputChannel) {
+TEST(ConvolutionRules, FirstLayersHaveSmallFiltersOrSomeOutputChannels) {
   const auto takes = [](int64_t in, int64_t out, int64_t rows, int64_t columns,
                         ConvAlgorithm algorithm = ConvAlgorithm::kAuto) {
     ConvolutionCase conv = Conv(Pass::kForward, kF32, 32, 28, in, rows);
@@ -147,20 +165,22 @@ TEST(ConvolutionRules, FirstLayersHaveSmallFiltersOrOneInputChannel) {
     conv.filter_columns = columns;
     ConvolutionCase gradient = conv;
     gradient.pass = Pass::kFilterGradient;
-    EXPECT_EQ(FastKernels(conv, kAvx512, algorithm).empty(),
-              FastKernels(gradient, kAvx512, algorithm).empty());
-    return testing::Value(FastKernels(conv, kAvx512, algorithm), Contains(kFirstLayer));
+    const bool takes = testing::Value(FastKernels(conv, kAvx512, algorithm), Contains(kFirstLayer));
+    EXPECT_EQ(testing::Value(FastKernels(gradient, kAvx512, algorithm), Contains(kFirstLayer)),
+              takes);
+    return takes;
   };
   EXPECT_TRUE(takes(4, 1, 3, 3));
   EXPECT_TRUE(takes(1, 6, 5, 5));
   EXPECT_TRUE(takes(3, 1, 5, 5));
   EXPECT_TRUE(takes(4, 9, 5, 5));
   EXPECT_FALSE(takes(4, 8, 5, 5));
-  EXPECT_TRUE(takes(1, 32, 7, 7));
-  EXPECT_FALSE(takes(1, 31, 7, 7));
-  EXPECT_FALSE(takes(2, 64, 7, 7));
-  EXPECT_FALSE(takes(3, 64, 3, 6));
-  EXPECT_TRUE(takes(3, 64, 3, 6, ConvAlgorithm::kWinograd));
+  EXPECT_TRUE(takes(1, 12, 7, 7));
+  EXPECT_FALSE(takes(1, 11, 7, 7));
+  EXPECT_TRUE(takes(3, 64, 7, 7));
+  EXPECT_FALSE(takes(4, 64, 7, 7));
+  EXPECT_FALSE(takes(3, 11, 3, 6));
+  EXPECT_TRUE(takes(3, 11, 3, 6, ConvAlgorithm::kWinograd));
   EXPECT_THAT(FastKernels(Conv(Pass::kInputGradient, kF32, 32, 28, 3, 3), kAvx512), IsEmpty());
 }
 
@@ -213,17 +233,28 @@ TEST(ConvolutionRules, WithoutAmxTilesOnlyComputeGradientsOfOneTapFromBfloat16) 
       }
     }
   }
+  ConvolutionCase narrow = Conv(Pass::kFilterGradient, kBf16, 32, 56, 256, 1);
+  narrow.out_channels = 64;
+  EXPECT_THAT(FastKernels(narrow, kAvx512), Not(Contains(kBfloat16Tiles)));
 }
 
-TEST(ConvolutionRules, Bfloat16WinogradNeedsSomePixels) {
-  const auto takes = [](int64_t images, ConvAlgorithm algorithm) {
-    return testing::Value(
-        FastKernels(Conv(Pass::kForward, kBf16, images, 8, 32, 3), kAvx512, algorithm),
-        Contains(kBfloat16Winograd));
+TEST(ConvolutionRules, Bfloat16WinogradNeedsSomePixelsAndChannels) {
+  const auto takes = [](Pass pass, int64_t images, int64_t in, int64_t out,
+                        ConvAlgorithm algorithm = ConvAlgorithm::kAuto) {
+    ConvolutionCase conv = Conv(pass, kBf16, images, 8, in, 3);
+    conv.out_channels = out;
+    return testing::Value(FastKernels(conv, kAvx512, algorithm), Contains(kBfloat16Winograd));
   };
-  EXPECT_TRUE(takes(2, ConvAlgorithm::kAuto));  // 128 pixels
-  EXPECT_FALSE(takes(1, ConvAlgorithm::kAuto));
-  EXPECT_TRUE(takes(1, ConvAlgorithm::kWinograd));
+  EXPECT_TRUE(takes(Pass::kForward, 4, 64, 64));  // 256 pixels
+  EXPECT_FALSE(takes(Pass::kForward, 3, 64, 64));
+  EXPECT_TRUE(takes(Pass::kForward, 2, 512, 512));
+  EXPECT_TRUE(takes(Pass::kForward, 1, 64, 64, ConvAlgorithm::kWinograd));
+  EXPECT_FALSE(takes(Pass::kForward, 32, 32, 512));
+  EXPECT_TRUE(takes(Pass::kForward, 32, 96, 32));
+  EXPECT_FALSE(takes(Pass::kInputGradient, 32, 512, 32));
+  EXPECT_TRUE(takes(Pass::kInputGradient, 32, 32, 96));
+  EXPECT_FALSE(takes(Pass::kFilterGradient, 32, 96, 32));
+  EXPECT_TRUE(takes(Pass::kFilterGradient, 32, 128, 32));
 }
 
 TEST(Bfloat16Rules, CastsPayOffForLargeMatricesAndForConvolutionsWithAmx) {

@@ -9,7 +9,9 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "estimator/kernels/bfloat16/winograd_kernels.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
+#include "estimator/kernels/native_tier.h"
 #include "estimator/kernels/widened.h"
 #include "estimator/kernels/winograd/first_layer.h"
 #include "estimator/kernels/winograd/kernels.h"
@@ -86,7 +89,7 @@ std::unique_ptr<Kernel> MakeOneDnn(const KernelSpec& spec) {
 }
 
 // What a program takes.
-std::unique_ptr<Kernel> MakeChosen(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeFastest(const KernelSpec& spec) {
   auto kernel = CreateKernel(spec, KernelTier::kNative, KernelTier::kFused);
   return kernel.ok() ? *std::move(kernel) : nullptr;
 }
@@ -104,23 +107,55 @@ const Candidate kCandidates[] = {
     {"bf16 Winograd",
      {bfloat16::MakeWinogradConvolution, bfloat16::MakeWinogradInputGradient,
       bfloat16::MakeWinogradFilterGradient}},
-    {"chosen", {MakeChosen, MakeChosen, MakeChosen}},
+    {"other",
+     {MakeFastest, MakeFastest, MakeFastest}},  // measured only if programs take none of the above
 };
+enum CandidateNumber { kOneDnn, kWinograd, kTiles, kBfloat16Winograd, kOther };
 
-// A kernel with its operands.
-struct Bench {
-  std::unique_ptr<Kernel> kernel;
-  std::vector<Array> operands;
+// The candidate that programs take.
+//   has_onednn: whether oneDNN has a kernel for the spec.
+CandidateNumber ChosenOf(const KernelSpec& spec, bool has_onednn) {
+  const std::optional<NativeKernel> kernel = NativeKernelOf(spec);
+  if (!kernel.has_value()) return has_onednn ? kOneDnn : kOther;
+  switch (*kernel) {
+    case NativeKernel::kWinograd:
+      return kWinograd;
+    case NativeKernel::kBfloat16Tiles:
+      return kTiles;
+    case NativeKernel::kBfloat16Winograd:
+      return kBfloat16Winograd;
+    default:
+      return kOther;
+  }
+}
+
+// Memory on huge pages, as programs have it: small arrays are not on huge pages, and kernels that use much scratch
+// memory take up to twice as long without.
+Array HugePages(size_t bytes) {
+  constexpr size_t kHugePage = size_t{2} << 20;
+  const size_t pages = std::max<size_t>((bytes + kHugePage - 1) / kHugePage, 1);
+  return Array(DType::kUint8, Shape{static_cast<int64_t>(pages * kHugePage)});
+}
+
+// The operands of a spec. All kernels of a spec use the same, because the addresses of arrays alone can change the
+// time of a kernel by a quarter.
+struct Operands {
+  std::vector<Array> memory;
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
+};
+
+struct Bench {
+  std::unique_ptr<Kernel> kernel;
+  std::shared_ptr<Operands> operands;
   Array scratch;
   double best = 1e9;
 
   void Run() {
     const auto start = std::chrono::steady_clock::now();
     CHECK(kernel
-              ->Run({.inputs = inputs,
-                     .outputs = absl::MakeSpan(outputs),
+              ->Run({.inputs = operands->inputs,
+                     .outputs = absl::MakeSpan(operands->outputs),
                      .scratch = scratch.raw(),
                      .step = {}})
               .ok());
@@ -129,24 +164,32 @@ struct Bench {
   }
 };
 
-// Null without a kernel.
-std::unique_ptr<Bench> MakeBench(const KernelSpec& spec, std::unique_ptr<Kernel> kernel) {
-  if (kernel == nullptr) return nullptr;
-  auto bench = std::make_unique<Bench>();
-  bench->kernel = std::move(kernel);
+std::shared_ptr<Operands> MakeOperands(const KernelSpec& spec) {
+  auto operands = std::make_shared<Operands>();
   const auto add = [&](const TensorSpec& tensor) {
     Array array(DType::kFloat32, tensor.shape);
     const bool argmax = tensor.dtype == DType::kUint8;
     for (int64_t i = 0; i < array.num_elements(); ++i)
       array.data<float>()[i] =
           argmax ? static_cast<float>(i % 5 % 4) : static_cast<float>(i % 17 - 8) / 8.0f;
-    bench->operands.push_back(array.Cast(tensor.dtype));
-    return bench->operands.back().raw();
+    array = array.Cast(tensor.dtype);
+    Array& memory = operands->memory.emplace_back(HugePages(array.num_bytes()));
+    std::memcpy(memory.raw(), array.raw(), array.num_bytes());
+    return memory.raw();
   };
-  for (const TensorSpec& input : spec.inputs) bench->inputs.push_back(add(input));
-  for (const TensorSpec& output : spec.outputs) bench->outputs.push_back(add(output));
-  bench->scratch =
-      Array(DType::kUint8, Shape{static_cast<int64_t>(bench->kernel->scratch_bytes())});
+  for (const TensorSpec& input : spec.inputs) operands->inputs.push_back(add(input));
+  for (const TensorSpec& output : spec.outputs) operands->outputs.push_back(add(output));
+  return operands;
+}
+
+// Null without a kernel.
+std::unique_ptr<Bench> MakeBench(std::shared_ptr<Operands> operands,
+                                 std::unique_ptr<Kernel> kernel) {
+  if (kernel == nullptr) return nullptr;
+  auto bench = std::make_unique<Bench>();
+  bench->kernel = std::move(kernel);
+  bench->operands = std::move(operands);
+  bench->scratch = HugePages(bench->kernel->scratch_bytes());
   return bench;
 }
 
@@ -176,10 +219,16 @@ std::vector<KernelSpec> SpecsOf(const Case& c, bool blocked, DType dtype) {
 
 // Prints the row of spec number `pass`. Returns whether programs take one of the fastest kernels.
 bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, DType dtype) {
+  const std::shared_ptr<Operands> operands = MakeOperands(spec);
   std::vector<std::unique_ptr<Bench>> benches;
-  for (const Candidate& candidate : kCandidates)
-    benches.push_back(MakeBench(spec, candidate.factories[pass](spec)));
-  if (benches.back() == nullptr) return true;
+  CandidateNumber chosen = kOther;
+  for (size_t i = 0; i < std::size(kCandidates); ++i) {
+    if (i == kOther) chosen = ChosenOf(spec, benches[kOneDnn] != nullptr);
+    const bool measured = i != kOther || chosen == kOther;
+    benches.push_back(measured ? MakeBench(operands, kCandidates[i].factories[pass](spec))
+                               : nullptr);
+  }
+  if (benches[chosen] == nullptr) return true;
   double best = 1e9;
   bool right = false;
   for (int run = 0; run < (right ? kRuns : kMostRuns); ++run) {
@@ -188,7 +237,7 @@ bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, D
       bench->Run();
       best = std::min(best, bench->best);
     }
-    if (run + 1 == kRuns || run + 1 == kMostRuns) right = benches.back()->best < 1.05 * best;
+    if (run + 1 == kRuns || run + 1 == kMostRuns) right = benches[chosen]->best < 1.05 * best;
   }
   std::printf("| %d | %d | %d, %d | %d | %s | %s | %s |", static_cast<int>(c.images),
               static_cast<int>(c.size), static_cast<int>(c.in_channels),
@@ -202,7 +251,7 @@ bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, D
       std::printf(" %.3f |", bench->best * 1e3);
     }
   }
-  std::printf(" %s |\n", right ? "" : "wrong");
+  std::printf(" %s | %s |\n", kCandidates[chosen].name, right ? "" : "wrong");
   std::fflush(stdout);
   return right;
 }
@@ -277,14 +326,14 @@ bool MeasureBlock(const Block& block) {
   };
   for (const KernelSpec& op : PartsOf(block)) {
     const KernelSpec spec = complete(op, ConvAlgorithm::kDirect);
-    parts.push_back(MakeBench(spec, MakeChosen(spec)));
+    parts.push_back(MakeBench(MakeOperands(spec), MakeFastest(spec)));
   }
   bool chosen = true;
   for (const KernelSpec& op : BlockOpsOf(block)) {
     const KernelSpec spec = complete(op, ConvAlgorithm::kWinograd);
     auto kernel = CreateKernel(spec, KernelTier::kNative, KernelTier::kNative);
     CHECK(kernel.ok()) << kernel.status();
-    fused.push_back(MakeBench(spec, *std::move(kernel)));
+    fused.push_back(MakeBench(MakeOperands(spec), *std::move(kernel)));
     chosen = chosen &&
              Accepts(complete(op, ConvAlgorithm::kAuto), KernelTier::kNative, KernelTier::kFused);
   }
@@ -316,7 +365,7 @@ bool MeasureBlock(const Block& block) {
 int Main() {
   std::printf("| images | size | channels | taps | layout | type | op |");
   for (const Candidate& candidate : kCandidates) std::printf(" %s, ms |", candidate.name);
-  std::printf(" rule |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  std::printf(" chosen | rule |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   int wrong = 0, all = 0;
   for (const Case& c : kCases) {
     for (const auto& [blocked, dtype] :
