@@ -48,7 +48,7 @@ bool TilesAreFast(const MatMulCase& p, const CpuFeatures& cpu) {
 // `many` channels on one side, and with `some` if there are at least `others` on the other side. The first side is
 // the one that is summed over: the input channels, or the output channels for the gradient of the input. With
 // fewer, the transforms take longer than the products they save. Where oneDNN uses whole vectors of 16 or 8 output
-// channels, it needs more of them to be slower. Each limit is where Winograd takes at most 1.05 of oneDNN's time,
+// channels, it needs more of them to be slower. At the limits Winograd takes 0.8 to 1.1 of oneDNN's time,
 // on 2 cores of an AMD EPYC (Zen 5), for 6,000 to 100,000 pixels. Beyond the limits it takes 0.3 to 1.0.
 struct FewChannels {
   int64_t many, some, others;
@@ -56,13 +56,13 @@ struct FewChannels {
 FewChannels FewChannelsOf(Pass pass, bool is_5x5, bool avx512) {
   switch (pass) {
     case Pass::kForward:
-      if (avx512) return is_5x5 ? FewChannels{4, 3, 24} : FewChannels{8, 6, 24};
+      if (avx512) return is_5x5 ? FewChannels{3, 3, 0} : FewChannels{6, 4, 24};
       return is_5x5 ? FewChannels{3, 3, 0} : FewChannels{4, 4, 0};
     case Pass::kInputGradient:
-      if (avx512) return is_5x5 ? FewChannels{8, 4, 64} : FewChannels{12, 8, 32};
+      if (avx512) return is_5x5 ? FewChannels{6, 4, 64} : FewChannels{8, 4, 64};
       return is_5x5 ? FewChannels{4, 4, 0} : FewChannels{8, 4, 16};
     case Pass::kFilterGradient:
-      if (avx512) return is_5x5 ? FewChannels{6, 3, 24} : FewChannels{12, 6, 24};
+      if (avx512) return is_5x5 ? FewChannels{6, 3, 24} : FewChannels{8, 6, 24};
       return is_5x5 ? FewChannels{6, 3, 12} : FewChannels{8, 4, 12};
   }
   return {};
@@ -77,38 +77,31 @@ bool WinogradIsFastForFewChannels(const ConvolutionCase& conv, const CpuFeatures
 }
 
 // The pixels from which on Winograd's algorithm in f32 is faster than oneDNN's direct one, with 16 channels or more:
-// for fewer, transforming a filter takes longer. Winograd's time divided by oneDNN's, on 2 cores of an AMD EPYC
-// (Zen 5) with AVX-512, for filters of 3x3, in NHWC and in blocks, and with AVX2:
-//   channels                     16 to 32        64          128         256         512       AVX2
-//   forward, 392 pixels         0.50-0.68    1.06-1.21    0.99-1.30   0.85-1.24   0.79-1.00   0.5-0.9
-//            588, 64: 784                    0.87-0.99    1.09-1.14               0.48-0.75   0.6-0.8
-//   input's  392                0.67-0.76    0.85-0.94    1.12-1.25   1.06-1.24   0.87-0.96   0.7-1.0
-//            588, 64: 784                    0.79-0.83    1.11-1.13               0.81-0.98   0.7-0.9
-//   filter's 392                1.00-1.26    1.37-1.40    1.15-1.23   0.96-1.17   1.08-1.21   0.6-1.0
-//            588, 32 and 64: 784 0.76-0.79   0.80-0.92    0.86-0.94                    0.98   0.5-0.8
-// oneDNN is slow if images are smaller than a tile. For channels that are no multiples of 16, ms with Winograd and
-// with oneDNN, on Zen 4:
+// for fewer, transforming a filter takes longer. Evaluation and prediction transform it once. Winograd's time divided
+// by oneDNN's, on 2 cores of an AMD EPYC (Zen 5), for filters of 3x3 in NHWC and in blocks, with AVX-512 and with AVX2:
+//   pixels, channels         196, 16 to 256    392, 16 to 256   196, 512     392 to 441, 512   512, 512
+//   forward                    0.57-0.80         0.58-0.85      0.94-1.47      0.80-1.17      0.54-0.79
+//   gradient of the input      0.67-1.01         0.71-0.89      1.08-1.20      0.86-0.97      0.81-0.99
+//   gradient of the filter     0.60-1.00         0.61-1.00      0.82-1.93      0.69-1.28      0.58-1.05
+// At other times of the same day our kernels, not oneDNN's, took up to 1.7 times as long, perhaps because neighbors of
+// the virtual machine used the L3 cache. oneDNN is slow if images are smaller than a tile. For channels that are no
+// multiples of 16, ms with Winograd and with oneDNN, on Zen 4:
 //                            3x3: 24 to 24,   100 to 100,   5x5: 20 to 50,   24 to 48,
 //                            32 of 56x56      32 of 28x28   128 of 14x14     32 of 28x28
 //   forward                   2.9 and 6.6     8.3 and 22.4   2.5 and 6.7     2.0 and 6.0
 //   gradient of the input     3.0 and 6.3     8.5 and 22.3   2.7 and 7.8     2.2 and 8.2
 //   gradient of the filter    2.8 and 6.5     8.6 and 24.2   2.1 and 6.2     2.1 and 6.7
-int64_t FewestPixelsOfWinograd(const ConvolutionCase& conv, const CpuFeatures& cpu) {
-  constexpr int64_t kTile = 4;
+int64_t FewestPixelsOfWinograd(const ConvolutionCase& conv) {
+  constexpr int64_t kTile = 4, kManyChannels = 512;
   if (conv.out_rows < kTile && conv.out_columns < kTile) return 256;
-  if (!cpu.avx512) return 384;
-  const int64_t channels = std::min(conv.in_channels, conv.out_channels);
-  if (conv.filter_rows != 3) return 512;
-  if (conv.pass == Pass::kFilterGradient) return channels < 24 ? 2048 : 640;
-  const bool whole_vectors = conv.in_channels % 16 == 0 && conv.out_channels % 16 == 0;
-  if (channels < 48 || channels >= 512 || !whole_vectors) return 384;
-  return channels < 128 ? 512 : 640;
+  if (std::min(conv.in_channels, conv.out_channels) < kManyChannels) return 192;
+  return conv.pass == Pass::kFilterGradient ? 512 : 384;
 }
 
 bool WinogradIsFast(const ConvolutionCase& conv, const CpuFeatures& cpu) {
   constexpr int64_t kTile = 4, kFewChannels = 16, kSomePixels = 2048;
   if (std::min(conv.in_channels, conv.out_channels) >= kFewChannels)
-    return conv.pixels() >= FewestPixelsOfWinograd(conv, cpu);
+    return conv.pixels() >= FewestPixelsOfWinograd(conv);
   const bool small = conv.out_rows < kTile && conv.out_columns < kTile;
   return !small && conv.pixels() >= kSomePixels && WinogradIsFastForFewChannels(conv, cpu);
 }
@@ -159,28 +152,17 @@ bool TilesAreFasterThanWinograd(const ConvolutionCase& conv) {
 //        oneDNN                      9.6               8.0          7.6          9.7
 //   1x1: gradient of the filter      5.2               4.3          3.8          4.0
 //        oneDNN                      5.9               5.0          4.9          6.3
-// From 256 to 64 channels of 56x56, tiles take 6.4 ms and oneDNN 5.8.
 bool TilesAreFastWithoutAmx(const ConvolutionCase& conv) {
-  if (conv.in_channels >= 256 && conv.out_channels <= 64) return false;
   return conv.pass == Pass::kFilterGradient && conv.dtype == DType::kBfloat16 &&
          conv.filter_rows == 1 && conv.filter_columns == 1;
 }
 
-// Time divided by oneDNN's, for 6,000 to 100,000 pixels. With 32 channels that are summed over, the transforms take
-// longer than the products they save. The gradient of the input sums over the output channels:
-//   channels                  32 to 32    32 to 64    64 to 32    64 to 64    96 to 96   128 to 32
-//   forward                  1.23-1.31   1.16         0.73-1.07   0.66-0.94   0.75-0.81   0.85-0.91
-//   gradient of the filter   0.82-1.42   0.79-1.30    0.53-1.30   0.51-1.04   0.65-0.85   0.57-1.01
-// With few pixels, the transforms of the filter take longer: 0.9 to 1.26 for 196 pixels and 128 or 256 channels, 0.6
-// to 1.1 for 512 channels, 0.8 to 1.0 for 256 pixels and 256 channels. With 49, up to twice as long as with oneDNN.
+// With 49 pixels and fewer, the transforms of filters of 512 channels take longer than the products they save:
+// up to twice as long as with oneDNN. With 196 pixels and 256 channels, Winograd takes 0.66 to 0.8 of the time, and
+// with 6,000 pixels or more and 32 channels 0.8. At other times of the same day it took 1.2 and 1.3 (see above).
 bool Bfloat16WinogradIsFast(const ConvolutionCase& conv) {
-  const int64_t channels = std::min(conv.in_channels, conv.out_channels);
-  if (conv.pixels() < (channels >= 512 ? 128 : 256)) return false;
-  const bool swaps = conv.pass == Pass::kInputGradient;
-  const int64_t first = swaps ? conv.out_channels : conv.in_channels;
-  const int64_t second = swaps ? conv.in_channels : conv.out_channels;
-  const int64_t many = conv.pass == Pass::kFilterGradient ? 128 : 96;
-  return first >= many || (first >= 64 && second >= 64);
+  constexpr int64_t kFewestPixels = 128;
+  return conv.pixels() >= kFewestPixels;
 }
 
 }  // namespace
