@@ -28,8 +28,9 @@ namespace estimator {
 // How convolutions, and matrix products of f32, are computed (RunConfig.conv_algorithm).
 enum class ConvAlgorithm {
   // By the rules of the kernels: where it is faster, convolutions by Winograd's algorithm, and both by
-  // three products of bf16. In f32, errors are at most 1e-4 of the result's root mean square. With
-  // compute_dtype bf16, see winograd/winograd.h; for convolutions of bf16, bfloat16/winograd.h.
+  // three products of bf16. In f32, errors are at most 1e-4 of the result's root mean square, and with
+  // compute_dtype bf16 at most 1e-3 for filters of 5x5 (winograd/winograd.h). For convolutions of bf16 see
+  // bfloat16/winograd.h.
   kAuto,
   kDirect,  // neither of the two: the rounding error of a plain sum
   kWinograd,  // Winograd wherever a kernel supports the shape, even where it is slower; no three products

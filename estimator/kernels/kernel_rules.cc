@@ -14,7 +14,8 @@ using Pass = ConvolutionCase::Pass;
 // where some CPUs compute oneDNN's at half their rate. These are left to oneDNN:
 //   fewer than 1000 columns    few panels share the copy of a row: oneDNN is up to 15 % faster
 //   fewer than 128 rows        few rows share the copy of a panel: up to 25 %. The gradient of an input
-//                              (transpose_b) of 16 and 32 rows takes 0.7 to 1.0 of oneDNN's time: ours
+//                              (transpose_b) of 16 or 32 rows and at least 2000 columns takes 0.7 to 1.0 of
+//                              oneDNN's time, so it is ours. 33 to 127 rows were not measured
 //   depths below 64            a sum is written nearly as often as it is added to: up to 20 %
 //   no AVX-512                 up to 15 %
 bool GemmIsFast(const MatMulCase& p, const CpuFeatures& cpu) {
@@ -44,12 +45,12 @@ bool TilesAreFast(const MatMulCase& p, const CpuFeatures& cpu) {
 
 // ---- Convolutions, by native_tier_benchmark.
 
-// Winograd's algorithm in f32, where a convolution has fewer than 16 input or output channels: it is faster with
-// `many` channels on one side, and with `some` if there are at least `others` on the other side. The first side is
-// the one that is summed over: the input channels, or the output channels for the gradient of the input. With
-// fewer, the transforms take longer than the products they save. Where oneDNN uses whole vectors of 16 or 8 output
-// channels, it needs more of them to be slower. At the limits Winograd takes 0.8 to 1.1 of oneDNN's time,
-// on 2 cores of an AMD EPYC (Zen 5), for 6,000 to 100,000 pixels. Beyond the limits it takes 0.3 to 1.0.
+// Winograd's algorithm in f32, where a convolution has fewer than 16 input or output channels. It is faster with
+// `many` channels on one side, and with `some` if there are at least `others` on the other side. That one side is the
+// input channels, and for the gradient of the input, which sums over them, the output channels. With fewer, the
+// transforms take longer than the products they save. At the limits Winograd takes 0.8 to 1.1 of oneDNN's time, and
+// beyond them 0.3 to 1.0, on 2 cores of an AMD EPYC (Zen 5), for 6,000 to 100,000 pixels. The limit of 2,048 pixels is
+// an earlier one, of 2,048 to 100,000.
 struct FewChannels {
   int64_t many, some, others;
 };
@@ -77,7 +78,8 @@ bool WinogradIsFastForFewChannels(const ConvolutionCase& conv, const CpuFeatures
 }
 
 // The pixels from which on Winograd's algorithm in f32 is faster than oneDNN's direct one, with 16 channels or more:
-// for fewer, transforming a filter takes longer. Evaluation and prediction transform it once. Winograd's time divided
+// for fewer, transforming a filter takes longer. Filters of 5x5 were measured with 196 to 588 pixels (0.4 to 0.8), and
+// channels between 256 and 512 were not. Evaluation and prediction transform it once. Winograd's time divided
 // by oneDNN's, on 2 cores of an AMD EPYC (Zen 5), for filters of 3x3 in NHWC and in blocks, with AVX-512 and with AVX2:
 //   pixels, channels         196, 16 to 256    392, 16 to 256   196, 512     392 to 441, 512   512, 512
 //   forward                    0.57-0.80         0.58-0.85      0.94-1.47      0.80-1.17      0.54-0.79
@@ -93,8 +95,8 @@ bool WinogradIsFastForFewChannels(const ConvolutionCase& conv, const CpuFeatures
 //   gradient of the filter    2.8 and 6.5     8.6 and 24.2   2.1 and 6.2     2.1 and 6.7
 int64_t FewestPixelsOfWinograd(const ConvolutionCase& conv) {
   constexpr int64_t kTile = 4, kManyChannels = 512;
-  if (conv.out_rows < kTile && conv.out_columns < kTile) return 256;
   if (std::min(conv.in_channels, conv.out_channels) < kManyChannels) return 192;
+  if (conv.out_rows < kTile && conv.out_columns < kTile) return 256;
   return conv.pass == Pass::kFilterGradient ? 512 : 384;
 }
 
@@ -114,7 +116,7 @@ bool WinogradIsFast(const ConvolutionCase& conv, const CpuFeatures& cpu) {
 //   2                      0.42-0.97   0.59-0.94   0.55-1.00
 //   3                      0.46-1.02   0.60-1.06   0.63-1.07
 //   4                      0.53-1.15   0.72-1.06   0.83-1.21
-// The column 7x7 is for at least 12 output channels. With 8 they take 0.9 to 1.2. For filters of 5x5 with 4
+// The last row, and the columns 3x3 and 5x5, are of an earlier day. The column 7x7 is for at least 12 output channels. With 8 they take 0.9 to 1.2. For filters of 5x5 with 4
 // channels and up to 8 output channels, their forward pass takes up to 1.14.
 bool FirstLayerIsFast(const ConvolutionCase& conv) {
   const int64_t side = std::max(conv.filter_rows, conv.filter_columns);
@@ -159,7 +161,7 @@ bool TilesAreFastWithoutAmx(const ConvolutionCase& conv) {
 
 // With 49 pixels and fewer, the transforms of filters of 512 channels take longer than the products they save:
 // up to twice as long as with oneDNN. With 196 pixels and 256 channels, Winograd takes 0.66 to 0.8 of the time, and
-// with 6,000 pixels or more and 32 channels 0.8. At other times of the same day it took 1.2 and 1.3 (see above).
+// with 6,000 pixels or more and 32 channels 0.8. At other times of the same day it took 1.2 and 1.3 (FewestPixelsOfWinograd).
 bool Bfloat16WinogradIsFast(const ConvolutionCase& conv) {
   constexpr int64_t kFewestPixels = 128;
   return conv.pixels() >= kFewestPixels;

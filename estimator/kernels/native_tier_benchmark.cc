@@ -228,7 +228,7 @@ bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, D
     benches.push_back(measured ? MakeBench(operands, kCandidates[i].factories[pass](spec))
                                : nullptr);
   }
-  if (benches[chosen] == nullptr) return true;
+  CHECK(benches[chosen] != nullptr) << spec.op << " has no kernel";
   double best = 1e9;
   bool right = false;
   for (int run = 0; run < (right ? kRuns : kMostRuns); ++run) {

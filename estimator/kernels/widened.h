@@ -3,7 +3,8 @@
 // kernel for float32 but none for bfloat16. So no such op falls back to the reference tier.
 //
 // The result is that of a kernel which sums in float32 and rounds at the end, as the reference
-// kernels do. Its price is a pass over memory for each operand.
+// kernels do. Convolutions with filters of 5x5 may have larger errors (winograd/winograd.h). The price is a
+// pass over memory for each operand.
 #ifndef ESTIMATOR_KERNELS_WIDENED_H_
 #define ESTIMATOR_KERNELS_WIDENED_H_
 
@@ -14,7 +15,7 @@
 
 namespace estimator {
 
-// The spec with float32 in place of bfloat16. Returns nullopt if no input is bfloat16, and for
+// The spec with float32 in place of bfloat16, and compute_dtype kBfloat16. Returns nullopt if no input is bfloat16, and for
 // Cast, whose meaning is its dtypes.
 std::optional<KernelSpec> WidenedSpec(const KernelSpec& spec);
 

@@ -102,6 +102,15 @@ TEST(Widened, IsTold) {
   EXPECT_FALSE(AcceptsUnwidened(narrow_spec, KernelTier::kFused));
 }
 
+TEST(Widened, MayHaveTheErrorsOfBfloat16) {
+  KernelSpec spec = Spec(4);
+  spec.inputs = {{DType::kBfloat16, {4}}, {DType::kFloat32, {4}}};
+  const auto wide = WidenedSpec(spec);
+  ASSERT_TRUE(wide.has_value());
+  EXPECT_EQ(wide->inputs[0].dtype, DType::kFloat32);
+  EXPECT_EQ(wide->compute_dtype, DType::kBfloat16);
+}
+
 TEST(Widened, LeavesCastAlone) {
   EXPECT_FALSE(WidenedSpec({.op = "Cast", .inputs = {{DType::kBfloat16, {2}}}}).has_value());
 }

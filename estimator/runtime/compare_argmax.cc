@@ -49,7 +49,7 @@ absl::StatusOr<Array> Activation(const KernelSpec& spec, const ConvBlock& block,
 
 absl::Status CheckArgmax(const KernelSpec& spec, const std::vector<Array>& inputs,
                          const std::vector<Array>& outputs,
-                         Tolerance (*tolerance_for)(const Array& expected)) {
+                         const std::function<Tolerance(const Array& expected)>& tolerance_for) {
   EST_ASSIGN_OR_RETURN(const ConvBlock block,
                        MakeConvBlock(spec.attrs, spec.inputs[0].shape, spec.inputs[1].shape));
   EST_ASSIGN_OR_RETURN(const Array full, Activation(spec, block, inputs));

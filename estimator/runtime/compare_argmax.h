@@ -2,6 +2,7 @@
 #ifndef ESTIMATOR_RUNTIME_COMPARE_ARGMAX_H_
 #define ESTIMATOR_RUNTIME_COMPARE_ARGMAX_H_
 
+#include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,7 +20,7 @@ namespace estimator::ir {
 // Errors: INTERNAL with the first place that is wrong; errors of the reference kernels.
 absl::Status CheckArgmax(const KernelSpec& spec, const std::vector<Array>& inputs,
                          const std::vector<Array>& outputs,
-                         Tolerance (*tolerance_for)(const Array& expected));
+                         const std::function<Tolerance(const Array& expected)>& tolerance_for);
 
 }  // namespace estimator::ir
 

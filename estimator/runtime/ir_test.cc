@@ -79,6 +79,16 @@ TEST(SpecOf, ConstantsAreSeenThroughViewsInTheViewsShape) {
   EXPECT_EQ(spec.constants[0]->shape(), (Shape{2, 1}));
 }
 
+TEST(SpecOf, HasWhatHoldsForTheWholeModule) {
+  Module module;
+  module.nodes = {MakeConstant(Array::Of<float>({2}, {1, 2}), "c"), Op("Exp", {{0, 0}})};
+  module.conv_algorithm = ConvAlgorithm::kDirect;
+  module.compute_dtype = DType::kBfloat16;
+  const KernelSpec spec = SpecOf(module, module.nodes[1]);
+  EXPECT_EQ(spec.conv_algorithm, ConvAlgorithm::kDirect);
+  EXPECT_EQ(spec.compute_dtype, DType::kBfloat16);
+}
+
 TEST(ToString, NamesValuesAndUpdates) {
   Module module;
   module.nodes = {Op("A", {}), Op("B", {{0, 0}})};

@@ -109,9 +109,9 @@ bool Measure(const Case& c, DType dtype) {
     if (candidate.kernel != nullptr)
       scratch_bytes = std::max(scratch_bytes, candidate.kernel->scratch_bytes());
   }
-  // On huge pages, as programs have it: small arrays are not.
+  // On huge pages, as programs have it: arrays of less than 2 MiB are not on huge pages.
   constexpr size_t kHugePage = size_t{2} << 20;
-  scratch_bytes = (scratch_bytes + kHugePage) / kHugePage * kHugePage;
+  scratch_bytes = std::max<size_t>((scratch_bytes + kHugePage - 1) / kHugePage, 1) * kHugePage;
   Array scratch(DType::kUint8, Shape{static_cast<int64_t>(scratch_bytes)});
   const std::vector<const void*> inputs = {a.raw(), b.raw()};
   std::vector<void*> outputs = {result.raw()};

@@ -75,8 +75,7 @@ void Tiling::MakeBlock(int64_t block, Block* result) const {
   const int64_t begin = block * block_size, end = std::min(begin + block_size, tiles());
   result->size = static_cast<int>(end - begin);
   result->num_runs = 0;
-  // A run with one tile more, at the edge, has at most kMostColumns columns.
-  const int64_t most_in_run = 32 / columns.outputs;
+  const int64_t most_in_run = kMostOutputColumns / columns.outputs;
   int count[4] = {};  // tiles at the bottom edge, inner ones, at the right edge, at both
   for (int64_t tile = begin; tile < end;) {
     Run& run = result->runs[result->num_runs++];

@@ -14,8 +14,9 @@
 namespace estimator::winograd {
 
 inline constexpr int64_t kMostTiles = 64;  // of a block
-// The columns of pixels under a run of tiles. More would not fit into the L1 cache.
-inline constexpr int64_t kMostColumns = 40;
+// The columns of outputs of the full tiles of a run, and those of pixels under a run with one more tile. More would
+// not fit into the L1 cache.
+inline constexpr int64_t kMostOutputColumns = 32, kMostColumns = 40;
 
 // The tiles of one axis: `full` tiles of `outputs` outputs, then, if has_edge, one of edge_outputs.
 struct Axis {

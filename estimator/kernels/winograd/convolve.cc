@@ -302,8 +302,8 @@ int64_t Panels(const Convolution& conv) {
 
 // A multiple of the rows of a product. With filters of 3x3 and 14 to 64 tiles the speed is the same
 // within 10 %; from 64 channels on, more tiles no longer fit into an L2 cache of 2 MiB beside a panel
-// of the filter. With 5x5 the filter is larger, and fewer tiles are faster by 5 to 10 %. 18 tiles of 6x6 are
-// two images of 14x14.
+// of the filter. With 5x5 the filter is larger, and fewer tiles are faster by 5 to 10 %. 18 tiles of 6x6,
+// which are two images of 14x14, are 2 % faster than 14 or 28.
 int64_t BlockTiles(const Convolution& conv) {
   if (conv.taps == 3) return 42;
   if (conv.tile == 6) return 18;

@@ -92,9 +92,11 @@ std::vector<Case> PooledCases() {
 // Convolutions whose tiles have 6x6 outputs if the errors of bf16 are small enough. Edges of 1 to 5 outputs, and
 // rows of tiles that are longer than a run.
 std::vector<Case> LargeCases() {
-  return {{{11, 14, 14, 32}, {5, 5, 32, 64}},         {{16, 13, 11, 16}, {5, 5, 16, 48}},
-          {{17, 15, 10, 3}, {5, 5, 3, 20}},           {{5, 16, 45, 6}, {5, 5, 6, 17}, "VALID"},
-          {{4, 16, 54, 16}, {5, 5, 16, 16}, "VALID"}, {{1, 46, 46, 7}, {5, 5, 7, 8}}};
+  return {
+      {{11, 14, 14, 32}, {5, 5, 32, 64}},         {{16, 13, 11, 16}, {5, 5, 16, 48}},
+      {{17, 15, 10, 3}, {5, 5, 3, 20}},           {{5, 16, 45, 6}, {5, 5, 6, 17}, "VALID"},
+      {{4, 16, 54, 16}, {5, 5, 16, 16}, "VALID"}, {{1, 46, 46, 7}, {5, 5, 7, 8}},
+      {{11, 14, 14, 64}, {5, 5, 64, 64}}};  // all threads add to the same gradient of the filter
 }
 std::vector<Case> LargePooledCases() {
   return {{{11, 14, 14, 32}, {5, 5, 32, 64}},
@@ -302,6 +304,29 @@ TEST(WinogradKernels, HaveLargeTilesOnlyIfTheErrorsOfBfloat16AreSmallEnough) {
           << c.image.ToString();
     }
   }
+}
+
+// Other bits show that the kernels ask FastestTile.
+TEST(WinogradKernels, TakeLargeTilesForTheErrorsOfBfloat16) {
+  const Case c = LargeCases()[1];
+  const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2),
+              dy = RandomArray(c.output(), 3);
+  Array sizes(DType::kInt32, {4});
+  for (int i = 0; i < 4; ++i) sizes.data<int32_t>()[i] = static_cast<int32_t>(c.image[i]);
+  const auto same_bits = [](KernelSpec spec, const std::vector<Array>& inputs) {
+    spec.conv_algorithm = ConvAlgorithm::kWinograd;
+    const auto exact = RunKernel(spec, inputs, KernelTier::kNative);
+    spec.compute_dtype = DType::kBfloat16;
+    const auto coarse = RunKernel(spec, inputs, KernelTier::kNative);
+    EXPECT_TRUE(exact.ok() && coarse.ok());
+    return !exact.ok() || !coarse.ok() || SameBits((*exact)[0], (*coarse)[0]);
+  };
+  EXPECT_FALSE(
+      same_bits({.op = "Conv2D", .name = "conv", .attrs = c.attrs(), .outputs = {F32(c.output())}},
+                {x, filter}));
+  EXPECT_FALSE(same_bits(
+      {.op = "Conv2DBackpropInput", .name = "conv", .attrs = c.attrs(), .outputs = {F32(c.image)}},
+      {sizes, filter, dy}));
 }
 
 TEST(WinogradKernels, AreNotUsedWhereTheDirectAlgorithmIsAskedFor) {

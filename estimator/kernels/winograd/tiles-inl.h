@@ -128,6 +128,7 @@ HWY_INLINE void TransformRow(const V* columns, float* to, int64_t point) {
 
 // The horizontal half of a run, for one channel vector.
 //   kEdge: the outputs of the tile at the right edge.
+//   run, to: copies, so that they stay in registers.
 template <class F, int kEdge>
 HWY_INLINE void TransformRows(const V* columns, int row_outputs, const Run run, const Points to) {
   EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
@@ -150,6 +151,7 @@ HWY_INLINE void TransformInput(const Source& x, const Convolution& conv, const T
   const int row_outputs = tiling.rows.Outputs(run.bottom);
   const int edge_outputs = tiling.columns.edge_outputs;
   const int64_t num_columns = run.full * F::kOutputs + (run.edge ? edge_outputs : 0) + F::kTaps - 1;
+  static_assert(kMostOutputColumns / F::kOutputs * F::kOutputs + F::kPoints <= kMostColumns);
   V columns[F::kPoints * kMostColumns];
   for (int64_t channel = 0; channel < conv.in_channels; channel += kLanes, to.data += kLanes) {
     WithOutputs<F>(row_outputs, [&](auto outputs) HWY_ATTR {

@@ -3,7 +3,7 @@
 //
 // A tile has kOut outputs and kOut + taps - 1 inputs. With d the inputs and g the filter,
 //   y = Output(Filter(g) * Input(d)), element by element at kPoints points.
-// The last tile of an axis may have fewer outputs, 2 or kMiddleEdge: it uses a subset of the points.
+// The last tile of an axis may have fewer outputs, 2 or kMiddleEdge (0: only 2): it uses a subset of the points.
 // Its transformed filter at a point differs from the full tile's by a factor, and Input applies that
 // factor, so all kinds of tiles use the same transformed filter.
 // Gradient is the transpose of Output.

