@@ -78,13 +78,14 @@ bool WinogradIsFastForFewChannels(const ConvolutionCase& conv, const CpuFeatures
 }
 
 // The pixels from which on Winograd's algorithm in f32 is faster than oneDNN's direct one, with 16 channels or more:
-// for fewer, transforming a filter takes longer. Filters of 5x5 were measured with 196 to 588 pixels (0.4 to 0.8), and
-// channels between 256 and 512 were not. Evaluation and prediction transform it once. Winograd's time divided
-// by oneDNN's, on 2 cores of an AMD EPYC (Zen 5), for filters of 3x3 in NHWC and in blocks, with AVX-512 and with AVX2:
-//   pixels, channels         196, 16 to 256    392, 16 to 256   196, 512     392 to 441, 512   512, 512
-//   forward                    0.57-0.80         0.58-0.85      0.94-1.47      0.80-1.17      0.54-0.79
-//   gradient of the input      0.67-1.01         0.71-0.89      1.08-1.20      0.86-0.97      0.81-0.99
-//   gradient of the filter     0.60-1.00         0.61-1.00      0.82-1.93      0.69-1.28      0.58-1.05
+// for fewer, transforming a filter takes longer. Evaluation and prediction transform it once. Filters of 5x5 were
+// measured with 196 to 588 pixels (0.4 to 0.8), and channels between 256 and 512 were not. Winograd's time divided by
+// oneDNN's, on 2 cores of an AMD EPYC (Zen 5), for filters of 3x3 in NHWC and in blocks, with AVX-512 and with AVX2:
+//   pixels                       196          392          196     392 to 441      512
+//   channels                  16 to 256    16 to 256       512          512        512
+//   forward                   0.57-0.80    0.58-0.85    0.94-1.47    0.80-1.17  0.54-0.79
+//   gradient of the input     0.67-1.01    0.71-0.89    1.08-1.20    0.86-0.97  0.81-0.99
+//   gradient of the filter    0.60-1.00    0.61-1.00    0.82-1.93    0.69-1.28  0.58-1.05
 // At other times of the same day our kernels, not oneDNN's, took up to 1.7 times as long, perhaps because neighbors of
 // the virtual machine used the L3 cache. oneDNN is slow if images are smaller than a tile. For channels that are no
 // multiples of 16, ms with Winograd and with oneDNN, on Zen 4:

@@ -4,8 +4,8 @@
 // compute (its function Accepts...), and passes ask kernel.h.
 //
 // A rule depends on nothing else, so that a run computes the same bits whenever it is repeated. Nothing is
-// timed at run time: native_tier_benchmark measures the rules for convolutions, and gemm/gemm_benchmark those
-// for matrix products. Both name the choices that are more than 5 % slower than the fastest kernel.
+// timed at run time: native_tier_benchmark measures the rules for convolutions, winograd/tile_benchmark those for
+// tiles, and gemm/gemm_benchmark those for matrix products. They name the choices that are more than 5 % slower than the fastest kernel.
 #ifndef ESTIMATOR_KERNELS_KERNEL_RULES_H_
 #define ESTIMATOR_KERNELS_KERNEL_RULES_H_
 
