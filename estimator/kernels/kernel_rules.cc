@@ -10,8 +10,8 @@ using Pass = ConvolutionCase::Pass;
 // ---- Matrix products, by gemm/gemm_benchmark.
 
 // Our own product of f32. On 2 cores with AVX-512 it is up to 40 % faster than oneDNN 2.6 for most results
-// of at least 128 rows and 1000 columns, nowhere more than 5 % slower, and twice as fast for 3072 columns,
-// where some CPUs compute oneDNN's at half their rate. These are left to oneDNN:
+// of at least 128 rows and 1000 columns, on an idle machine nowhere more than 5 % slower, and twice as fast for
+// 3072 columns, where some CPUs compute oneDNN's at half their rate. These are left to oneDNN:
 //   fewer than 1000 columns    few panels share the copy of a row: oneDNN is up to 15 % faster
 //   fewer than 128 rows        few rows share the copy of a panel: up to 25 %. The gradient of an input
 //                              (transpose_b) of 16 or 32 rows and at least 2000 columns takes 0.7 to 1.0 of

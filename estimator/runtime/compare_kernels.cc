@@ -47,10 +47,16 @@ bool MayRoundSums(const KernelSpec& spec, const Kernel* kernel) {
          (gradient || spec.outputs[0].dtype == DType::kBfloat16);
 }
 
-// Whether a convolution in f32 may have the errors of bf16 (kernels/winograd/winograd.h).
+// Whether Winograd's algorithm may compute the op with tiles whose errors are too large for f32: convolutions with
+// filters of 5x5 and their gradients (kernels/winograd/winograd.h).
 bool MayHaveLargeTiles(const KernelSpec& spec) {
   if (spec.op.find("Conv2D") == std::string::npos || !WinogradAllowed(spec)) return false;
-  return spec.compute_dtype == DType::kBfloat16 || WidenedSpec(spec).has_value();
+  if (spec.compute_dtype != DType::kBfloat16 && !WidenedSpec(spec).has_value()) return false;
+  const auto is_filter = [](const TensorSpec& tensor) {
+    return tensor.shape.rank() == 4 && tensor.shape[0] == 5 && tensor.shape[1] == 5;
+  };
+  return std::any_of(spec.inputs.begin(), spec.inputs.end(), is_filter) ||
+         std::any_of(spec.outputs.begin(), spec.outputs.end(), is_filter);
 }
 
 // The tolerance of an output of an op.

@@ -82,10 +82,12 @@ TEST_F(CheckTest, AStepOfReferenceKernelsIsCheckedWhole) {
   EXPECT_THAT(Unchecked(testing::Add(x_, x_), 6), IsEmpty());
 }
 
-// Winograd's algorithm rounds sums of inputs, but only in bf16, for filters of 3x3.
+// Winograd's algorithm rounds sums of inputs, but only in bf16, for filters of 3x3. For filters of 5x5 it may have
+// larger tiles, but only where the errors of bf16 are small enough.
 TEST_F(CheckTest, ConvolutionsThatMayRoundSumsHaveALargerTolerance) {
   const auto check = [](DType dtype, float error, int64_t taps = 3,
-                        ConvAlgorithm algorithm = ConvAlgorithm::kAuto) {
+                        ConvAlgorithm algorithm = ConvAlgorithm::kAuto,
+                        DType compute_dtype = DType::kFloat32) {
     const Array x = Array::Of<float>({1, 1, 2, 1}, {1, -1}).Cast(dtype);
     Array filter(DType::kFloat32, {taps, taps, 1, 1});
     filter.data<float>()[0] = 2;
@@ -95,7 +97,8 @@ TEST_F(CheckTest, ConvolutionsThatMayRoundSumsHaveALargerTolerance) {
                              .inputs = {{dtype, x.shape()}, {dtype, filter.shape()}},
                              .outputs = {{dtype, x.shape()}},
                              .constants = {std::nullopt, std::nullopt},
-                             .conv_algorithm = algorithm};
+                             .conv_algorithm = algorithm,
+                             .compute_dtype = compute_dtype};
     ir::Node node;
     node.op = spec.op;
     const Array y = Array::Of<float>({1, 1, 2, 1}, {2 + error, -2}).Cast(dtype);
@@ -107,6 +110,16 @@ TEST_F(CheckTest, ConvolutionsThatMayRoundSumsHaveALargerTolerance) {
   EXPECT_TRUE(absl::IsInternal(check(DType::kBfloat16, 0.2F, 3, ConvAlgorithm::kDirect)));
   EST_EXPECT_OK(check(DType::kFloat32, 0.001F));
   EXPECT_TRUE(absl::IsInternal(check(DType::kFloat32, 0.2F)));
+  const auto check_f32 = [&check](float error, int64_t taps, ConvAlgorithm algorithm,
+                                  DType compute_dtype) {
+    return check(DType::kFloat32, error, taps, algorithm, compute_dtype);
+  };
+  constexpr ConvAlgorithm kAuto = ConvAlgorithm::kAuto, kDirect = ConvAlgorithm::kDirect;
+  EST_EXPECT_OK(check_f32(0.02F, 5, kAuto, DType::kBfloat16));
+  EXPECT_TRUE(absl::IsInternal(check_f32(0.2F, 5, kAuto, DType::kBfloat16)));
+  EXPECT_TRUE(absl::IsInternal(check_f32(0.02F, 5, kAuto, DType::kFloat32)));
+  EXPECT_TRUE(absl::IsInternal(check_f32(0.02F, 3, kAuto, DType::kBfloat16)));
+  EXPECT_TRUE(absl::IsInternal(check_f32(0.02F, 5, kDirect, DType::kBfloat16)));
 }
 
 TEST_F(CheckTest, AFusedNodeNeedsAReferenceOfEveryOpInIt) {

@@ -42,15 +42,16 @@ Convolution Convolution::Transposed() const {
           .pad_left = taps - 1 - pad_left};
 }
 
-// Measured by tile_benchmark. With more weights or fewer pixels, the transforms of the filter take longer than the products that tiles
-// of 6x6 save. On 2 cores of an AMD EPYC with AVX-512, ms with 4x4 and with 6x6, for the convolution and its
-// two gradients together:
-//   14x14 pixels, images:       1024, 32 to 64   128, 64 to 128   32, 128 to 128   4, 128 to 128   32, 256 to 256
-//   AVX-512                     36.1 and 31.6    16.2 and 13.8    7.1 and 6.0      1.4 and 1.7     28.2 and 31.1
-//   AVX2                        62.1 and 52.8    29.6 and 25.0    13.3 and 11.4    2.3 and 2.8     53.2 and 53.1
+// Measured by tile_benchmark on 2 cores of an AMD EPYC (Zen 5). With more weights or fewer pixels, the transforms of
+// the filter take longer than the products that tiles of 6x6 save. Images of 14x14, ms with 4x4 and with 6x6, for the
+// convolution and its two gradients:
+//   images, channels   1024, 32 to 64   128, 64 to 128   32, 128 to 128   4, 128 to 128   32, 256 to 256
+//   AVX-512            37.1 and 33.1    19.1 and 16.3    9.5 and 8.6      2.2 and 2.9     35.6 and 35.2
+//   AVX2               62.1 and 54.1    28.3 and 23.3    14.1 and 12.0    2.4 and 2.7     56.9 and 52.1
 int FastestTile(const Convolution& conv, bool rounds_to_bfloat16) {
+  constexpr int64_t kMostSummed = 256;  // the errors grow with the square root of the channels
   constexpr int64_t kMostWeights = 128 * 128, kFewestPixels = 2048;
-  if (conv.taps != 5 || !rounds_to_bfloat16 ||
+  if (conv.taps != 5 || !rounds_to_bfloat16 || conv.in_channels > kMostSummed ||
       conv.in_channels * conv.out_channels > kMostWeights ||
       conv.images * conv.out_rows * conv.out_columns < kFewestPixels) {
     return 4;

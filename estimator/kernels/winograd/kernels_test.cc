@@ -290,6 +290,15 @@ TEST(WinogradKernels, HaveLargeTilesOnlyIfTheErrorsOfBfloat16AreSmallEnough) {
   EXPECT_EQ(tile(3, 128, 64, true), 4);
   EXPECT_EQ(tile(5, 2, 64, true), 4);
   EXPECT_EQ(tile(5, 128, 512, true), 4);
+  winograd::Convolution many{.taps = 5,
+                             .images = 128,
+                             .in_channels = 257,
+                             .out_rows = 14,
+                             .out_columns = 14,
+                             .out_channels = 8};
+  EXPECT_EQ(winograd::FastestTile(many, true), 4);
+  many.in_channels = 256;
+  EXPECT_EQ(winograd::FastestTile(many, true), 6);
   for (const std::vector<Case>& cases : {LargeCases(), LargePooledCases()}) {
     for (const Case& c : cases) {
       const Shape out = c.output();
