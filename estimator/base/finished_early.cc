@@ -5,16 +5,16 @@
 namespace estimator {
 namespace {
 
-constexpr absl::string_view kMark = "estimator/finished_early";
+constexpr absl::string_view kFinishedEarly = "estimator/finished_early";
 
 }  // namespace
 
 absl::Status FinishedEarly(StringArg message) {
   absl::Status status = absl::CancelledError(message);
-  status.SetPayload(kMark, absl::Cord());
+  status.SetPayload(kFinishedEarly, absl::Cord());
   return status;
 }
 
-bool IsFinishedEarly(const absl::Status& status) { return status.GetPayload(kMark).has_value(); }
+bool IsFinishedEarly(const absl::Status& status) { return status.GetPayload(kFinishedEarly).has_value(); }
 
 }  // namespace estimator

@@ -5,7 +5,7 @@
 namespace estimator {
 namespace {
 
-constexpr absl::string_view kMark = "estimator/usage_error";
+constexpr absl::string_view kUsageError = "estimator/usage_error";
 
 }  // namespace
 
@@ -14,10 +14,10 @@ absl::Status UsageError(StringArg message) {
 }
 
 absl::Status AsUsageError(absl::Status status) {
-  status.SetPayload(kMark, absl::Cord());
+  status.SetPayload(kUsageError, absl::Cord());
   return status;
 }
 
-bool IsUsageError(const absl::Status& status) { return status.GetPayload(kMark).has_value(); }
+bool IsUsageError(const absl::Status& status) { return status.GetPayload(kUsageError).has_value(); }
 
 }  // namespace estimator

@@ -37,8 +37,6 @@ constexpr double kUsablePart = 0.8;
 // A shorter wait for the save in progress is not worth a message.
 constexpr double kLongWaitSecs = 1;
 
-double SystemSecs() { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()); }
-
 }  // namespace
 
 AsyncSaver::AsyncSaver(const SaverOptions& options,

@@ -20,8 +20,6 @@ namespace {
 
 constexpr double kSecondsPerHour = 3600;
 
-double SystemSecs() { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()); }
-
 absl::StatusOr<std::vector<std::string>> List(absl::string_view directory) {
   return ListDirectory(directory.empty() ? "." : directory);
 }
@@ -55,6 +53,8 @@ absl::Status RemoveUnindexed(absl::string_view directory, absl::string_view base
 }
 
 }  // namespace
+
+double SystemSecs() { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()); }
 
 Saver::Saver(SaverOptions options) : options_(std::move(options)) {}
 

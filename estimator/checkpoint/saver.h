@@ -28,6 +28,9 @@ struct SaverOptions {
   std::function<double()> now_secs = nullptr;
 };
 
+// The system's clock, in seconds since 1970.
+double SystemSecs();
+
 // Makes a serialized MetaGraphDef only when it is written, so the bytes are not kept in memory.
 struct MetaGraphSource {
   // Called at most once in a save. If null, only the file of the last save can be used.

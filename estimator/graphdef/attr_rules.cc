@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kCheckRange[] = "CheckRange";
 
-using RuleMap = std::map<absl::string_view, absl::string_view>;
+using AttrRules = std::map<absl::string_view, absl::string_view>;
 
 // The implied attributes of each op, as NAME=SOURCE separated by spaces. SOURCE:
 //   iK     the dtype of input K          oK     the dtype of output K
@@ -21,8 +21,8 @@ using RuleMap = std::map<absl::string_view, absl::string_view>;
 //   ins    the number of inputs          ins-1  the number of inputs less one
 //   outs   the number of outputs
 // An op that is not listed and has inputs has "T=i0".
-const RuleMap& Rules() {
-  static const RuleMap* const kRules = new RuleMap({
+const AttrRules& Rules() {
+  static const AttrRules* const kRules = new AttrRules({
       {"AddN", "T=i0 N=ins"},
       {"All", "Tidx=i1"},
       {"Any", "Tidx=i1"},

@@ -12,7 +12,7 @@
 namespace estimator {
 namespace {
 
-constexpr int kMaxOutputs = 1 << 20;
+constexpr int kMaxOutputIndex = 1 << 20;
 
 // The ops with several named outputs. Every other op has one output, or one list of outputs, so the
 // name does not matter.
@@ -46,7 +46,7 @@ const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
 int IntAttr(const proto::NodeDef& node, const char* name) {
   const auto found = node.attr().find(name);
   const int64_t value = found == node.attr().end() ? 0 : found->second.i();
-  return static_cast<int>(std::clamp<int64_t>(value, 0, kMaxOutputs));
+  return static_cast<int>(std::clamp<int64_t>(value, 0, kMaxOutputIndex));
 }
 
 absl::StatusOr<int> ParseExampleOutput(const proto::NodeDef& node, absl::string_view arg,
@@ -86,7 +86,7 @@ absl::StatusOr<int> OutputNumber(const proto::NodeDef& node, absl::string_view o
   int index = 0;
   const bool bare = parts.second.empty() && absl::SimpleAtoi(parts.first, &index);
   if (!bare && !parts.second.empty() && !absl::SimpleAtoi(parts.second, &index)) index = -1;
-  if (index < 0 || index >= kMaxOutputs) {
+  if (index < 0 || index >= kMaxOutputIndex) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", node.name(), ":", output, "' does not name an output"));
   }

@@ -20,7 +20,7 @@ constexpr char kSerialized[] = "_example_serialized", kKey[] = "_example_key",
 constexpr char kSequence[] = "FixedLenSequenceFeature", kVarLen[] = "VarLenFeature",
                kLength[] = "length";
 constexpr int64_t kMaxScalarBytes = 1 << 10;
-constexpr int64_t kMaxElements = int64_t{1} << 31;  // of one Example
+constexpr int64_t kMaxExampleElements = int64_t{1} << 31;  // of one Example
 
 // What the two kinds of features have in common.
 struct Padded {
@@ -82,7 +82,7 @@ absl::StatusOr<std::optional<ParsedFeature>> ReadParsedFeature(const proto::Node
   EST_ASSIGN_OR_RETURN(const Array value, ReadTensorProto(default_attr->tensor(), kMaxScalarBytes));
   const bool known_kind = kind == kSequence || kind == kVarLen || kind == kLength;
   if (!known_kind || !shape.fully_known() || shape.rank() < 1 || shape.dim(0) < 0 ||
-      !HasElementsAtMost(shape, kMaxElements) || (kind != kSequence && shape.rank() != 1) ||
+      !HasElementsAtMost(shape, kMaxExampleElements) || (kind != kSequence && shape.rank() != 1) ||
       value.dtype() != dtype || value.num_elements() != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("the attributes _example_* are not those of a feature: kind '", kind, "', ",

@@ -13,7 +13,7 @@ namespace estimator::image {
 namespace {
 
 constexpr absl::string_view kFunction = "CropAndResize";
-constexpr int64_t kMaxElements = int64_t{1} << 32;  // as in Resize
+constexpr int64_t kMaxCroppedElements = int64_t{1} << 32;  // as in Resize
 
 absl::Status InvalidBoxes(const Array& boxes, const Array& box_indices) {
   return absl::InvalidArgumentError(
@@ -119,10 +119,10 @@ absl::StatusOr<Array> CropAndResize(const Array& images, const Array& boxes,
   }
   EST_RETURN_IF_ERROR(CheckBoxes(boxes, box_indices, shape.batch));
   const Shape result_shape = {boxes.shape()[0], crop_size.height, crop_size.width, shape.channels};
-  if (!HasElementsAtMost(result_shape, kMaxElements)) {
+  if (!HasElementsAtMost(result_shape, kMaxCroppedElements)) {
     return absl::InvalidArgumentError(absl::StrCat(kFunction, ": the result ",
                                                    result_shape.ToString(), " has more than ",
-                                                   kMaxElements, " elements; use smaller crops"));
+                                                   kMaxCroppedElements, " elements; use smaller crops"));
   }
   Array result(DType::kFloat32, result_shape);
   if (result.num_elements() == 0) return result;

@@ -23,22 +23,22 @@ constexpr int64_t kMaxDeflateRatio = 1032;
 
 // Decodes one file. The steps are plain functions, which libpng may leave by longjmp; memory is
 // allocated between them.
-class Decoder {
+class PngDecoder {
  public:
-  Decoder(absl::string_view contents, int channels, bool wants_16_bits)
+  PngDecoder(absl::string_view contents, int channels, bool wants_16_bits)
       : contents_(contents),
         next_(contents.data()),
         channels_(channels),
         wants_16_bits_(wants_16_bits) {}
-  ~Decoder() {
+  ~PngDecoder() {
     if (png_ != nullptr) png_destroy_read_struct(&png_, &info_, nullptr);
   }
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
+  PngDecoder(const PngDecoder&) = delete;
+  PngDecoder& operator=(const PngDecoder&) = delete;
 
   // [height, width, channels]
   absl::StatusOr<Shape> Open() {
-    EST_RETURN_IF_ERROR(Run([](void* d) { static_cast<Decoder*>(d)->ReadHeader(); }));
+    EST_RETURN_IF_ERROR(Run([](void* d) { static_cast<PngDecoder*>(d)->ReadHeader(); }));
     const Shape shape = {height_, width_, channels_};
     if (width_ >= kMaxSide || height_ >= kMaxSide ||
         int64_t{width_} * int64_t{height_} >= kMaxPixels) {
@@ -56,7 +56,7 @@ class Decoder {
 
   // Writes the rows, which begin every `row_bytes`: u8, or u16 if wants_16_bits.
   absl::Status ReadPixels(uint8_t* pixels, size_t row_bytes) {
-    EST_RETURN_IF_ERROR(Run([](void* d) { static_cast<Decoder*>(d)->SetOutput(); }));
+    EST_RETURN_IF_ERROR(Run([](void* d) { static_cast<PngDecoder*>(d)->SetOutput(); }));
     const size_t needed = png_get_rowbytes(png_, info_);
     const size_t num_bytes = is_16_bits_ ? 2 : 1;
     if (needed != static_cast<size_t>(width_) * static_cast<size_t>(channels_) * num_bytes ||
@@ -66,7 +66,7 @@ class Decoder {
     }
     pixels_ = pixels;
     row_bytes_ = row_bytes;
-    return Run([](void* d) { static_cast<Decoder*>(d)->ReadRows(); });
+    return Run([](void* d) { static_cast<PngDecoder*>(d)->ReadRows(); });
   }
 
   // Whether ReadPixels wrote u16. If 16 bits were wanted from a file of 8, it wrote u8.
@@ -81,7 +81,7 @@ class Decoder {
   }
 
   static void ReadBytes(png_structp png, png_bytep bytes, png_size_t num_bytes) {
-    Decoder& d = *static_cast<Decoder*>(png_get_io_ptr(png));
+    PngDecoder& d = *static_cast<PngDecoder*>(png_get_io_ptr(png));
     const size_t left = d.contents_.size() - static_cast<size_t>(d.next_ - d.contents_.data());
     if (num_bytes > left) png_error(png, "the data end too early");
     std::memcpy(bytes, d.next_, num_bytes);
@@ -162,7 +162,7 @@ class Decoder {
   size_t row_bytes_ = 0;
 };
 
-absl::Status CheckContents(absl::string_view contents) {
+absl::Status CheckPngContents(absl::string_view contents) {
   const ImageFormat format = DetectImageFormat(contents);
   if (format == ImageFormat::kPng) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
@@ -206,8 +206,8 @@ absl::StatusOr<Array> DecodePng(StringArg contents, const DecodePngOptions& opti
     return absl::InvalidArgumentError(absl::StrCat(
         "dtype must be uint8, int32 (for 16 bits) or float32 for PNG, got ", DTypeName(dtype)));
   }
-  EST_RETURN_IF_ERROR(CheckContents(contents));
-  Decoder decoder(contents, options.channels, dtype != DType::kUint8);
+  EST_RETURN_IF_ERROR(CheckPngContents(contents));
+  PngDecoder decoder(contents, options.channels, dtype != DType::kUint8);
   EST_ASSIGN_OR_RETURN(const Shape shape, decoder.Open());
   EST_ASSIGN_OR_RETURN(Array image, UninitializedArray(dtype, shape));
   uint8_t* const pixels = static_cast<uint8_t*>(image.raw());
@@ -224,8 +224,8 @@ absl::StatusOr<Array> DecodePng(StringArg contents, const DecodePngOptions& opti
 }
 
 absl::StatusOr<Shape> PngShape(StringArg contents) {
-  EST_RETURN_IF_ERROR(CheckContents(contents));
-  return Decoder(contents, 0, false).Open();
+  EST_RETURN_IF_ERROR(CheckPngContents(contents));
+  return PngDecoder(contents, 0, false).Open();
 }
 
 }  // namespace estimator::image

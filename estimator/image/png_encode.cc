@@ -23,19 +23,19 @@ void AppendToBuffer(png_structp png, png_bytep bytes, png_size_t num_bytes) {
 
 void NothingToFlush(png_structp) {}
 
-class Encoder {
+class PngEncoder {
  public:
-  Encoder(const Array& image, const EncodePngOptions& options) : image_(image), options_(options) {}
-  ~Encoder() {
+  PngEncoder(const Array& image, const EncodePngOptions& options) : image_(image), options_(options) {}
+  ~PngEncoder() {
     if (png_ != nullptr) png_destroy_write_struct(&png_, &info_);
     std::free(buffer_.data);
   }
-  Encoder(const Encoder&) = delete;
-  Encoder& operator=(const Encoder&) = delete;
+  PngEncoder(const PngEncoder&) = delete;
+  PngEncoder& operator=(const PngEncoder&) = delete;
 
   absl::StatusOr<std::string> Encode() {
     if (image_.dtype() == DType::kInt32) EST_RETURN_IF_ERROR(MakeRow());
-    const auto run = [](void* encoder) { static_cast<Encoder*>(encoder)->Write(); };
+    const auto run = [](void* encoder) { static_cast<PngEncoder*>(encoder)->Write(); };
     if (!RunPngStep(errors_, run, this)) {
       return absl::InternalError(absl::StrCat("EncodePng: ", errors_.message));
     }
@@ -118,7 +118,7 @@ absl::StatusOr<std::string> EncodePng(const Array& image, const EncodePngOptions
     return absl::InvalidArgumentError(absl::StrCat(
         "EncodePng: compression should be in range [-1, 9], got ", options.compression));
   }
-  return Encoder(image, options).Encode();
+  return PngEncoder(image, options).Encode();
 }
 
 }  // namespace estimator::image

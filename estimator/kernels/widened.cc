@@ -10,11 +10,11 @@
 namespace estimator {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kOperandAlignment = 64;
 // Elements that one thread converts at a time. Smaller operands are converted by one thread.
 constexpr int64_t kPiece = 16384;
 
-size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+size_t Aligned(size_t bytes) { return (bytes + kOperandAlignment - 1) / kOperandAlignment * kOperandAlignment; }
 
 // A bfloat16 operand and the place of its float32 copy in the scratch.
 struct Copy {

@@ -23,7 +23,7 @@ namespace {
 
 using Grads = std::vector<Tensor>;
 
-Tensor Output(const Node& node, int output) {
+Tensor ResultOf(const Node& node, int output) {
   return Tensor(node.input(0).graph(), const_cast<Node*>(&node), output);
 }
 
@@ -37,7 +37,7 @@ OutputSpecs SquareRule(const ShapeContext& context) {
 
 // The gradient is symmetric: L^-T (L^T g with half a diagonal, lower triangle) L^-1.
 Grads CholeskyGradient(const Node& node, const Grads& grads) {
-  const Tensor l = Output(node, 0);
+  const Tensor l = ResultOf(node, 0);
   const Tensor middle = MatrixBandPart(HalveDiagonal(TMul(l, grads[0])), -1, 0);
   const auto solve = [&l](const Tensor& x) {
     return MatrixTriangularSolve(l, x, {.adjoint = true});
@@ -53,7 +53,7 @@ EST_REGISTER_OP({.name = "MatrixInverse",
                  .num_inputs = 1,
                  .shape = SquareRule,
                  .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   const Tensor y = Output(node, 0);
+                   const Tensor y = ResultOf(node, 0);
                    const bool adjoint = node.attrs().b("adjoint");
                    const Tensor right =
                        MatMul(grads[0], y, {.transpose_a = adjoint, .transpose_b = !adjoint});
@@ -99,7 +99,7 @@ EST_REGISTER_OP({.name = "MatrixSolve",
                    const bool adjoint = node.attrs().b("adjoint");
                    const Tensor grad_b =
                        MatrixSolve(node.input(0), grads[0], {.adjoint = !adjoint});
-                   return {MatrixGradient(grad_b, Output(node, 0), adjoint), grad_b};
+                   return {MatrixGradient(grad_b, ResultOf(node, 0), adjoint), grad_b};
                  }});
 
 OutputSpecs TriangularSolveRule(const ShapeContext& context) {
@@ -117,7 +117,7 @@ Grads TriangularSolveGradient(const Node& node, const Grads& grads) {
   const bool lower = node.attrs().b("lower"), adjoint = node.attrs().b("adjoint");
   const Tensor grad_b =
       MatrixTriangularSolve(matrix, grads[0], {.lower = lower, .adjoint = !adjoint});
-  const Tensor grad_a = MatrixBandPart(MatrixGradient(grad_b, Output(node, 0), adjoint),
+  const Tensor grad_a = MatrixBandPart(MatrixGradient(grad_b, ResultOf(node, 0), adjoint),
                                        lower ? -1 : 0, lower ? 0 : -1);
   return {SumToShapeOf(grad_a, matrix), SumToShapeOf(grad_b, rhs)};
 }
@@ -150,7 +150,7 @@ Tensor GramianCholesky(const Tensor& a, const Tensor& l2, bool tall) {
 
 Grads SolveLsGradient(const Node& node, const Grads& grads) {
   const Tensor &a = node.input(0), &b = node.input(1), &g = grads[0];
-  const Tensor x = Output(node, 0);
+  const Tensor x = ResultOf(node, 0);
   if (!node.attrs().b("fast")) {
     const Tensor failed = a.graph()->Fail(absl::UnimplementedError(
         absl::StrCat(node.name(), ": MatrixSolveLs has a gradient only with fast = true")));
@@ -180,7 +180,7 @@ EST_REGISTER_OP(
        return std::vector<TensorSpec>{{context.input(0).dtype, BatchAxes(context.input(0).shape)}};
      },
      .gradient = [](const Node& node, const Grads& grads) -> Grads {
-       return {AsFactor(grads[0] * Output(node, 0)) *
+       return {AsFactor(grads[0] * ResultOf(node, 0)) *
                MatrixInverse(node.input(0), {.adjoint = true})};
      }});
 

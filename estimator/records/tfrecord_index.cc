@@ -18,7 +18,7 @@ namespace {
 
 constexpr absl::string_view kMagic = "TFRI";
 constexpr char kVersion = 1;  // on disk: do not change
-constexpr size_t kWordBytes = 8, kCrcBytes = 4;
+constexpr size_t kWordBytes = 8, kIndexCrcBytes = 4;
 constexpr size_t kHeadBytes = kMagic.size() + 1 + 3 * kWordBytes;
 // The scan reads a few bytes of each record. A large buffer would read the data as well.
 constexpr int64_t kScanBufferBytes = 16 << 10;
@@ -71,25 +71,25 @@ std::string TFRecordIndexPath(StringArg path) {
 std::string EncodeTFRecordIndex(const TFRecordIndex& index, double modified) {
   std::string bytes = absl::StrCat(kMagic, absl::string_view(&kVersion, 1));
   const auto num_records = static_cast<size_t>(index.num_records());
-  bytes.reserve(kHeadBytes + num_records * kWordBytes + kCrcBytes);
+  bytes.reserve(kHeadBytes + num_records * kWordBytes + kIndexCrcBytes);
   AppendInt(static_cast<uint64_t>(index.offsets.back()), kWordBytes, &bytes);
   AppendInt(BitsOf(modified), kWordBytes, &bytes);
   AppendInt(num_records, kWordBytes, &bytes);
   for (size_t i = 0; i < num_records; ++i) {
     AppendInt(static_cast<uint64_t>(index.offsets[i]), kWordBytes, &bytes);
   }
-  AppendInt(MaskCrc32c(Crc32c(bytes)), kCrcBytes, &bytes);
+  AppendInt(MaskCrc32c(Crc32c(bytes)), kIndexCrcBytes, &bytes);
   return bytes;
 }
 
 absl::StatusOr<TFRecordIndex> DecodeTFRecordIndex(absl::string_view bytes, int64_t file_size,
                                                   double modified) {
-  if (bytes.size() < kHeadBytes + kCrcBytes || bytes.substr(0, kMagic.size()) != kMagic) {
+  if (bytes.size() < kHeadBytes + kIndexCrcBytes || bytes.substr(0, kMagic.size()) != kMagic) {
     return absl::DataLossError(absl::StrCat("not an index of a TFRecord file: its ", bytes.size(),
                                             " bytes are too few, or do not begin with \"", kMagic,
                                             "\""));
   }
-  const absl::string_view body = bytes.substr(0, bytes.size() - kCrcBytes);
+  const absl::string_view body = bytes.substr(0, bytes.size() - kIndexCrcBytes);
   if (UnmaskCrc32c(static_cast<uint32_t>(LoadInt(bytes.substr(body.size())))) != Crc32c(body)) {
     return absl::DataLossError("its crc32c does not match");
   }

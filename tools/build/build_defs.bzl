@@ -1,20 +1,20 @@
 """C++ rules with the project's warnings. .bazelrc sets the C++ standard and the target machine.
 
-A library, its header and its test have one name and one rule:
-
-    est_library(name = "saver", deps = [...], test_deps = [...])
-
-uses those of saver.h, saver.cc and saver_test.cc that exist; the test is :saver_test. The rules add the
-libraries that every folder may use (absl, glog; tools/checks/layers.txt), and for tests GoogleTest and the
-matchers of absl::Status (estimator/base/testing/status_matchers.h). The visibility is that of the folder:
-package(default_visibility = ...).
+A library is a folder: est_library(name = "checkpoint") has all sources and headers of the folder and of its rooms.
+est_test makes one program of the tests of a room. The compiler gets several sources at once (jumbo.bzl). The rules
+add the libraries that every folder may use (absl, glog; tools/checks/layers.txt), and for tests GoogleTest and the
+matchers of absl::Status (estimator/base/testing/status_matchers.h).
 """
+
+load(":jumbo.bzl", "jumbo")
 
 EST_COPTS = [
     "-Wall",
     "-Wextra",
     "-Wpedantic",
     "-Werror",
+    # With several sources in one (jumbo.bzl), the compiler takes a type of a source for one of a header.
+    "-Wno-subobject-linkage",
 ]
 
 _COMMON_DEPS = [
@@ -71,54 +71,86 @@ def _begin_with(header):
         }),
     )
 
+def _without_tests(files):
+    """Without what is not compiled into a library: tests, benchmarks, fuzz targets."""
+    ends = ("_test.cc", "_benchmark.cc", "_fuzz.cc")
+    return [file for file in files if not [end for end in ends if file.endswith(end)]]
+
 def est_library(
         name,
         srcs = None,
         hdrs = None,
+        exclude = [],
         deps = [],
+        link = [],
+        singly = [],
+        options = {},
         copts = [],
-        test_deps = [],
-        test_data = [],
-        test_size = "small",
         **kwargs):
-    """A library and, if NAME_test.cc exists, its test.
+    """A library of a folder and the folders in it that have no BUILD file.
+
+    `deps` come from the #includes: tools/build/update_deps.py writes them.
 
     Args:
-      name: the name of the files without extension.
-      srcs: default: NAME.cc, if it exists.
-      hdrs: default: NAME.h, if it exists.
-      deps: the libraries that the library includes, except absl and glog.
-      copts: options in addition to the project's warnings.
-      test_deps: the libraries that the test includes, but not the library.
-      test_data: files that the test reads.
-      test_size: size of the cc_test.
+      name: the library.
+      srcs: default: all .cc files but tests (_test), benchmarks (_benchmark) and fuzz targets (_fuzz).
+      hdrs: default: all .h files.
+      exclude: files that the defaults leave out, for example programs.
+      deps: the libraries whose headers are included, except absl and glog.
+      link: libraries that are linked though nothing includes their headers.
+      singly: the sources that are compiled alone (jumbo.bzl).
+      options: compiler options, in one string, of the sources that need others than the rest:
+        {"-fno-math-errno": ["fused/bias.cc"]}.
+      copts: compiler options in addition to the project's warnings.
       **kwargs: further arguments of cc_library.
     """
     common = _begin_with("//tools/build:common")
+    if srcs == None:
+        srcs = _without_tests(native.glob(["**/*.cc"], exclude = exclude))
+    if hdrs == None:
+        hdrs = native.glob(["**/*.h"], exclude = exclude)
+    deps = deps + link + _COMMON_DEPS + common.deps
+    visibility = {"testonly": kwargs["testonly"]} if "testonly" in kwargs else {}
+    rest = [source for source in srcs if not [0 for files in options.values() if source in files]]
+
+    # Parts with other options include headers of the library, and the library uses what they define.
+    if options:
+        native.cc_library(name = name + "_headers", hdrs = hdrs, deps = deps, **visibility)
+        deps = [":" + name + "_headers"] + deps
+        hdrs = []
+    parts = []
+    for i, (flags, files) in enumerate(options.items()):
+        part = "%s_options_%d" % (name, i + 1)
+        sources = jumbo(part + "_", [file for file in files if file in srcs], singly)
+        native.cc_library(
+            name = part,
+            srcs = sources.srcs,
+            textual_hdrs = sources.textual_hdrs,
+            copts = common.copts + EST_COPTS + copts + flags.split(" "),
+            deps = deps,
+            alwayslink = True,
+            **visibility
+        )
+        parts.append(":" + part)
+    sources = jumbo(name + "_", rest, singly)
     native.cc_library(
         name = name,
-        srcs = native.glob([name + ".cc"]) if srcs == None else srcs,
-        hdrs = native.glob([name + ".h"]) if hdrs == None else hdrs,
+        srcs = sources.srcs,
+        hdrs = hdrs,
+        textual_hdrs = sources.textual_hdrs,
         copts = common.copts + EST_COPTS + copts,
-        deps = deps + _COMMON_DEPS + common.deps,
+        deps = deps + parts,
         **kwargs
     )
-    if native.glob([name + "_test.cc"]):
-        est_test(
-            name = name + "_test",
-            size = test_size,
-            data = test_data,
-            deps = [":" + name] + [dep for dep in deps + test_deps if dep != ":" + name],
-        )
 
-def est_binary(name, srcs = None, deps = [], copts = [], **kwargs):
-    """A program of NAME.cc."""
+def est_binary(name, srcs = None, deps = [], link = [], copts = [], **kwargs):
+    """A program of NAME.cc. `deps` and `link` are those of est_library."""
     common = _begin_with("//tools/build:common")
     native.cc_binary(
         name = name,
         srcs = [name + ".cc"] if srcs == None else srcs,
         copts = common.copts + EST_COPTS + copts,
-        deps = deps + _COMMON_DEPS + common.deps,
+        deps = deps + link + _COMMON_DEPS + common.deps,
         **kwargs
     )
 
@@ -161,15 +193,34 @@ def estimator_binary(name, srcs = None, deps = [], copts = ["-Wall", "-Werror=un
         **kwargs
     )
 
-def est_test(name, srcs = None, deps = [], copts = [], size = "small", **kwargs):
-    """A GoogleTest program of NAME.cc, for tests that do not belong to one library."""
+def est_test(name, srcs = None, deps = [], link = [], singly = [], copts = [], size = "small", **kwargs):
+    """A GoogleTest program of the tests of a folder, or of those that must share a process.
+
+    Args:
+      name: the program.
+      srcs: default: NAME.cc.
+      deps: the libraries whose headers are included: tools/build/update_deps.py writes them.
+      link: libraries that are linked though nothing includes their headers, such as kernels.
+      singly: the sources that are compiled alone (jumbo.bzl).
+      copts: compiler options in addition to those of tests.
+      size: of the cc_test.
+      **kwargs: further arguments of cc_test.
+    """
     common = _begin_with("//tools/build:common_test")
+    sources = jumbo(name + "_", [name + ".cc"] if srcs == None else srcs, singly, at_most = 1)
+    if sources.textual_hdrs:
+        native.cc_library(
+            name = name + "_sources",
+            testonly = True,
+            textual_hdrs = sources.textual_hdrs,
+        )
+        deps = deps + [":%s_sources" % name]
     native.cc_test(
         name = name,
-        srcs = [name + ".cc"] if srcs == None else srcs,
+        srcs = sources.srcs,
         copts = common.copts + TEST_COPTS + EST_COPTS + copts,
         size = size,
-        deps = deps + _COMMON_DEPS + common.deps + ["//estimator/base/testing:gtest"],
+        deps = deps + link + _COMMON_DEPS + common.deps + ["//estimator/base/testing:gtest"],
         **kwargs
     )
 

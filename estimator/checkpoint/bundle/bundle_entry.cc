@@ -11,10 +11,6 @@
 namespace estimator {
 namespace {
 
-absl::Status Corrupt(absl::string_view where, absl::string_view what) {
-  return absl::DataLossError(absl::StrCat(where, ": ", what));
-}
-
 bool Overlap(const std::vector<SliceExtent>& at_a, const Shape& a,
              const std::vector<SliceExtent>& at_b, const Shape& b) {
   for (size_t axis = 0; axis < at_a.size(); ++axis) {
@@ -26,6 +22,10 @@ bool Overlap(const std::vector<SliceExtent>& at_a, const Shape& a,
 }
 
 }  // namespace
+
+absl::Status CorruptIndex(absl::string_view where, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat(where, ": ", what));
+}
 
 std::optional<uint32_t> BundleEntry::crc32c() const {
   if (!masked_crc32c) return std::nullopt;
@@ -48,14 +48,14 @@ absl::StatusOr<Shape> ParseShape(absl::string_view where, const proto::TensorSha
   bool overflow = shape.unknown_rank();
   for (const auto& dim : shape.dim()) {
     if (dim.size() < 0) {
-      return Corrupt(where, absl::StrCat("it has a dimension of size ", dim.size()));
+      return CorruptIndex(where, absl::StrCat("it has a dimension of size ", dim.size()));
     }
     overflow |= __builtin_mul_overflow(product, dim.size() == 0 ? 1 : dim.size(), &product);
     result.push_back(dim.size());
   }
   // The bound leaves room to multiply the number of elements by their size.
   if (overflow || product > (int64_t{1} << 56)) {
-    return Corrupt(where, "it has an impossible shape");
+    return CorruptIndex(where, "it has an impossible shape");
   }
   return result;
 }
@@ -80,7 +80,7 @@ absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
   for (const BundleEntry::Slice& slice : entry.slices) {
     const auto found = index.slices.find(slice.key);
     if (found == index.slices.end()) {
-      return Corrupt(where, absl::StrCat("slice ", parts.size(), " of ", entry.slices.size(),
+      return CorruptIndex(where, absl::StrCat("slice ", parts.size(), " of ", entry.slices.size(),
                                          " is not in the index"));
     }
     const BundleEntry& part = found->second;
@@ -93,20 +93,20 @@ absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
              start <= entry.spec.shape.dim(axis) - part.spec.shape.dim(axis);
     }
     if (!fits) {
-      return Corrupt(where, absl::StrCat("slice ", parts.size(), ", ", part.spec.ToString(),
+      return CorruptIndex(where, absl::StrCat("slice ", parts.size(), ", ", part.spec.ToString(),
                                          ", does not fit into ", entry.spec.ToString()));
     }
     for (size_t i = 0; i < parts.size(); ++i) {
       if (part.spec.shape.num_elements() > 0 && parts[i]->spec.shape.num_elements() > 0 &&
           Overlap(entry.slices[i].extents, parts[i]->spec.shape, slice.extents, part.spec.shape)) {
-        return Corrupt(where, absl::StrCat("slices ", i, " and ", parts.size(), " overlap"));
+        return CorruptIndex(where, absl::StrCat("slices ", i, " and ", parts.size(), " overlap"));
       }
     }
     parts.push_back(&part);
     covered += part.spec.shape.num_elements();
   }
   if (covered == entry.spec.shape.num_elements()) return absl::OkStatus();
-  return Corrupt(where, absl::StrCat("its ", parts.size(), " slices hold ", covered, " of ",
+  return CorruptIndex(where, absl::StrCat("its ", parts.size(), " slices hold ", covered, " of ",
                                      entry.spec.shape.num_elements(), " elements"));
 }
 

@@ -28,6 +28,9 @@ class TensorShapeProto;
 class TensorSliceProto;
 }  // namespace proto
 
+// DATA_LOSS: the index says something of `where` that cannot be.
+absl::Status CorruptIndex(absl::string_view where, absl::string_view what);
+
 // The place of the bytes of a tensor or of a slice.
 struct BundleEntry {
   // One part of a partitioned tensor.

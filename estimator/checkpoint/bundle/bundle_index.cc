@@ -18,13 +18,9 @@
 namespace estimator {
 namespace {
 
-absl::Status Corrupt(absl::string_view where, absl::string_view what) {
-  return absl::DataLossError(absl::StrCat(where, ": ", what));
-}
-
 absl::Status ParseHeader(absl::string_view path, const std::string& value, BundleIndex* index) {
   proto::BundleHeaderProto header;
-  if (!header.ParseFromString(value)) return Corrupt(path, "the header is not a BundleHeaderProto");
+  if (!header.ParseFromString(value)) return CorruptIndex(path, "the header is not a BundleHeaderProto");
   if (header.endianness() != proto::BundleHeaderProto::LITTLE) {
     return absl::UnimplementedError(absl::StrCat(
         path,
@@ -36,7 +32,7 @@ absl::Status ParseHeader(absl::string_view path, const std::string& value, Bundl
         path, ": bundle version ", header.version().producer(), " is newer than this reader's 1"));
   }
   if (header.num_shards() < 1) {
-    return Corrupt(path, absl::StrCat("the header says ", header.num_shards(), " data shards"));
+    return CorruptIndex(path, absl::StrCat("the header says ", header.num_shards(), " data shards"));
   }
   index->num_shards = header.num_shards();
   return absl::OkStatus();
@@ -45,7 +41,7 @@ absl::Status ParseHeader(absl::string_view path, const std::string& value, Bundl
 absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::string& name,
                                        const std::string& value, int num_shards) {
   proto::BundleEntryProto message;
-  if (!message.ParseFromString(value)) return Corrupt(where, "its entry is not a BundleEntryProto");
+  if (!message.ParseFromString(value)) return CorruptIndex(where, "its entry is not a BundleEntryProto");
   BundleEntry entry;
   entry.dtype_on_disk = static_cast<int>(message.dtype());
   entry.spec.dtype = DTypeFromDisk(entry.dtype_on_disk);
@@ -63,23 +59,23 @@ absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::strin
   if (!entry.slices.empty()) return entry;
   int64_t end = 0;
   if (entry.shard < 0 || entry.shard >= num_shards) {
-    return Corrupt(where, absl::StrCat("it is in shard ", entry.shard, " of ", num_shards));
+    return CorruptIndex(where, absl::StrCat("it is in shard ", entry.shard, " of ", num_shards));
   }
   if (entry.offset < 0 || entry.size < 0 ||
       __builtin_add_overflow(entry.offset, entry.size, &end)) {
-    return Corrupt(where,
+    return CorruptIndex(where,
                    absl::StrCat("it is at offset ", entry.offset, ", of ", entry.size, " bytes"));
   }
   const int64_t element_bytes = DTypeOnDiskSize(entry.dtype_on_disk);
   if (element_bytes > 0 && entry.size != entry.spec.shape.num_elements() * element_bytes) {
-    return Corrupt(
+    return CorruptIndex(
         where, absl::StrCat(DTypeOnDiskName(entry.dtype_on_disk), " ", entry.spec.shape.ToString(),
                             " is ", entry.spec.shape.num_elements() * element_bytes,
                             " bytes, but the index says ", entry.size));
   }
   // A string takes at least one byte, for its length.
   if (entry.spec.dtype == DType::kString && entry.size < entry.spec.shape.num_elements()) {
-    return Corrupt(where, absl::StrCat(entry.spec.ToString(), " cannot be ", entry.size, " bytes"));
+    return CorruptIndex(where, absl::StrCat(entry.spec.ToString(), " cannot be ", entry.size, " bytes"));
   }
   return entry;
 }
@@ -127,7 +123,7 @@ absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix) {
   EST_RETURN_IF_ERROR(found);
   EST_ASSIGN_OR_RETURN(const auto table, ReadIndexTable(path));
   if (table.empty() || !table.front().first.empty()) {
-    return Corrupt(path, "there is no header: every variable is lost");
+    return CorruptIndex(path, "there is no header: every variable is lost");
   }
   BundleIndex index;
   EST_RETURN_IF_ERROR(ParseHeader(path, table.front().second, &index));

@@ -12,7 +12,6 @@ namespace estimator {
 namespace {
 
 // TensorFlow's DataType. On disk: do not change.
-constexpr int kStringOnDisk = 7;
 constexpr int kVariantOnDisk = 21;
 constexpr int kCrcBytes = 4;
 

@@ -21,6 +21,9 @@
 
 namespace estimator {
 
+// TensorFlow's DataType of strings. On disk: do not change.
+inline constexpr int kStringOnDisk = 7;
+
 // Not thread-safe.
 class StoredCrc {
  public:

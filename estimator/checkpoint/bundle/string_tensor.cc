@@ -14,10 +14,7 @@
 namespace estimator {
 namespace {
 
-// TensorFlow's DataType. On disk: do not change.
-constexpr int kStringOnDisk = 7;
-
-absl::Status Corrupt(size_t offset, absl::string_view what) {
+absl::Status CorruptAt(size_t offset, absl::string_view what) {
   return absl::DataLossError(absl::StrCat("byte ", offset, " of the value: ", what));
 }
 
@@ -55,7 +52,7 @@ absl::Status DecodeStrings(absl::string_view bytes, std::optional<uint32_t> crc3
                            absl::Span<std::string> values) {
   // An element takes at least one byte. Checking this first keeps a wrong shape from allocating.
   if (bytes.size() < values.size() + sizeof(uint32_t)) {
-    return Corrupt(0, absl::StrCat(bytes.size(), " bytes cannot hold ", values.size(), " strings"));
+    return CorruptAt(0, absl::StrCat(bytes.size(), " bytes cannot hold ", values.size(), " strings"));
   }
   // The checksums are verified before the lengths are used.
   StoredCrc crc(kStringOnDisk, static_cast<int64_t>(values.size()));
@@ -65,18 +62,18 @@ absl::Status DecodeStrings(absl::string_view bytes, std::optional<uint32_t> crc3
   size_t position = 0;
   for (uint64_t& length : lengths) {
     const size_t begin = position;
-    if (!ReadVarint(bytes, &position, &length)) return Corrupt(begin, "not a length");
+    if (!ReadVarint(bytes, &position, &length)) return CorruptAt(begin, "not a length");
   }
   position += sizeof(uint32_t);  // the crc of the lengths
   for (size_t i = 0; i < values.size(); ++i) {
     if (lengths[i] > bytes.size() - position) {
-      return Corrupt(position, absl::StrCat("string ", i, " of ", lengths[i], " bytes is cut off"));
+      return CorruptAt(position, absl::StrCat("string ", i, " of ", lengths[i], " bytes is cut off"));
     }
     values[i].assign(bytes.data() + position, lengths[i]);
     position += lengths[i];
   }
   if (position != bytes.size()) {
-    return Corrupt(position,
+    return CorruptAt(position,
                    absl::StrCat(bytes.size() - position, " bytes follow the last string"));
   }
   return absl::OkStatus();

@@ -11,7 +11,7 @@
 namespace estimator {
 namespace {
 
-std::vector<int64_t> Ints(const Array& array) {
+std::vector<int64_t> AsInts(const Array& array) {
   const Array wide = array.Cast(DType::kInt64);
   const auto values = wide.values<int64_t>();
   return {values.begin(), values.end()};
@@ -19,8 +19,8 @@ std::vector<int64_t> Ints(const Array& array) {
 
 // Returns slope * batch + intercept for each element.
 std::vector<int64_t> At(const BatchConstant& line, int64_t batch_size) {
-  std::vector<int64_t> values = Ints(line.slope);
-  const std::vector<int64_t> intercepts = Ints(line.intercept);
+  std::vector<int64_t> values = AsInts(line.slope);
+  const std::vector<int64_t> intercepts = AsInts(line.intercept);
   for (size_t i = 0; i < values.size(); ++i) values[i] = values[i] * batch_size + intercepts[i];
   return values;
 }
@@ -35,7 +35,7 @@ absl::StatusOr<Array> ValueAt(const Array& at_first, const BatchConstant& consta
         return absl::InvalidArgumentError(
             absl::StrCat("one of its sizes would be ", values[0], " / ", constant.divisor));
       }
-      std::vector<int64_t> dims = Ints(at_first);
+      std::vector<int64_t> dims = AsInts(at_first);
       dims[static_cast<size_t>(constant.index)] = values[0] / constant.divisor;
       return Array::FromSpan<int64_t>(at_first.shape(), dims).Cast(dtype);
     }

@@ -19,7 +19,7 @@ namespace {
 
 using Outputs = absl::StatusOr<std::vector<Tensor>>;
 
-constexpr int64_t kMaxElements = 1 << 20;  // of a constant that this file computes
+constexpr int64_t kMaxComputedElements = 1 << 20;  // of a constant that this file computes
 
 absl::StatusOr<Array> ConstantOf(const Tensor& tensor) {
   if (tensor.valid() && tensor.node()->op() == "Const")
@@ -111,7 +111,7 @@ Outputs ConvertDynamicStitch(const ImportNode& node) {
     if (indices.size() != data.size())
       return absl::UnimplementedError("only data of one number for each index is supported");
     for (size_t i = 0; i < indices.size(); ++i) {
-      if (indices[i] < 0 || indices[i] >= kMaxElements)
+      if (indices[i] < 0 || indices[i] >= kMaxComputedElements)
         return absl::InvalidArgumentError(absl::StrCat("index ", indices[i], " is out of range"));
       values[indices[i]] = data[i];
     }

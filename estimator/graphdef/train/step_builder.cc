@@ -20,7 +20,7 @@
 namespace estimator {
 namespace {
 
-constexpr int64_t kMaxElements = int64_t{1} << 31;
+constexpr int64_t kMaxNodeElements = int64_t{1} << 31;
 constexpr int64_t kMaxConstantBytes = int64_t{1} << 31;
 // Results up to this size become constants, so that values computed from shapes are constants too.
 constexpr int64_t kMaxFoldedElements = 4096;
@@ -83,7 +83,7 @@ absl::Status StepBuilder::Build(int node) {
   if (!outputs.ok()) return Annotate(outputs.status(), nodes_.Where(node));
   for (Tensor& output : *outputs) {
     if (!output.valid()) continue;
-    if (!HasElementsAtMost(output.shape(), kMaxElements)) {
+    if (!HasElementsAtMost(output.shape(), kMaxNodeElements)) {
       return absl::InvalidArgumentError(absl::StrCat(nodes_.Where(node), ": the result ",
                                                      output.spec().ToString(),
                                                      " is too large, or has a negative size"));

@@ -13,7 +13,7 @@
 namespace estimator::bfloat16 {
 namespace {
 
-TapWindows WindowsOf(const Convolution& c) {
+TapWindows TapWindowsOf(const Convolution& c) {
   return {.rows = c.in_rows,
           .columns = c.in_columns,
           .channels = c.in_channels,
@@ -24,8 +24,8 @@ TapWindows WindowsOf(const Convolution& c) {
 }
 
 // The layout of a thread's scratch memory, in bytes.
-struct ThreadLayout {
-  explicit ThreadLayout(const FilterPlan& p)
+struct FilterThreadLayout {
+  explicit FilterThreadLayout(const FilterPlan& p)
       : x(0),
         dy(x + p.in_part * p.channel_distance() * 2 * p.parts()),
         zeros(dy + p.out_part / 16 * p.panel() * 2 * p.parts()),
@@ -33,7 +33,7 @@ struct ThreadLayout {
         offsets(pixels + RoundUp(std::max(p.plane_pixels, p.steps * kStep) * 8, 64)),
         bias(offsets + RoundUp(p.block_segments * p.steps * 8, 64)),
         planes(bias + p.out_part * 4),
-        end(planes + RoundUp(p.given.IsGathered() ? PlaneNumbers(WindowsOf(p.given), p.segment_rows,
+        end(planes + RoundUp(p.given.IsGathered() ? PlaneNumbers(TapWindowsOf(p.given), p.segment_rows,
                                                                  p.given.out_columns) *
                                                         2 * p.parts()
                                                   : 0,
@@ -52,12 +52,12 @@ struct Part {
 
 //   T: Bfloat16, or float if the plan splits.
 template <typename T>
-class Worker {
+class FilterWorker {
  public:
-  Worker(const FilterPlan& plan, const Part& part, const T* x, const T* dy, const uint8_t* argmax,
+  FilterWorker(const FilterPlan& plan, const Part& part, const T* x, const T* dy, const uint8_t* argmax,
          char* scratch)
       : plan_(plan), part_(part), x_image_(x), dy_image_(dy), argmax_(argmax) {
-    const ThreadLayout layout(plan);
+    const FilterThreadLayout layout(plan);
     x_ = reinterpret_cast<Bfloat16*>(scratch + layout.x);
     dy_ = reinterpret_cast<Bfloat16*>(scratch + layout.dy);
     zeros_ = reinterpret_cast<T*>(scratch + layout.zeros);
@@ -164,7 +164,7 @@ class Worker {
                              .first_number = part_.in_begin,
                              .end_number = part_.in_end};
     const auto copy = [&](auto... low) {
-      CopyTaps(WindowsOf(g), from, windows, plan_.row_pixels, planes_, to, low...);
+      CopyTaps(TapWindowsOf(g), from, windows, plan_.row_pixels, planes_, to, low...);
     };
     if constexpr (std::is_same_v<T, float>) {
       copy(low_x());
@@ -293,7 +293,7 @@ class Worker {
 
 }  // namespace
 
-size_t FilterPlan::thread_bytes() const { return static_cast<size_t>(ThreadLayout(*this).end); }
+size_t FilterPlan::thread_bytes() const { return static_cast<size_t>(FilterThreadLayout(*this).end); }
 
 size_t FilterPlan::scratch_bytes() const {
   return static_cast<size_t>(pixel_parts * channel_parts) * thread_bytes() +
@@ -335,7 +335,7 @@ void Run(const FilterPlan& plan, const T* x, const T* dy, const uint8_t* argmax,
       // Of threads with the same channels of dy, the first one adds them up.
       if (dbias != nullptr && part.in_begin == 0)
         part.bias_sums = bias_sums + pixel_part * plan.out_padded + part.out_begin;
-      Worker<T>(plan, part, x, dy, argmax, bytes + static_cast<size_t>(t) * plan.thread_bytes())
+      FilterWorker<T>(plan, part, x, dy, argmax, bytes + static_cast<size_t>(t) * plan.thread_bytes())
           .Run();
     }
   });

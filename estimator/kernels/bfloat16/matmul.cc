@@ -16,8 +16,8 @@ constexpr int64_t kPackedColumns = 128;
 constexpr int64_t kPanelBytes = 20 * 1024;  // of 32 packed columns: they stay in the L1 cache
 
 // The layout of a thread's scratch memory, in bytes.
-struct ThreadLayout {
-  explicit ThreadLayout(const MatMulPlan& p)
+struct ProductThreadLayout {
+  explicit ProductThreadLayout(const MatMulPlan& p)
       : distance(p.block_depth * (p.product.splits ? 2 : 1) + 32),
         panel(p.block_depth * (p.product.splits ? 2 : 1) * 16),
         columns(p.block_rows * distance * 2),
@@ -33,7 +33,7 @@ struct ThreadLayout {
 // the panel that begins with `column` and number `first` of its depth.
 int64_t PackedOffset(const MatMulPlan& plan, int64_t first, int64_t column) {
   const int64_t panels = RoundUp(plan.product.n, kGroup) / 16;
-  return (first / plan.block_depth * panels + column / 16) * ThreadLayout(plan).panel;
+  return (first / plan.block_depth * panels + column / 16) * ProductThreadLayout(plan).panel;
 }
 
 Operand LeftOperand(const Product& p, const MatrixData& a) {
@@ -52,10 +52,10 @@ Operand RightOperand(const Product& p, const MatrixData& b) {
           .line_after_line = p.transpose_b};
 }
 
-class Worker {
+class ProductWorker {
  public:
   //   packed: all of b, or null.
-  Worker(const MatMulPlan& plan, const Operand& a, const Operand& b, const Bfloat16* packed,
+  ProductWorker(const MatMulPlan& plan, const Operand& a, const Operand& b, const Bfloat16* packed,
          const MatMulTarget& c, char* scratch)
       : plan_(plan),
         layout_(plan),
@@ -121,7 +121,7 @@ class Worker {
   }
 
   const MatMulPlan& plan_;
-  const ThreadLayout layout_;
+  const ProductThreadLayout layout_;
   const Operand a_, b_;
   const Bfloat16* const packed_;
   const MatMulTarget c_;
@@ -136,7 +136,7 @@ void Multiply(const MatMulPlan& plan, const Operand& a, const Operand& b, const 
   const Product& p = plan.product;
   const int parts = plan.row_parts * plan.column_parts;
   fused::ParallelFor({parts, parts}, [&](int part, int64_t, int64_t) {
-    Worker worker(plan, a, b, packed, c,
+    ProductWorker worker(plan, a, b, packed, c,
                   static_cast<char*>(scratch) + static_cast<size_t>(part) * plan.thread_bytes());
     const int64_t row = part / plan.column_parts * plan.part_rows;
     const int64_t column = part % plan.column_parts * plan.part_columns;
@@ -153,7 +153,7 @@ size_t MatMulPlan::packed_bytes() const {
 }
 
 size_t MatMulPlan::thread_bytes() const {
-  return static_cast<size_t>(RoundUp(ThreadLayout(*this).end, 64));
+  return static_cast<size_t>(RoundUp(ProductThreadLayout(*this).end, 64));
 }
 
 MatMulPlan MakeMatMulPlan(const Product& product, int threads) {
@@ -193,7 +193,7 @@ void MultiplyMatrices(const MatMulPlan& plan, const MatrixData& a, const MatrixD
 void PackRightOperand(const MatMulPlan& plan, const MatrixData& b, void* packed) {
   const Product& p = plan.product;
   const Operand operand = RightOperand(p, b);
-  const int64_t panel = ThreadLayout(plan).panel;
+  const int64_t panel = ProductThreadLayout(plan).panel;
   const int64_t depth_blocks = DivideUp(p.k, plan.block_depth);
   const int64_t groups = DivideUp(p.n, kGroup);
   const fused::Chunks chunks = fused::MakeChunks(depth_blocks * groups, 2 * panel);

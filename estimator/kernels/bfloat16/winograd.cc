@@ -21,10 +21,10 @@ int64_t FilterPointNumbers(const Convolution& c) { return c.in_channels * kGroup
 int64_t FilterPanelNumbers(const Convolution& c) { return kPoints * FilterPointNumbers(c); }
 
 // Where a tile is.
-struct Tile {
+struct WinogradTile {
   int64_t image, row, column;  // of its first output
 };
-Tile TileOf(const WinogradPlan& plan, int64_t number) {
+WinogradTile TileOf(const WinogradPlan& plan, int64_t number) {
   const int64_t columns = plan.tile_columns(), rows = plan.tile_rows();
   return {number / (rows * columns), number / columns % rows * 2, number % columns * 2};
 }
@@ -80,7 +80,7 @@ EST_512 void TransformTiles(const WinogradPlan& plan, const Bfloat16* x, int64_t
   const Convolution& conv = plan.conv;
   const int64_t point = PointNumbers(conv);
   for (int64_t t = 0; t < count; ++t, points += TileDistance(conv.in_channels)) {
-    const Tile tile = TileOf(plan, first + t);
+    const WinogradTile tile = TileOf(plan, first + t);
     for (int64_t c = 0; c < conv.in_channels; c += kLanes) {
       const ImageView image{x + tile.image * conv.in_rows * conv.in_columns * conv.in_channels + c,
                             conv.in_rows, conv.in_columns, conv.in_channels};
@@ -98,7 +98,7 @@ EST_512 void WriteTiles(const WinogradPlan& plan, const float* sums, int64_t fir
                         int64_t k, Bfloat16* y) {
   const Convolution& conv = plan.conv;
   for (int64_t t = 0; t < count; ++t, sums += kGroup) {
-    const Tile tile = TileOf(plan, first + t);
+    const WinogradTile tile = TileOf(plan, first + t);
     Bfloat16* const to =
         y +
         ((tile.image * conv.out_rows + tile.row) * conv.out_columns + tile.column) *
@@ -172,7 +172,7 @@ EST_INLINE_512 void LoadInputPoints(const WinogradPlan& plan, const Bfloat16* x,
   const Convolution& conv = plan.conv;
   __m512 d[4][4] = {};
   if (number < plan.tiles()) {
-    const Tile tile = TileOf(plan, number);
+    const WinogradTile tile = TileOf(plan, number);
     LoadPatch({x + tile.image * conv.in_rows * conv.in_columns * conv.in_channels, conv.in_rows,
                conv.in_columns, conv.in_channels},
               tile.row - conv.pad_top, tile.column - conv.pad_left, d);
@@ -185,7 +185,7 @@ EST_INLINE_512 void LoadGradientPoints(const WinogradPlan& plan, const Bfloat16*
   const Convolution& conv = plan.conv;
   __m512 y[2][2] = {};
   if (number < plan.tiles()) {
-    const Tile tile = TileOf(plan, number);
+    const WinogradTile tile = TileOf(plan, number);
     LoadPatch({dy + tile.image * conv.out_rows * conv.out_columns * conv.out_channels,
                conv.out_rows, conv.out_columns, conv.out_channels},
               tile.row, tile.column, y);

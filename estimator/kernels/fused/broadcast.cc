@@ -13,21 +13,21 @@ namespace estimator::fused {
 namespace {
 
 // The number of floats that are computed at once: 4 KiB for each operand.
-constexpr int64_t kTile = 1024;
+constexpr int64_t kBroadcastTile = 1024;
 
 using Rows = StridedRows<2>;
 
 // Computes `size` elements of a row along which the operands have these strides, 0 or 1.
 void RunRow(TileOp op, const Rows::Offsets& strides, int64_t size, const float* x, const float* y,
             float* out) {
-  float repeated[2][kTile];
+  float repeated[2][kBroadcastTile];
   const std::array<const float*, 2> operands = {x, y};
   for (size_t k = 0; k < 2; ++k) {
-    if (strides[k] == 0) std::fill_n(repeated[k], std::min(kTile, size), *operands[k]);
+    if (strides[k] == 0) std::fill_n(repeated[k], std::min(kBroadcastTile, size), *operands[k]);
   }
-  for (int64_t i = 0; i < size; i += kTile) {
+  for (int64_t i = 0; i < size; i += kBroadcastTile) {
     const auto tile = [&](size_t k) { return strides[k] == 0 ? repeated[k] : operands[k] + i; };
-    const int64_t n = std::min(kTile, size - i);
+    const int64_t n = std::min(kBroadcastTile, size - i);
     RunTile(op, tile(0), tile(1), nullptr, out + i, static_cast<size_t>(n));
   }
 }

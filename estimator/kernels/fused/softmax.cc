@@ -28,12 +28,12 @@ float Exponentials(const float* x, float shift, float* e, int64_t n) {
   return sum;
 }
 
-struct Rows {
+struct SoftmaxRows {
   Chunks chunks;
   int64_t classes = 0;  // 0: this tier does not support the spec
 };
 
-Rows RowsOf(const KernelSpec& spec) {
+SoftmaxRows RowsOf(const KernelSpec& spec) {
   const TensorSpec& x = spec.inputs[0];
   if (x.dtype != DType::kFloat32 || x.shape.rank() < 1 || x.shape.num_elements() == 0) return {};
   constexpr int64_t kExpCost = 8;  // an exponential costs about as much as moving 8 floats
@@ -41,7 +41,7 @@ Rows RowsOf(const KernelSpec& spec) {
 }
 
 std::unique_ptr<Kernel> MakeSoftmax(const KernelSpec& spec) {
-  const Rows rows = RowsOf(spec);
+  const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0) return nullptr;
   return MakeFusedKernel(
       [rows](const KernelArgs& args) {
@@ -60,7 +60,7 @@ std::unique_ptr<Kernel> MakeSoftmax(const KernelSpec& spec) {
 }
 
 std::unique_ptr<Kernel> MakeLogSoftmax(const KernelSpec& spec) {
-  const Rows rows = RowsOf(spec);
+  const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0) return nullptr;
   return MakeFusedKernel([rows](const KernelArgs& args) {
     ParallelFor(rows.chunks, [&](int, int64_t begin, int64_t end) {
@@ -79,7 +79,7 @@ std::unique_ptr<Kernel> MakeLogSoftmax(const KernelSpec& spec) {
 }
 
 std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
-  const Rows rows = RowsOf(spec);
+  const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0 || !(spec.inputs[1] == spec.inputs[0])) return nullptr;
   return MakeFusedKernel([rows](const KernelArgs& args) {
     ParallelFor(rows.chunks, [&](int, int64_t begin, int64_t end) {
@@ -105,7 +105,7 @@ std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
 }
 
 template <typename Label>
-std::unique_ptr<Kernel> MakeSparse(const Rows& rows) {
+std::unique_ptr<Kernel> MakeSparse(const SoftmaxRows& rows) {
   return MakeFusedKernel([rows](const KernelArgs& args) {
     const Label* const labels = args.in<Label>(1);
     // Labels are checked before the threads start, so that the error names the first bad row.
@@ -135,7 +135,7 @@ std::unique_ptr<Kernel> MakeSparse(const Rows& rows) {
 }
 
 std::unique_ptr<Kernel> MakeSparseCrossEntropy(const KernelSpec& spec) {
-  const Rows rows = RowsOf(spec);
+  const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0) return nullptr;
   switch (spec.inputs[1].dtype) {
     case DType::kInt32:

@@ -16,7 +16,7 @@ namespace {
 using dnnl::memory;
 
 // What oneDNN does for a spec.
-struct Plan {
+struct ConvPlan {
   Convolution conv;
   FusedOps fused;
   dnnl::convolution_forward::primitive_desc desc;
@@ -24,7 +24,7 @@ struct Plan {
 
 // nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer is whether it makes a
 // primitive descriptor. This is cheap beside building the primitive, which generates its code.
-std::optional<Plan> PlanOf(const KernelSpec& spec, bool depthwise) {
+std::optional<ConvPlan> ConvPlanOf(const KernelSpec& spec, bool depthwise) {
   const std::optional<FusedOps> fused = SupportedFusedOps(spec);
   if (!fused.has_value()) return std::nullopt;
   if (spec.inputs[1].dtype != spec.inputs[0].dtype) return std::nullopt;
@@ -44,24 +44,24 @@ std::optional<Plan> PlanOf(const KernelSpec& spec, bool depthwise) {
   // their layout. Its inference primitives would choose NHWC on AVX-512.
   const dnnl::prop_kind kind = IsBlocked(spec.attrs) ? dnnl::prop_kind::forward_training
                                                      : dnnl::prop_kind::forward_inference;
-  return NullIfUnsupported([&]() -> std::optional<Plan> {
+  return NullIfUnsupported([&]() -> std::optional<ConvPlan> {
     dnnl::convolution_forward::primitive_desc desc(
         {kind, dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter, bias,
          conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         FusedAttributes(*fused), CpuEngine());
     if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.dst_desc())) return std::nullopt;
-    return Plan{.conv = *conv, .fused = *fused, .desc = desc};
+    return ConvPlan{.conv = *conv, .fused = *fused, .desc = desc};
   });
 }
 
 template <bool kDepthwise>
 bool AcceptsConv2D(const KernelSpec& spec) {
-  return PlanOf(spec, kDepthwise).has_value();
+  return ConvPlanOf(spec, kDepthwise).has_value();
 }
 
 template <bool kDepthwise>
 std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec) {
-  std::optional<Plan> plan = PlanOf(spec, kDepthwise);
+  std::optional<ConvPlan> plan = ConvPlanOf(spec, kDepthwise);
   if (!plan.has_value()) return nullptr;
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     auto chain = std::make_unique<PrimitiveChain>(spec.name);

@@ -15,12 +15,12 @@ namespace {
 
 // What oneDNN does for a gradient.
 template <typename Desc>
-struct Plan {
+struct GradientPlan {
   Convolution conv;
   Desc desc;
 };
-using InputPlan = Plan<dnnl::convolution_backward_data::primitive_desc>;
-using FilterPlan = Plan<dnnl::convolution_backward_weights::primitive_desc>;
+using InputPlan = GradientPlan<dnnl::convolution_backward_data::primitive_desc>;
+using FilterPlan = GradientPlan<dnnl::convolution_backward_weights::primitive_desc>;
 
 // Both functions: nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer is
 // whether it makes a primitive descriptor. This is cheap beside building the primitive, which generates its

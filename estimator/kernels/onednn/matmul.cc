@@ -45,7 +45,7 @@ bool IsTurned(const TensorSpec& a, const TensorSpec& c, bool transpose_b) {
 }
 
 // What oneDNN does for a spec.
-struct Plan {
+struct MatMulPlan {
   FusedOps fused;
   memory::desc a, given_b, b, bias, c;
   dnnl::matmul::primitive_desc desc;
@@ -53,7 +53,7 @@ struct Plan {
 
 // nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer is whether it makes a
 // primitive descriptor. This is cheap beside building the primitive, which generates its code.
-std::optional<Plan> PlanOf(const KernelSpec& spec, bool transpose_a, bool transpose_b) {
+std::optional<MatMulPlan> MatMulPlanOf(const KernelSpec& spec, bool transpose_a, bool transpose_b) {
   const TensorSpec& a = spec.inputs[0];
   const TensorSpec& b = spec.inputs[1];
   const TensorSpec& c = spec.outputs[0];
@@ -73,7 +73,7 @@ std::optional<Plan> PlanOf(const KernelSpec& spec, bool transpose_a, bool transp
     if (bias.shape != Shape{c.shape[-1]}) return std::nullopt;
   }
 
-  return NullIfUnsupported([&]() -> std::optional<Plan> {
+  return NullIfUnsupported([&]() -> std::optional<MatMulPlan> {
     const memory::desc a_layout = MatrixLayout(a, transpose_a, rank);
     const memory::desc given_b = MatrixLayout(b, transpose_b, rank);
     const memory::desc b_layout =
@@ -92,7 +92,7 @@ std::optional<Plan> PlanOf(const KernelSpec& spec, bool transpose_a, bool transp
                     : dnnl::matmul::desc(a_layout, b_layout, c_layout),
         FusedAttributes(*fused), CpuEngine());
     if (!SkipReference(desc)) return std::nullopt;
-    return Plan{.fused = *fused,
+    return MatMulPlan{.fused = *fused,
                 .a = a_layout,
                 .given_b = given_b,
                 .b = b_layout,
@@ -102,17 +102,17 @@ std::optional<Plan> PlanOf(const KernelSpec& spec, bool transpose_a, bool transp
   });
 }
 
-std::optional<Plan> DensePlanOf(const KernelSpec& spec) {
+std::optional<MatMulPlan> DensePlanOf(const KernelSpec& spec) {
   if (spec.inputs.size() < 2) return std::nullopt;
-  return PlanOf(spec, Flag(spec.attrs, "transpose_a"), Flag(spec.attrs, "transpose_b"));
+  return MatMulPlanOf(spec, Flag(spec.attrs, "transpose_a"), Flag(spec.attrs, "transpose_b"));
 }
 
-std::optional<Plan> BatchedPlanOf(const KernelSpec& spec) {
+std::optional<MatMulPlan> BatchedPlanOf(const KernelSpec& spec) {
   if (spec.inputs.size() != 2) return std::nullopt;
-  return PlanOf(spec, Flag(spec.attrs, "adj_x"), Flag(spec.attrs, "adj_y"));
+  return MatMulPlanOf(spec, Flag(spec.attrs, "adj_x"), Flag(spec.attrs, "adj_y"));
 }
 
-std::unique_ptr<Kernel> MakeKernelOf(const KernelSpec& spec, const std::optional<Plan>& plan) {
+std::unique_ptr<Kernel> MakeKernelOf(const KernelSpec& spec, const std::optional<MatMulPlan>& plan) {
   if (!plan.has_value()) return nullptr;
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     auto chain = std::make_unique<PrimitiveChain>(spec.name);

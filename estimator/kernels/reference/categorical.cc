@@ -17,7 +17,7 @@
 namespace estimator {
 namespace {
 
-struct Sizes {
+struct CategoricalSizes {
   int64_t rows, classes, samples;
 
   // A sample takes two numbers. The samples of a row are rounded up to a whole Philox result.
@@ -66,7 +66,7 @@ double SumUp(const T* logits, int64_t classes, double* sums) {
 
 template <typename T, typename Index>
 std::unique_ptr<Kernel> MultinomialKernel(const KernelSpec& spec) {
-  const Sizes sizes = {.rows = spec.inputs[0].shape.dim(0),
+  const CategoricalSizes sizes = {.rows = spec.inputs[0].shape.dim(0),
                        .classes = spec.inputs[0].shape.dim(1),
                        .samples = spec.outputs[0].shape.dim(1)};
   return MakeKernel(

@@ -151,7 +151,7 @@ bool AddPoolGrad(KernelChain& chain, const KernelSpec& spec, const ConvBlock& bl
   return chain.Add("_MaxPoolGradWithArgmax", attrs, {chain.Input(2), chain.Input(1)}, full);
 }
 
-std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeBlockFilter(const KernelSpec& spec) {
   if (IsBlocked(spec.attrs) || spec.inputs.size() != 3 || spec.outputs.size() != 2 ||
       spec.inputs[0].dtype != DType::kFloat32) {
     return nullptr;
@@ -169,7 +169,7 @@ std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec) {
   return chain;
 }
 
-std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeBlockInput(const KernelSpec& spec) {
   if (IsBlocked(spec.attrs) || spec.inputs.size() != 3 || spec.outputs.size() != 1 ||
       spec.inputs[0].dtype != DType::kFloat32) {
     return nullptr;
@@ -198,8 +198,8 @@ std::unique_ptr<Kernel> MakeFilterAndBias(const KernelSpec& spec) {
 }
 
 EST_REGISTER_KERNEL("_FusedConv2DMaxPool", KernelTier::kReference, MakeForward);
-EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropFilter", KernelTier::kReference, MakeBackpropFilter);
-EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropInput", KernelTier::kReference, MakeBackpropInput);
+EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropFilter", KernelTier::kReference, MakeBlockFilter);
+EST_REGISTER_KERNEL("_Conv2DMaxPoolBackpropInput", KernelTier::kReference, MakeBlockInput);
 EST_REGISTER_KERNEL("_FusedConv2DBackpropFilter", KernelTier::kReference, MakeFilterAndBias);
 
 }  // namespace

@@ -71,7 +71,7 @@ class PairwiseSum {
 };
 
 template <typename T>
-struct SumOf {
+struct SumReduction {
   void Add(T x) {
     if constexpr (std::is_floating_point_v<T>)
       sum.Add(x);
@@ -88,11 +88,11 @@ struct SumOf {
   uint64_t wrapped = 0;
 };
 template <typename T>
-struct MeanOf : SumOf<T> {
+struct MeanReduction : SumReduction<T> {
   // Integers are summed and divided in 64 bits, as in TensorFlow: the count may not fit into T.
   T Result(int64_t n) const {
     if constexpr (std::is_floating_point_v<T>)
-      return SumOf<T>::Result(n) / static_cast<T>(n);
+      return SumReduction<T>::Result(n) / static_cast<T>(n);
     else if constexpr (std::is_signed_v<T>)
       return n == 0 ? T(0) : static_cast<T>(static_cast<int64_t>(this->wrapped) / n);
     else
@@ -179,8 +179,8 @@ std::unique_ptr<Kernel> MakeReduction(const KernelSpec& spec) {
   return kernel;
 }
 
-EST_REGISTER_KERNEL("Sum", KernelTier::kReference, MakeReduction<SumOf>);
-EST_REGISTER_KERNEL("Mean", KernelTier::kReference, MakeReduction<MeanOf>);
+EST_REGISTER_KERNEL("Sum", KernelTier::kReference, MakeReduction<SumReduction>);
+EST_REGISTER_KERNEL("Mean", KernelTier::kReference, MakeReduction<MeanReduction>);
 EST_REGISTER_KERNEL("Prod", KernelTier::kReference, MakeReduction<ProdOf>);
 EST_REGISTER_KERNEL("Max", KernelTier::kReference, MakeReduction<MaxOf>);
 EST_REGISTER_KERNEL("Min", KernelTier::kReference, MakeReduction<MinOf>);

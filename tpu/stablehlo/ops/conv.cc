@@ -68,8 +68,6 @@ Value GroupedFilter(Writer& w, const Value& filter, const ConvGeometry& g, bool 
   return w.Reshape(filter, Shape{g.rows.kernel, g.columns.kernel, 1, g.out_channels});
 }
 
-bool IsEmpty(const Value& x) { return x.shape().num_elements() == 0; }
-
 OpLowering Forward(Family family) {
   return Guarded([family](Writer& w, const LoweringArgs& args) -> LoweringResult {
     const Value &x = args.input(0), &filter = args.input(1);

@@ -15,8 +15,6 @@
 namespace estimator::tpu::stablehlo {
 namespace {
 
-bool IsEmpty(const Value& x) { return x.shape().num_elements() == 0; }
-
 // bool [rows, columns] of the matrices of x: whether row and column compare as `direction` says.
 Value Triangle(Writer& w, const Value& x, const char* direction) {
   const Type matrix(DType::kInt32, Shape{x.shape().dim(-2), x.shape().dim(-1)});

@@ -33,6 +33,8 @@ Ints Repeated(int64_t n, int64_t value);
 // The number of elements of the axes [begin, end) of a shape.
 int64_t SizeOfAxes(const Shape& shape, int begin, int end);
 
+inline bool IsEmpty(const Value& x) { return x.shape().num_elements() == 0; }
+
 // x with the elements [begin, begin + size) of one axis.
 Value SliceAxis(Writer& w, const Value& x, int64_t axis, int64_t begin, int64_t size);
 // x with `low` and `high` elements of `value` added to one axis.

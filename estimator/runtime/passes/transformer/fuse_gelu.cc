@@ -19,7 +19,7 @@ constexpr double kCubic = 0.044715;
 const double kScale = std::sqrt(2 * std::numbers::inv_pi);
 
 // How a graph computes x (1 + f) / 2, where f is a tanh or an erf.
-struct Form {
+struct GeluForm {
   bool is_approximate = false;  // f is a tanh
   bool halves_x = false;        // (x / 2) (1 + f), as tf.nn.gelu does; else x ((1 + f) / 2)
 };
@@ -37,7 +37,7 @@ Pattern CubeOfX() {
   return EitherOf({OpOf("Mul", {OpOf("Square", {X()}), X()}), OpOf("Pow", {X(), NumberOf(3)})});
 }
 
-Pattern ForwardPattern(const Form& form) {
+Pattern GeluPattern(const GeluForm& form) {
   const Pattern tanh =
       OpOf("Tanh", {Times(OpOf("AddV2", {X(), Times(CubeOfX(), kCubic)}), kScale)}, "f");
   const Pattern erf = OpOf("Erf", {OverRoot2(X(), "argument")}, "f");
@@ -48,17 +48,17 @@ Pattern ForwardPattern(const Form& form) {
 
 // The gradient is a sum of parts: that of the factor x, that of the x in f, and for a tanh that of
 // the x in the cube.
-Pattern FactorPart(const Form& form) {
+Pattern FactorPart(const GeluForm& form) {
   return form.halves_x ? Times(OpOf("Mul", {Any("dy"), Any("sum")}), 0.5)
                        : OpOf("Mul", {Any("dy"), Any("half_sum")});
 }
 // The gradient of f, times `factor`.
-Pattern GradientOfF(const Form& form, double factor = 1) {
+Pattern GradientOfF(const GeluForm& form, double factor = 1) {
   if (!form.halves_x) return Times(OpOf("Mul", {X(), Any("dy")}), 0.5 * factor);
   const Pattern df = OpOf("Mul", {Any("half_x"), Any("dy")});
   return factor == 1 ? df : Times(df, factor);
 }
-Pattern ArgumentPart(const Form& form) {
+Pattern ArgumentPart(const GeluForm& form) {
   if (form.is_approximate)
     return Times(OpOf("TanhGrad", {Any("f"), GradientOfF(form)}), kScale, "by_argument");
   // TensorFlow's gradient of Erf, and ours.
@@ -89,9 +89,9 @@ class GeluFuser {
   void Run() {
     for (int n = 0; n < static_cast<int>(readers_.size()); ++n) {
       if (module_.node(n).op != "Mul") continue;
-      for (const Form& form : {Form{true, true}, Form{true, false}, Form{false, true}, Form{}}) {
+      for (const GeluForm& form : {GeluForm{true, true}, GeluForm{true, false}, GeluForm{false, true}, GeluForm{}}) {
         Match match;
-        if (!MatchPattern(module_, ForwardPattern(form), {n, 0}, &match)) continue;
+        if (!MatchPattern(module_, GeluPattern(form), {n, 0}, &match)) continue;
         Visit(form, match);
         break;
       }
@@ -119,7 +119,7 @@ class GeluFuser {
     });
   }
 
-  void Visit(const Form& form, const Match& forward) {
+  void Visit(const GeluForm& form, const Match& forward) {
     if (!LooksLikeX(forward, forward["y"])) return;
     Match whole = forward;
     const std::optional<Gradient> gradient = FindGradient(form, &whole);
@@ -158,7 +158,7 @@ class GeluFuser {
   }
 
   // Finds the gradient, and adds its names and nodes to `match`.
-  std::optional<Gradient> FindGradient(const Form& form, Match* match) const {
+  std::optional<Gradient> FindGradient(const GeluForm& form, Match* match) const {
     for (const int part : FactorParts(form, *match)) {
       for (const int adder : value_readers_.of({part, 0})) {
         std::optional<Gradient> gradient = FindParts(form, adder, match);
@@ -169,7 +169,7 @@ class GeluFuser {
   }
 
   // The nodes that may be the FactorPart.
-  std::vector<int> FactorParts(const Form& form, const Match& forward) const {
+  std::vector<int> FactorParts(const GeluForm& form, const Match& forward) const {
     std::vector<int> parts;
     for (const int product : value_readers_.of(forward[form.halves_x ? "sum" : "half_sum"])) {
       if (product < 0 || forward.nodes.count(product) > 0) continue;
@@ -185,7 +185,7 @@ class GeluFuser {
   }
 
   // Finds the parts among the inputs of node `adder`.
-  std::optional<Gradient> FindParts(const Form& form, int adder, Match* match) const {
+  std::optional<Gradient> FindParts(const GeluForm& form, int adder, Match* match) const {
     if (adder < 0 || (module_.node(adder).op != "AddN" && module_.node(adder).op != "AddV2"))
       return std::nullopt;
     std::vector<Pattern> patterns = {FactorPart(form), ArgumentPart(form)};

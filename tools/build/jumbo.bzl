@@ -1,0 +1,60 @@
+"""Sources that the compiler gets together.
+
+Most of the time of a compilation is the parsing of headers. Ten sources that are compiled as one parse them once.
+"""
+
+def _jumbo_source_impl(ctx):
+    out = ctx.actions.declare_file(ctx.label.name + ".cc")
+    lines = ["#include \"%s\"\n" % source.short_path for source in ctx.files.srcs]
+    ctx.actions.write(out, "".join(lines))
+    return [DefaultInfo(files = depset([out]))]
+
+_jumbo_source = rule(
+    implementation = _jumbo_source_impl,
+    doc = "NAME.cc, which includes `srcs`.",
+    attrs = {"srcs": attr.label_list(allow_files = [".cc"])},
+)
+
+def _folder(file):
+    return file.rpartition("/")[0]
+
+def jumbo(name, srcs, singly = [], at_most = 12):
+    """The `srcs` of a target, as few sources.
+
+    The sources of a folder are divided evenly. Sources of two folders are never compiled together, so a name in an
+    anonymous namespace must be unique in its folder only. With --define=jumbo=off each source is compiled alone.
+
+    Args:
+      name: the prefix of the names of the generated sources.
+      srcs: the sources.
+      singly: those that are compiled alone: they include themselves (Highway's foreach_target.h), define macros,
+        or take very long.
+      at_most: how many sources of one folder are compiled together.
+
+    Returns:
+      A struct. `srcs`: for the attribute of this name. `textual_hdrs`: what they include.
+    """
+    folders = {}
+    for source in srcs:
+        if source not in singly:
+            folders.setdefault(_folder(source), []).append(source)
+    together = []
+    generated = []
+    for folder, sources in folders.items():
+        if len(sources) == 1 or at_most == 1:
+            continue
+        together += sources
+        count = (len(sources) + at_most - 1) // at_most
+        for i in range(count):
+            part = sources[i * len(sources) // count:(i + 1) * len(sources) // count]
+            target = "_".join([name] + folder.split("/") + ["part%d" % (i + 1)]).replace("__", "_")
+            _jumbo_source(name = target, srcs = part, visibility = ["//visibility:private"])
+            generated.append(":" + target)
+    alone = [source for source in srcs if source not in together]
+    return struct(
+        srcs = select({
+            "//tools/build:no_jumbo": srcs,
+            "//conditions:default": generated + alone,
+        }),
+        textual_hdrs = together,
+    )
