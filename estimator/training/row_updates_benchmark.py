@@ -1,6 +1,7 @@
 """TensorFlow's side of row_updates_benchmark.cc: prints the microseconds of a step.
 
-Usage: row_updates_benchmark.py RULE ROWS USE     (RULE: GradientDescent, Momentum, Adagrad; USE: once, twice, clipped)
+Usage: row_updates_benchmark.py RULE ROWS USE     (RULE: GradientDescent, Momentum, Adagrad; USE:
+                                                  once, twice, clipped)
 """
 
 import sys
@@ -21,13 +22,15 @@ def main():
     table = tf.get_variable("table", [rows, COLUMNS], initializer=tf.zeros_initializer())
     places = 1 if use == "once" else 2
     ids = [tf.placeholder(tf.int64, [BATCH // places]) for _ in range(places)]
-    loss = tf.add_n([tf.reduce_mean(tf.square(tf.nn.embedding_lookup(table, one) - 1)) for one in ids])
+    loss = tf.add_n([tf.reduce_mean(tf.square(tf.nn.embedding_lookup(table, one) - 1))
+                     for one in ids])
     pairs = optimizer.compute_gradients(loss)
     if use == "clipped":
         gradients, variables = zip(*pairs)
         pairs = list(zip(tf.clip_by_global_norm(gradients, 1e-3)[0], variables))
     step = optimizer.apply_gradients(pairs)
-    feeds = [[(np.arange(BATCH // places) * 7919 + (places * count + place) * 104729) % rows for place in range(places)]
+    feeds = [[(np.arange(BATCH // places) * 7919 + (places * count + place) * 104729) % rows
+              for place in range(places)]
              for count in range(20 + STEPS)]
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Prints the weights of estimator/nn/train/adabelief_test.cc: 12 steps of the Python package adabelief_tf in float64.
+"""Prints the weights of estimator/nn/train/adabelief_test.cc: 12 steps of the Python package
+adabelief_tf in float64.
 
-Command: python generate.py     (needs tensorflow-cpu 2.15.1, adabelief_tf 0.2.1, tabulate, colorama)
+Command: python generate.py     (needs tensorflow-cpu 2.15.1, adabelief_tf 0.2.1, tabulate,
+                                colorama)
 The loss is sum(slope * w^2) with slope [0.5, -1, 2], and w starts as [1, -2, 3].
 """
 
@@ -22,7 +24,8 @@ CASES = {
 
 def main():
     for name, options in CASES.items():
-        w, slope = tf.Variable([1.0, -2.0, 3.0], dtype=tf.float64), tf.constant([0.5, -1.0, 2.0], tf.float64)
+        w, slope = tf.Variable([1.0, -2.0, 3.0], dtype=tf.float64), tf.constant([0.5, -1.0, 2.0],
+                                                                                tf.float64)
         optimizer = AdaBeliefOptimizer(0.05, beta_2=0.9, print_change_log=False, **options)
         for _ in range(12):
             optimizer.apply_gradients([(2 * slope * w, w)])

@@ -1,9 +1,10 @@
 """Writes the public names of TensorFlow 2.15.1 with which //docs:api_names_test compares ours.
 
-The output is sorted and has one name per line: `losses.huber_loss(labels, predictions, weights=, delta=)`. An argument
-with a default ends in "=". A name without parentheses is a constant or an enum. The names are those of tf.compat.v1,
-because Estimator programs use that API: names of the modules that such programs call on a tensor, an input, a file or
-an Estimator, and as `tf.NAME` names that are only in tf.
+The output is sorted and has one name per line: `losses.huber_loss(labels, predictions, weights=,
+delta=)`. An argument with a default ends in "=". A name without parentheses is a constant or an
+enum. The names are those of tf.compat.v1, because Estimator programs use that API: names of the
+modules that such programs call on a tensor, an input, a file or an Estimator, and as `tf.NAME`
+names that are only in tf.
 
 Usage: generate.py > tensorflow_2_15_1.txt      (Python 3.9 to 3.11 with tensorflow-cpu==2.15.1)
 """
@@ -17,13 +18,13 @@ import tensorflow as tf  # noqa: E402
 assert tf.__version__ == "2.15.1", tf.__version__
 tf1 = tf.compat.v1
 
-MODULES = ["estimator", "estimator.experimental", "estimator.export", "estimator.tpu", "initializers",
-           "layers", "losses", "math", "metrics", "nn", "tpu", "train",
+MODULES = ["estimator", "estimator.experimental", "estimator.export", "estimator.tpu",
+           "initializers", "layers", "losses", "math", "metrics", "nn", "tpu", "train",
            "bitwise", "data", "data.experimental", "image", "io", "linalg", "random", "summary"]
 # Classes whose methods users call or override.
 WITH_METHODS = ["estimator.Estimator", "estimator.tpu.TPUEstimator", "estimator.SessionRunHook",
-                "estimator.CheckpointSaverListener", "train.Optimizer", "train.ExponentialMovingAverage",
-                "tpu.CrossShardOptimizer", "data.Dataset"]
+                "estimator.CheckpointSaverListener", "train.Optimizer",
+                "train.ExponentialMovingAverage", "tpu.CrossShardOptimizer", "data.Dataset"]
 
 
 def signature(value):
@@ -74,7 +75,8 @@ for class_name in WITH_METHODS:
 listed = set(map(id, seen))
 for name in dir(tf1):
     value = getattr(tf1, name)
-    if name.startswith("_") or inspect.ismodule(value) or id(value) in listed or not callable(value):
+    if name.startswith("_") or inspect.ismodule(value) or id(value) in listed or not callable(
+        value):
         continue
     lines.add(f"tf.{name}" + signature(value))
 print("\n".join(sorted(lines)))

@@ -7,8 +7,8 @@ Usage: generate.py     with tensorflow-cpu 2.15.1; writes its files beside this 
   partitioned              one file; partitioned variables
   sharded-?????-of-00002   two files of a sharded saver, with a variable whose parts are in both
   blocks                   one file of two blocks, each with more than one variable
-For each except blocks, expected/ has <name>.index and <name>.data-...: the same variables of the same
-session in the V2 format.
+For each except blocks, expected/ has <name>.index and <name>.data-...: the same variables of the
+same session in the V2 format.
 """
 
 import os
@@ -32,20 +32,23 @@ def save(name, build, sharded=False, expected=True):
                 session, os.path.join(HERE, name), write_meta_graph=False, write_state=False)
             if expected:
                 v1.train.Saver().save(
-                    session, os.path.join(HERE, "expected", name), write_meta_graph=False, write_state=False)
+                    session, os.path.join(HERE, "expected", name), write_meta_graph=False,
+                    write_state=False)
 
 
 def all_dtypes():
     numbers = [0, 1, 2, 3, 100, 127]
-    for dtype in [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.int64, tf.uint16, tf.half,
-                  tf.complex64, tf.complex128]:
-        v1.get_variable(f"layer/{dtype.name}", initializer=tf.constant(np.reshape(numbers, [2, 3]), dtype))
+    for dtype in [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.int64,
+                  tf.uint16, tf.half, tf.complex64, tf.complex128]:
+        v1.get_variable(f"layer/{dtype.name}",
+                        initializer=tf.constant(np.reshape(numbers, [2, 3]), dtype))
     for dtype in [tf.int8, tf.int16, tf.int32, tf.int64, tf.float32, tf.half]:
         low, high = dtype.min, dtype.max
         v1.get_variable(f"extreme/{dtype.name}", initializer=tf.constant([low, -1, high], dtype))
     v1.get_variable("layer/bool", initializer=tf.constant([True, False, True]))
     for dtype, plain in [(tf.qint8, tf.int8), (tf.quint8, tf.uint8), (tf.qint32, tf.int32)]:
-        v1.get_variable(f"layer/{dtype.name}", initializer=tf.bitcast(tf.constant([1, 2, 3], plain), dtype))
+        v1.get_variable(f"layer/{dtype.name}",
+                        initializer=tf.bitcast(tf.constant([1, 2, 3], plain), dtype))
     v1.get_variable("text", initializer=tf.constant([["", "hello"], ["x" * 200, "\0\xff"]]))
     v1.get_variable("one_text", initializer=tf.constant("a"))
     v1.get_variable("global_step", initializer=tf.constant(7, tf.int64))
@@ -57,10 +60,13 @@ def all_dtypes():
 def partitioned():
     rows = v1.fixed_size_partitioner(3)
     columns = v1.fixed_size_partitioner(2, axis=1)
-    v1.get_variable("rows", shape=[7, 3], initializer=v1.random_uniform_initializer(seed=1), partitioner=rows)
-    v1.get_variable("columns", shape=[4, 5], initializer=v1.random_uniform_initializer(seed=2), partitioner=columns)
+    v1.get_variable("rows", shape=[7, 3], initializer=v1.random_uniform_initializer(seed=1),
+                    partitioner=rows)
+    v1.get_variable("columns", shape=[4, 5], initializer=v1.random_uniform_initializer(seed=2),
+                    partitioner=columns)
     v1.get_variable("whole", initializer=tf.constant([1.0, 2.0]))
-    v1.get_variable("counts", initializer=tf.constant(np.arange(-3, 7).reshape(5, 2), tf.int64), partitioner=columns)
+    v1.get_variable("counts", initializer=tf.constant(np.arange(-3, 7).reshape(5, 2), tf.int64),
+                    partitioner=columns)
 
 
 def two_devices():

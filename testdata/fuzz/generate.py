@@ -75,8 +75,10 @@ def checkpoints(directory):
     cases = {
         "dense": lambda: [v1.get_variable("dense/kernel", initializer=tf.ones([3, 2])),
                           v1.get_variable("global_step", initializer=tf.constant(7, tf.int64))],
-        "partitioned": lambda: [v1.get_variable("part", shape=[5, 2], initializer=v1.ones_initializer(),
-                                                partitioner=v1.fixed_size_partitioner(2, axis=axis)) for axis in (0,)],
+        "partitioned": lambda: [v1.get_variable("part", shape=[5, 2],
+                                                initializer=v1.ones_initializer(),
+                                                partitioner=v1.fixed_size_partitioner(2, axis=axis))
+                                for axis in (0,)],
         "strings": lambda: [v1.get_variable("text", initializer=tf.constant(["", "hello"])),
                             v1.get_variable("complex", initializer=tf.constant([1j], tf.complex64)),
                             v1.get_variable("flags", initializer=tf.constant([True, False]))],
@@ -97,14 +99,18 @@ def checkpoints(directory):
         with tf.Graph().as_default(), v1.Session() as session:
             build()
             session.run(v1.global_variables_initializer())
-            v1.train.Saver(write_version=v1.train.SaverDef.V1).save(session, prefix, write_meta_graph=False)
+            v1.train.Saver(write_version=v1.train.SaverDef.V1).save(session, prefix,
+                                                                    write_meta_graph=False)
         old = read(prefix)
         entries, _ = table_entries(old)
         save("v1_checkpoint", f"raw_{name}", b"\0" + old)
-        save("v1_checkpoint", f"entries_{name}", b"\x01" + b"".join(chunk(key) + chunk(value) for key, value in entries))
-        save("v1_checkpoint", f"listed_{name}", b"\x03" + b"".join(chunk(value) for _, value in entries))
+        save("v1_checkpoint", f"entries_{name}",
+             b"\x01" + b"".join(chunk(key) + chunk(value) for key, value in entries))
+        save("v1_checkpoint", f"listed_{name}",
+             b"\x03" + b"".join(chunk(value) for _, value in entries))
         save("index_table", f"data_block_{name}", b"\x01" + block)
-    # An index block of one entry, of a data block at offset 0; and the same by snappy, as a literal.
+    # An index block of one entry, of a data block at offset 0; and the same by snappy, as a
+    # literal.
     entry = b"\0\x03\x02zzz\0\x14" + struct.pack("<II", 0, 1)
     save("index_table", "index_block", b"\x02" + entry)
     save("index_table", "snappy", b"\x04" + bytes([len(entry), (len(entry) - 1) << 2]) + entry)
@@ -121,7 +127,8 @@ def records(directory):
         if compression == "GZIP":
             contents[4:8] = bytes(4)  # the time
         save("tfrecord", "raw" + compression.lower(), bytes([mode]) + bytes(contents))
-        save("tfrecord", "chunks" + compression.lower(), bytes([mode | 12]) + b"".join(chunk(body) for body in bodies))
+        save("tfrecord", "chunks" + compression.lower(),
+             bytes([mode | 12]) + b"".join(chunk(body) for body in bodies))
 
 
 def events(directory):
@@ -129,12 +136,14 @@ def events(directory):
     summary = tf.compat.v1.Summary
     values = [
         event(wall_time=1, file_version="brain.Event:2"),
-        event(wall_time=2, step=5, summary=summary(value=[summary.Value(tag="loss", simple_value=0.5)])),
+        event(wall_time=2, step=5,
+              summary=summary(value=[summary.Value(tag="loss", simple_value=0.5)])),
         event(wall_time=3, step=6, summary=summary(value=[
             summary.Value(tag="text", tensor=tf.make_tensor_proto(["a"])),
             summary.Value(tag="scalar", tensor=tf.make_tensor_proto(1.5)),
             summary.Value(tag="half", tensor=tf.make_tensor_proto([2.0], tf.float64)),
-            summary.Value(tag="image", image=summary.Image(height=1, width=1, colorspace=1, encoded_image_string=b"png"))])),
+            summary.Value(tag="image", image=summary.Image(height=1, width=1, colorspace=1,
+                                                           encoded_image_string=b"png"))])),
         event(wall_time=4, step=7, graph_def=b"graph"),
     ]
     path = os.path.join(directory, "events")
@@ -142,23 +151,30 @@ def events(directory):
         for value in values:
             writer.write(value.SerializeToString())
     save("event", "raw", b"\0" + read(path))
-    save("event", "chunks", b"\x01" + b"".join(chunk(value.SerializeToString()) for value in values))
+    save("event", "chunks", b"\x01" + b"".join(chunk(value.SerializeToString())
+                                               for value in values))
 
 
 def examples():
     def feature(**kwargs):
-        return tf.train.Feature(**{key: {"bytes_list": tf.train.BytesList, "float_list": tf.train.FloatList,
-                                         "int64_list": tf.train.Int64List}[key](value=value) for key, value in kwargs.items()})
-    full = {"image": feature(bytes_list=[b"abcd"]), "label": feature(int64_list=[3]), "floats": feature(float_list=[1, 2]),
-            "rows": feature(int64_list=[1, 2, 3, 4]), "any": feature(bytes_list=[b"a", b""]),
-            "var": feature(float_list=[1, 2, 3]), "var_any": feature(int64_list=[-1])}
-    for name, features in {"full": full, "empty": {}, "wrong": {"label": feature(float_list=[1]), "var": feature()}}.items():
+        return tf.train.Feature(**{key: {"bytes_list": tf.train.BytesList,
+                                         "float_list": tf.train.FloatList,
+                                         "int64_list": tf.train.Int64List}[key](value=value)
+                                   for key, value in kwargs.items()})
+    full = {"image": feature(bytes_list=[b"abcd"]), "label": feature(int64_list=[3]),
+            "floats": feature(float_list=[1, 2]), "rows": feature(int64_list=[1, 2, 3, 4]),
+            "any": feature(bytes_list=[b"a", b""]), "var": feature(float_list=[1, 2, 3]),
+            "var_any": feature(int64_list=[-1])}
+    for name, features in {"full": full, "empty": {},
+                           "wrong": {"label": feature(float_list=[1]), "var": feature()}}.items():
         example = tf.train.Example(features=tf.train.Features(feature=features))
         save("parse_example", name, example.SerializeToString(deterministic=True))
-    lists = {"rows": tf.train.FeatureList(feature=[feature(int64_list=[1, 2]), feature(int64_list=[3, 4])]),
+    lists = {"rows": tf.train.FeatureList(feature=[feature(int64_list=[1, 2]),
+                                                   feature(int64_list=[3, 4])]),
              "padded": tf.train.FeatureList(feature=[feature(float_list=[1])]),
              "var": tf.train.FeatureList(feature=[feature(bytes_list=[b"a", b"b"]), feature()])}
-    sequence = tf.train.SequenceExample(context=tf.train.Features(feature={"label": feature(int64_list=[3])}),
+    sequence = tf.train.SequenceExample(
+        context=tf.train.Features(feature={"label": feature(int64_list=[3])}),
                                         feature_lists=tf.train.FeatureLists(feature_list=lists))
     save("parse_example", "sequence", sequence.SerializeToString(deterministic=True))
 
@@ -177,14 +193,17 @@ def tables():
     save("csv_table", "open_quote", b'a,b\n1,"2\n')
     save("csv_table", "short_row", b"a,b\n1\n")
     save("csv_table", "same_names", b"a,a\n1,2\n")
-    save("feature_file", "fixed", b"# name type shape\nimage raw:uint8 [28,28]\nlabel int64 [] default=0\n")
-    save("feature_file", "variable", b"words int64 var[12] default=-1\nscores float32 [2] default=0.5,1e3\n")
+    save("feature_file", "fixed", b"# name type shape\nimage raw:uint8 [28,28]\nlabel int64 [] "
+                                  b"default=0\n")
+    save("feature_file", "variable", b"words int64 var[12] default=-1\nscores float32 [2] "
+                                     b"default=0.5,1e3\n")
     save("feature_file", "wrong", b"a float32\nb string [] default=x y\nc int32 [0]\n")
 
 
 def idx_files():
     def idx(code, sizes, values):
-        return bytes([0, 0, code, len(sizes)]) + b"".join(struct.pack(">I", n) for n in sizes) + values
+        return bytes([0, 0, code, len(sizes)]) + b"".join(struct.pack(">I", n)
+                                                          for n in sizes) + values
     save("idx", "images", idx(0x08, [2, 3, 2], bytes(range(12))))
     save("idx", "floats", idx(0x0D, [2], struct.pack(">2f", 1.5, -2)))
     save("idx", "scalar", idx(0x0E, [], struct.pack(">d", 0.1)))
@@ -198,9 +217,10 @@ def bitmaps():
         row = bytes(range(1, 1 + width * channels))
         rows = (row + bytes(-len(row) % 4)) * abs(height)
         return (b"BM" + struct.pack("<IHHI", 54 + len(rows), 0, 0, 54)
-                + struct.pack("<IiiHHIIiiII", 40, width, height, 1, 8 * channels, 0, len(rows), 0, 0, 0, 0) + rows)
-    for number, (name, size) in enumerate({"grey": (3, 2, 1), "rgb": (3, 2, 3), "top_down": (2, -3, 3),
-                                           "rgba": (1, 1, 4)}.items()):
+                + struct.pack("<IiiHHIIiiII", 40, width, height, 1, 8 * channels, 0, len(rows), 0,
+                              0, 0, 0) + rows)
+    for number, (name, size) in enumerate({"grey": (3, 2, 1), "rgb": (3, 2, 3),
+                                           "top_down": (2, -3, 3), "rgba": (1, 1, 4)}.items()):
         save("bmp", name, bytes([number % 2 * size[2]]) + bmp(*size))
 
 
@@ -219,19 +239,21 @@ def arrays():
 
 def images():
     jpegs = pictures.jpegs()
-    for number, name in enumerate(("quality_20", "grey_progressive", "one_pixel", "rgb_422", "rgb_420_restarts", "cmyk",
-                                   "ycck", "two_components")):
+    for number, name in enumerate(("quality_20", "grey_progressive", "one_pixel", "rgb_422",
+                                   "rgb_420_restarts", "cmyk", "ycck", "two_components")):
         flags = (number << 4 & 0x70) | number % 4 << 2 | (0x80 if number % 2 else 0)
         save("jpeg", name, bytes([flags, 255, 30, 60, 100, 120]) + jpegs[name])
     pngs = pictures.pngs()
-    for number, name in enumerate(("grey_1", "grey_2_transparent_interlaced", "palette_4", "palette_4_transparent", "grey_16",
-                                   "channels_2_8", "channels_3_8_interlaced", "channels_4_16", "gamma",
+    for number, name in enumerate(("grey_1", "grey_2_transparent_interlaced", "palette_4",
+                                   "palette_4_transparent", "grey_16", "channels_2_8",
+                                   "channels_3_8_interlaced", "channels_4_16", "gamma",
                                    "significant_bits")):
         save("png", name, bytes([number % 3 << 3 | number % 5]) + pngs[name])
 
 
 def elements():
-    """Elements of Dataset::Cache(filename): the format is in estimator/data/pipeline/element_bytes.h."""
+    """Elements of Dataset::Cache(filename): the format is in
+    estimator/data/pipeline/element_bytes.h."""
     def array(name, dtype, sizes, values):
         return bytes([len(name)]) + name + bytes([dtype, len(sizes), *sizes]) + values
     int64 = array(b"", 9, [], b"\x08" + (7).to_bytes(8, "little"))

@@ -2,9 +2,9 @@
 """Makes a seed of import_train_graph_fuzz from a model.ckpt-N.meta that TensorFlow wrote.
 
 Usage: strip_meta_graph.py model.ckpt-0.meta import_train_graph/SEED
-Leaves out what is large and not read: the list of ops, functions, and nodes of the input pipeline. The seeds are of
-TF 2.15.1: `cond` is a linear model with tf.cond, `table` an embedding with Adam, `mnist` the MNIST network with Adam
-and resource variables.
+Leaves out what is large and not read: the list of ops, functions, and nodes of the input pipeline.
+The seeds are of TF 2.15.1: `cond` is a linear model with tf.cond, `table` an embedding with Adam,
+`mnist` the MNIST network with Adam and resource variables.
 """
 
 import sys
@@ -30,7 +30,8 @@ def encoded(value):
 
 
 def fields(data):
-    """Yields the number, the contents and all bytes of each field; contents is None unless it is a message."""
+    """Yields the number, the contents and all bytes of each field; contents is None unless it is a
+    message."""
     position = 0
     while position < len(data):
         start = position
@@ -48,12 +49,14 @@ def fields(data):
 
 
 def without_large_nodes(nodes):
-    """Drops nodes of more than 4096 bytes, which hold the input's data, and the nodes that use them."""
+    """Drops nodes of more than 4096 bytes, which hold the input's data, and the nodes that use
+    them."""
     dropped = set()
     kept = []
     for contents, whole in nodes:
         names = [text for number, text, _ in fields(contents) if number == 1]
-        inputs = {text.split(b":")[0].lstrip(b"^") for number, text, _ in fields(contents) if number == 3}
+        inputs = {text.split(b":")[0].lstrip(b"^") for number, text, _ in fields(contents)
+                  if number == 3}
         if len(contents) > 4096 or inputs & dropped:
             dropped.update(names)
         else:

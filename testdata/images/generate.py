@@ -7,8 +7,9 @@ The output is the same at every run.
   jpeg/ png/ bmp/  files that pictures.py draws
   pixels/          arrays to encode, as .npy; 16 bits are int32
   goldens.txt      a line for each call: FUNCTION FILE [OPTION=NUMBER ...] -> RESULT
-                   RESULT is "dtype size,size,... checksum", "checksum" of a file, or "error". A checksum is the
-                   lower 31 bits of a crc32c. estimator/image/testing/image_functions.h describes the functions.
+                   RESULT is "dtype size,size,... checksum", "checksum" of a file, or "error". A
+                   checksum is the lower 31 bits of a crc32c.
+                   estimator/image/testing/image_functions.h describes the functions.
 """
 
 import os
@@ -24,8 +25,9 @@ import pictures  # noqa: E402
 raw = tf.raw_ops
 HERE = os.path.dirname(os.path.realpath(__file__))
 JPEG_OPTIONS = [
-    {}, {"channels": 1}, {"channels": 3}, {"ratio": 2}, {"ratio": 4}, {"ratio": 8}, {"fancy_upscaling": False},
-    {"dct_method": "INTEGER_ACCURATE"}, {"channels": 1, "ratio": 2}, {"fancy_upscaling": False, "ratio": 2},
+    {}, {"channels": 1}, {"channels": 3}, {"ratio": 2}, {"ratio": 4}, {"ratio": 8},
+    {"fancy_upscaling": False}, {"dct_method": "INTEGER_ACCURATE"}, {"channels": 1, "ratio": 2},
+    {"fancy_upscaling": False, "ratio": 2},
 ]
 lines = []
 
@@ -48,7 +50,8 @@ def checksum_of(image):
 
 def add(function, path, image, **options):
     if "dct_method" in options:
-        options = {**{name: value for name, value in options.items() if name != "dct_method"}, "accurate": 1}
+        options = {**{name: value for name, value in options.items() if name != "dct_method"},
+                   "accurate": 1}
     words = [function, path, *(f"{name}={float(value):g}" for name, value in options.items())]
     if image is None:
         result = "error"
@@ -77,9 +80,13 @@ def add_jpegs(rng):
                 continue
             for _ in range(1 if options else 2):
                 height, width = (int(rng.integers(1, size + 1)) for size in image.shape[:2])
-                y, x = int(rng.integers(0, image.shape[0] - height + 1)), int(rng.integers(0, image.shape[1] - width + 1))
-                cropped = raw.DecodeAndCropJpeg(contents=contents, crop_window=[y, x, height, width], **options).numpy()
-                add("decode_and_crop_jpeg", path, cropped, y=y, x=x, height=height, width=width, **options)
+                y, x = int(rng.integers(0, image.shape[0] - height
+                                        + 1)), int(rng.integers(0, image.shape[1] - width + 1))
+                cropped = raw.DecodeAndCropJpeg(contents=contents,
+                                                crop_window=[y, x, height, width],
+                                                **options).numpy()
+                add("decode_and_crop_jpeg", path, cropped, y=y, x=x, height=height, width=width,
+                    **options)
 
 
 def add_truncated_jpegs():
@@ -90,7 +97,8 @@ def add_truncated_jpegs():
         for options in pictures.options_of_cut(name):
             first = pictures.first_cut(contents, options)
             sums = [(checksum_of(result_of(raw.DecodeJpeg, contents=contents[:size], **options)),
-                     checksum_of(result_of(raw.DecodeAndCropJpeg, contents=contents[:size], crop_window=window, **options)))
+                     checksum_of(result_of(raw.DecodeAndCropJpeg, contents=contents[:size],
+                                           crop_window=window, **options)))
                     for size in range(first, len(contents))]
             add("every_prefix", path, np.array(sums, np.int32), first=first,
                 **dict(zip(("y", "x", "height", "width"), window)), **options)
@@ -101,30 +109,38 @@ def add_pngs():
         path = write(f"png/{name}.png", contents)
         for channels in (0, 1, 3, 4):
             for bits, dtype in ((8, tf.uint8), (16, tf.uint16)):
-                add("decode_png", path, result_of(raw.DecodePng, contents=contents, channels=channels, dtype=dtype),
+                add("decode_png", path,
+                    result_of(raw.DecodePng, contents=contents, channels=channels, dtype=dtype),
                     channels=channels, bits=bits)
-        add("decode_image", path, result_of(raw.DecodeImage, contents=contents, dtype=tf.float32), bits=32)
+        add("decode_image", path, result_of(raw.DecodeImage, contents=contents, dtype=tf.float32),
+            bits=32)
 
 
 def add_other_images():
-    paths = [(write(f"bmp/{name}.bmp", contents), contents) for name, contents in pictures.bmps().items()]
+    paths = [(write(f"bmp/{name}.bmp", contents), contents) for name,
+             contents in pictures.bmps().items()]
     paths.append(("jpeg/rgb_420.jpg", pictures.jpegs()["rgb_420"]))
     for path, contents in paths:
         for channels in (0, 1, 3, 4):
-            # TensorFlow allocates a negative size for a BMP whose first row is the top one, and another dtype than uint8.
-            for bits, dtype in ((8, tf.uint8),) if "top_down" in path else ((8, tf.uint8), (16, tf.uint16), (32, tf.float32)):
-                image = result_of(raw.DecodeImage, contents=contents, channels=channels, dtype=dtype)
+            # TensorFlow allocates a negative size for a BMP whose first row is the top one, and
+            # another dtype than uint8.
+            for bits, dtype in ((8, tf.uint8),) if "top_down" in path else ((8, tf.uint8),
+                                                                            (16, tf.uint16),
+                                                                            (32, tf.float32)):
+                image = result_of(raw.DecodeImage, contents=contents, channels=channels,
+                                  dtype=dtype)
                 add("decode_image", path, image, channels=channels, bits=bits)
 
 
 def add_encoded():
     for name, image in pictures.arrays().items():
         path = f"pixels/{name}.npy"
-        np.save(os.path.join(HERE, path), image.astype(np.int32) if image.dtype == np.uint16 else image)
+        np.save(os.path.join(HERE, path), image.astype(np.int32) if image.dtype == np.uint16
+                else image)
         if image.dtype != np.uint8 or image.shape[2] not in (1, 3):
             continue
-        for options in ({}, {"quality": 30}, {"quality": 0}, {"progressive": True}, {"optimize_size": True},
-                        {"chroma_downsampling": False, "quality": 100}):
+        for options in ({}, {"quality": 30}, {"quality": 0}, {"progressive": True},
+                        {"optimize_size": True}, {"chroma_downsampling": False, "quality": 100}):
             add("encode_jpeg", path, raw.EncodeJpeg(image=image, **options).numpy(), **options)
 
 

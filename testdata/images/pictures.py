@@ -1,5 +1,6 @@
 """Small pictures, and files of every kind that JPEG, PNG and BMP have. generate.py and
-testdata/interop/check_images.py use them. Needs tensorflow-cpu 2.15.1; the files are the same at every run."""
+testdata/interop/check_images.py use them. Needs tensorflow-cpu 2.15.1; the files are the same at
+every run."""
 
 import struct
 import zlib
@@ -24,14 +25,16 @@ def crc32c(data):
 
 
 def draw(height, width, channels, seed=0, dtype=np.uint8):
-    """Slopes, a disc with a sharp edge and a little noise, so that neither edges nor colors are trivial."""
+    """Slopes, a disc with a sharp edge and a little noise, so that neither edges nor colors are
+    trivial."""
     rng = np.random.default_rng(seed)
     most = np.iinfo(dtype).max
     y, x = np.mgrid[0:height, 0:width].astype(np.float64)
     planes = []
     for c in range(channels):
         plane = 0.5 + 0.3 * np.sin(x * (0.11 + 0.07 * c) + seed) * np.cos(y * (0.09 + 0.05 * c))
-        disc = (y - height * 0.45) ** 2 + (x - width * (0.3 + 0.15 * c)) ** 2 < (min(height, width) * 0.3) ** 2
+        disc = (y - height * 0.45) ** 2 + (x - width * (0.3 + 0.15 * c)) ** 2 < (min(height, width)
+                                                                                 * 0.3) ** 2
         plane = np.where(disc, 1 - plane, plane) + rng.normal(0, 0.02, plane.shape)
         planes.append(plane)
     return np.clip(np.stack(planes, axis=2) * most, 0, most).astype(dtype)
@@ -40,7 +43,8 @@ def draw(height, width, channels, seed=0, dtype=np.uint8):
 def arrays():
     """Images to encode, by name."""
     images = {f"u8_{channels}": draw(13, 18, channels, channels) for channels in (1, 2, 3, 4)}
-    images |= {f"u16_{channels}": draw(7, 9, channels, channels, np.uint16) for channels in (1, 2, 3, 4)}
+    images |= {f"u16_{channels}": draw(7, 9, channels, channels, np.uint16)
+               for channels in (1, 2, 3, 4)}
     return {**images, "pixel": draw(1, 1, 3), "row": draw(1, 40, 1), "column": draw(33, 1, 3)}
 
 
@@ -48,7 +52,8 @@ def segments(contents):
     """The marker segments of a JPEG file before its data: [(marker, body)], and the rest."""
     position, result = 2, []
     while True:
-        marker, length = contents[position + 1], struct.unpack(">H", contents[position + 2:position + 4])[0]
+        marker, length = contents[position
+                                  + 1], struct.unpack(">H", contents[position + 2:position + 4])[0]
         if marker == 0xDA:
             return result, contents[position:]
         result.append((marker, contents[position + 4:position + 2 + length]))
@@ -56,12 +61,14 @@ def segments(contents):
 
 
 def join(parts, rest):
-    return b"\xff\xd8" + b"".join(struct.pack(">BBH", 255, marker, len(body) + 2) + body for marker, body in parts) + rest
+    return b"\xff\xd8" + b"".join(struct.pack(">BBH", 255, marker, len(body) + 2) + body for marker,
+                                  body in parts) + rest
 
 
 def with_orientation(contents, orientation):
     """Adds EXIF data with an orientation."""
-    tiff = b"MM\x00\x2a\x00\x00\x00\x08" + struct.pack(">HHHIHHI", 1, 0x0112, 3, 1, orientation, 0, 0)
+    tiff = b"MM\x00\x2a\x00\x00\x00\x08" + struct.pack(">HHHIHHI", 1, 0x0112, 3, 1, orientation, 0,
+                                                       0)
     parts, rest = segments(contents)
     return join([(0xE1, b"Exif\x00\x00" + tiff), *parts], rest)
 
@@ -69,7 +76,8 @@ def with_orientation(contents, orientation):
 def with_sampling(contents, sampling):
     """Changes the sampling factors of a grey file (one component may have any)."""
     parts, rest = segments(contents)
-    return join([(m, b[:7] + bytes([sampling]) + b[8:] if m in (0xC0, 0xC2) else b) for m, b in parts], rest)
+    return join([(m, b[:7] + bytes([sampling]) + b[8:] if m in (0xC0, 0xC2) else b) for m,
+                 b in parts], rest)
 
 
 class BitWriter:
@@ -91,19 +99,23 @@ class BitWriter:
 
 
 def flat_jpeg(height, width, samplings, transform=None, restart=0):
-    """A JPEG file of flat blocks of 8x8, with any number of components and any sampling factors [(h, v), ...]: it has
-    only DC coefficients, whose differences have 0 to 7 bits. transform: that of an Adobe marker."""
+    """A JPEG file of flat blocks of 8x8, with any number of components and any sampling factors
+    [(h, v), ...]: it has only DC coefficients, whose differences have 0 to 7 bits. transform: that
+    of an Adobe marker."""
     rng = np.random.default_rng(len(samplings) + height)
     h_most, v_most = max(h for h, _ in samplings), max(v for _, v in samplings)
-    parts = [] if transform is None else [(0xEE, b"Adobe\x00\x64\x00\x00\x00\x00" + bytes([transform]))]
+    parts = [] if transform is None else [(0xEE, b"Adobe\x00\x64\x00\x00\x00\x00"
+                                           + bytes([transform]))]
     parts.append((0xDB, b"\x00" + bytes([8] * 64)))
     components = b"".join(bytes([c + 1, h << 4 | v, 0]) for c, (h, v) in enumerate(samplings))
     parts.append((0xC0, struct.pack(">BHHB", 8, height, width, len(samplings)) + components))
-    parts.append((0xC4, b"\x00" + bytes([0, 0, 0, 8] + [0] * 12) + bytes(range(8))))  # DC: 8 codes of 4 bits
+    # DC: 8 codes of 4 bits
+    parts.append((0xC4, b"\x00" + bytes([0, 0, 0, 8] + [0] * 12) + bytes(range(8))))
     parts.append((0xC4, b"\x10" + bytes([1] + [0] * 15) + b"\x00"))  # AC: "end of block" is 0
     if restart:
         parts.append((0xDD, struct.pack(">H", restart)))
-    scan = bytes([len(samplings)]) + b"".join(bytes([c + 1, 0]) for c in range(len(samplings))) + b"\x00\x3f\x00"
+    scan = bytes([len(samplings)]) + b"".join(bytes([c + 1, 0])
+                                              for c in range(len(samplings))) + b"\x00\x3f\x00"
     bits, data, last = BitWriter(), b"", [0] * len(samplings)
     mcus = -(-height // (8 * v_most)) * -(-width // (8 * h_most))
     for mcu in range(mcus):
@@ -166,12 +178,15 @@ def jpegs_to_cut():
 
 
 def options_of_cut(name):
-    """Options to decode a cut-off file with. To recover some of the others, TensorFlow reads on forever."""
-    return [{}, {"acceptable_fraction": 0.3}] + ([{"try_recover_truncated": True}] if name == "baseline" else [])
+    """Options to decode a cut-off file with. To recover some of the others, TensorFlow reads on
+    forever."""
+    return [{}, {"acceptable_fraction": 0.3}] + ([{"try_recover_truncated": True}]
+                                                 if name == "baseline" else [])
 
 
 def first_cut(contents, options):
-    """The first length to cut to. TensorFlow reads on forever to recover a file that ends in its header."""
+    """The first length to cut to. TensorFlow reads on forever to recover a file that ends in its
+    header."""
     return contents.index(b"\xff\xda") + 14 if options.get("try_recover_truncated") else 0
 
 
@@ -179,11 +194,13 @@ def png_chunk(kind, body):
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-ADAM7 = ((0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1))
+ADAM7 = ((0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2),
+         (1, 0, 2, 1))
 
 
 def png(image, depth, color_type, interlaced=False, before_data=b""):
-    """A PNG file of any kind. image: [height, width, numbers of a pixel]; the filter of row n is n % 5."""
+    """A PNG file of any kind. image: [height, width, numbers of a pixel]; the filter of row n is n
+    % 5."""
     height, width, _ = image.shape
 
     def packed(row):
@@ -211,9 +228,11 @@ def png(image, depth, color_type, interlaced=False, before_data=b""):
 
     bytes_per_pixel = max(1, depth * image.shape[2] // 8)
     passes = [image[y::down, x::right] for y, x, down, right in ADAM7] if interlaced else [image]
-    data = b"".join(filtered([packed(row) for row in part], bytes_per_pixel) for part in passes if part.size)
+    data = b"".join(filtered([packed(row) for row in part], bytes_per_pixel) for part in passes
+                    if part.size)
     header = struct.pack(">IIBBBBB", width, height, depth, color_type, 0, 0, int(interlaced))
-    return (b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + before_data + png_chunk(b"IDAT", zlib.compress(data, 9)) +
+    return (b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + before_data
+            + png_chunk(b"IDAT", zlib.compress(data, 9)) +
             png_chunk(b"IEND", b""))
 
 
@@ -225,10 +244,12 @@ def pngs():
         for depth in (1, 2, 4, 8, 16):
             dtype = np.uint16 if depth == 16 else np.uint8
             most = 2**depth - 1
-            grey = (draw(11, 13, 1, depth, dtype).astype(int) * most // np.iinfo(dtype).max).astype(dtype)
+            grey = (draw(11, 13, 1, depth, dtype).astype(int)
+                    * most // np.iinfo(dtype).max).astype(dtype)
             files[f"grey_{depth}{tail}"] = png(grey, depth, 0, interlaced)
             files[f"grey_{depth}_transparent{tail}"] = png(
-                grey, depth, 0, interlaced, png_chunk(b"tRNS", struct.pack(">H", int(grey[5, 6, 0]))))
+                grey, depth, 0, interlaced,
+                png_chunk(b"tRNS", struct.pack(">H", int(grey[5, 6, 0]))))
             if depth <= 8:
                 palette = draw(1, 2**depth, 3, 9).tobytes()
                 chunk = png_chunk(b"PLTE", palette)
@@ -238,10 +259,12 @@ def pngs():
             if depth >= 8:
                 for color_type, channels in ((4, 2), (2, 3), (6, 4)):
                     image = draw(11, 13, channels, depth, dtype)
-                    files[f"channels_{channels}_{depth}{tail}"] = png(image, depth, color_type, interlaced)
+                    files[f"channels_{channels}_{depth}{tail}"] = png(image, depth, color_type,
+                                                                      interlaced)
                 rgb = draw(11, 13, 3, depth, dtype)
                 color = struct.pack(">HHH", *(int(n) for n in rgb[5, 6]))
-                files[f"rgb_{depth}_transparent{tail}"] = png(rgb, depth, 2, interlaced, png_chunk(b"tRNS", color))
+                files[f"rgb_{depth}_transparent{tail}"] = png(rgb, depth, 2, interlaced,
+                                                              png_chunk(b"tRNS", color))
     rgb = draw(9, 10, 3)
     files["gamma"] = png(rgb, 8, 2, False, png_chunk(b"gAMA", struct.pack(">I", 45455)))
     files["srgb"] = png(rgb, 8, 2, False, png_chunk(b"sRGB", b"\x00"))
@@ -257,7 +280,8 @@ def bmps():
         order = {1: [0], 3: [2, 1, 0], 4: [2, 1, 0, 3]}[channels]
         rows = [row[:, order].tobytes() for row in image]
         rows = [row + bytes(-len(row) % 4) for row in (rows if top_down else rows[::-1])]
-        info = struct.pack("<IiiHHIIiiII", 40, width, -height if top_down else height, 1, 8 * channels, 0, 0, 0, 0, 0, 0)
+        info = struct.pack("<IiiHHIIiiII", 40, width, -height if top_down else height, 1,
+                           8 * channels, 0, 0, 0, 0, 0, 0)
         data = b"".join(rows)
         return b"BM" + struct.pack("<IHHI", 54 + len(data), 0, 0, 54) + info + data
 

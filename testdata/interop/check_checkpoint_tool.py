@@ -14,8 +14,8 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
-ODD = {"complex64": [1 + 2j, 3], "complex128": [1j], "uint16": [1, 65535], "uint32": [4294967295], "uint64": [2**64 - 1],
-       "int8": [-1], "bool": [True, False]}
+ODD = {"complex64": [1 + 2j, 3], "complex128": [1j], "uint16": [1, 65535], "uint32": [4294967295],
+       "uint64": [2**64 - 1], "int8": [-1], "bool": [True, False]}
 
 
 class Tool:
@@ -31,7 +31,8 @@ class Tool:
 def same(prefix, values):
     """Checks that TensorFlow reads exactly `values` (name -> array) at the prefix."""
     reader = tf.train.load_checkpoint(prefix)
-    assert sorted(reader.get_variable_to_shape_map()) == sorted(values), reader.get_variable_to_shape_map()
+    assert sorted(reader.get_variable_to_shape_map()) == sorted(
+        values), reader.get_variable_to_shape_map()
     for name, value in values.items():
         got = np.asarray(reader.get_tensor(name))
         assert got.dtype == np.asarray(value).dtype or got.dtype.kind in "SO", (name, got.dtype)
@@ -45,7 +46,8 @@ def save(prefix, tensors):
 
 
 def values_of_every_kind():
-    values = {f"odd/{name}": np.array(value, tf.as_dtype(name).as_numpy_dtype) for name, value in ODD.items()}
+    values = {f"odd/{name}": np.array(value, tf.as_dtype(name).as_numpy_dtype) for name,
+              value in ODD.items()}
     values["dense/kernel"] = np.random.RandomState(1).randn(300, 7).astype(np.float32)
     values["dense/kernel/Momentum"] = np.ones([300, 7], np.float32)
     values["half"] = np.array([1.5, -2], tf.bfloat16.as_numpy_dtype)
@@ -57,7 +59,8 @@ def every_dtype(tool, directory):
     prefix = os.path.join(directory, "all")
     values = values_of_every_kind()
     tensors = {name: tf.constant(value) for name, value in values.items()}
-    tensors["variant"] = tf.raw_ops.TensorListFromTensor(tensor=tf.constant([[1.0], [2.0]]), element_shape=[1])
+    tensors["variant"] = tf.raw_ops.TensorListFromTensor(tensor=tf.constant([[1.0], [2.0]]),
+                                                         element_shape=[1])
     tensors["quantized"] = tf.bitcast(tf.constant([1, 2], tf.uint8), tf.quint8)
     save(prefix, tensors)
     listed = tool("list", prefix)
@@ -65,22 +68,27 @@ def every_dtype(tool, directory):
         assert name in listed, (name, listed)
     assert "whole" in tool("verify", prefix)
     tool("diff", prefix, prefix)
-    assert "(1+2j)" in tool("show", prefix, "odd/complex64") and "18446744073709551615" in tool("show", prefix, "odd/uint64")
+    assert "(1+2j)" in tool("show", prefix,
+                            "odd/complex64") and "18446744073709551615" in tool("show", prefix,
+                                                                                "odd/uint64")
 
     renamed = os.path.join(directory, "renamed")
     tool("rename", prefix, renamed, "--map=dense=head,text=t,variant=v,quantized=q")
     assert "whole" in tool("verify", renamed)
     subset = os.path.join(directory, "subset")
     tool("extract", renamed, subset, "--exclude=^v$|^q$")
-    expected = {name.replace("dense", "head").replace("text", "t"): value for name, value in values.items()}
+    expected = {name.replace("dense", "head").replace("text", "t"): value for name,
+                value in values.items()}
     same(subset, expected)
     back = os.path.join(directory, "back")
     tool("rename", renamed, back, "--map=head=dense,t=text,v=variant,q=quantized")
     tool("diff", prefix, back)
-    variant = tf.raw_ops.RestoreV2(prefix=back, tensor_names=["variant", "quantized"], shape_and_slices=["", ""],
-                                   dtypes=[tf.variant, tf.quint8])
-    stacked = tf.raw_ops.TensorListStack(input_handle=variant[0], element_shape=[1], element_dtype=tf.float32)
-    assert np.array_equal(stacked, [[1], [2]]) and np.array_equal(tf.bitcast(variant[1], tf.uint8), [1, 2])
+    variant = tf.raw_ops.RestoreV2(prefix=back, tensor_names=["variant", "quantized"],
+                                   shape_and_slices=["", ""], dtypes=[tf.variant, tf.quint8])
+    stacked = tf.raw_ops.TensorListStack(input_handle=variant[0], element_shape=[1],
+                                         element_dtype=tf.float32)
+    assert np.array_equal(stacked, [[1], [2]]) and np.array_equal(tf.bitcast(variant[1], tf.uint8),
+                                                                  [1, 2])
 
 
 def casts(tool, directory):
@@ -90,11 +98,13 @@ def casts(tool, directory):
     for name in ("bfloat16", "float16"):
         dtype = tf.as_dtype(name).as_numpy_dtype
         tool("cast", prefix, low, f"--to={name}", "--force")
-        lowered = {key: value.astype(dtype) if tf.as_dtype(value.dtype).is_floating else value for key, value in values.items()}
+        lowered = {key: value.astype(dtype) if tf.as_dtype(value.dtype).is_floating else value
+                   for key, value in values.items()}
         lowered["half"] = values["half"].astype(np.float32).astype(dtype)
         same(low, lowered)
         tool("cast", low, high, f"--from={name}", "--force")
-        same(high, {key: value.astype(np.float32) if value.dtype == dtype else value for key, value in lowered.items()})
+        same(high, {key: value.astype(np.float32) if value.dtype == dtype else value for key,
+                    value in lowered.items()})
     assert "already" in tool("cast", prefix, low, code=2)
     assert "differ" in tool("diff", prefix, high, code=1)
     tool("diff", high, prefix, "--rtol=0.01", "--ignore_dtype")
@@ -104,19 +114,25 @@ def partitioned_and_sharded(tool, directory):
     v1 = tf.compat.v1
     with tf.Graph().as_default(), v1.Session() as session:
         initializer = v1.random_normal_initializer(seed=3)
-        rows = v1.get_variable("rows", shape=[10, 3], initializer=initializer, partitioner=v1.fixed_size_partitioner(3))
-        columns = v1.get_variable("columns", shape=[4, 9], initializer=initializer, partitioner=v1.fixed_size_partitioner(2, axis=1))
+        rows = v1.get_variable("rows", shape=[10, 3], initializer=initializer,
+                               partitioner=v1.fixed_size_partitioner(3))
+        columns = v1.get_variable("columns", shape=[4, 9], initializer=initializer,
+                                  partitioner=v1.fixed_size_partitioner(2, axis=1))
         v1.train.get_or_create_global_step()
         session.run(v1.global_variables_initializer())
-        prefix = v1.train.Saver().save(session, os.path.join(directory, "model.ckpt"), global_step=7)
+        prefix = v1.train.Saver().save(session, os.path.join(directory, "model.ckpt"),
+                                       global_step=7)
         values = {"rows": np.concatenate([session.run(v) for v in rows]),
-                  "columns": np.concatenate([session.run(v) for v in columns], axis=1), "global_step": np.int64(0)}
+                  "columns": np.concatenate([session.run(v) for v in columns], axis=1),
+                  "global_step": np.int64(0)}
     whole = os.path.join(directory, "whole")
     save(whole, {name: tf.constant(value) for name, value in values.items()})
-    assert "variables: 3 equal" in tool("diff", directory, whole)  # the directory: its newest checkpoint
+    # the directory: its newest checkpoint
+    assert "variables: 3 equal" in tool("diff", directory, whole)
     renamed = os.path.join(directory, "renamed")
     tool("rename", prefix, renamed, "--map=rows=r,columns=c")
-    same(renamed, {"r": values["rows"], "c": values["columns"], "global_step": values["global_step"]})
+    same(renamed, {"r": values["rows"], "c": values["columns"],
+                   "global_step": values["global_step"]})
     mean = os.path.join(directory, "mean")
     tool("average", prefix, whole, mean)
     same(mean, values)
@@ -135,23 +151,28 @@ def partitioned_and_sharded(tool, directory):
     tf.raw_ops.MergeV2Checkpoints(checkpoint_prefixes=parts, destination_prefix=sharded)
     assert "3 data files" in tool("verify", sharded)
     tool("extract", sharded, os.path.join(directory, "bc"), "b", "c")
-    same(os.path.join(directory, "bc"), {"b": np.full([3], 1, np.float32), "c": np.full([4], 2, np.float32)})
+    same(os.path.join(directory, "bc"),
+         {"b": np.full([3], 1, np.float32), "c": np.full([4], 2, np.float32)})
     os.remove(sharded + ".data-00001-of-00003")
     assert "is missing" in tool("verify", sharded, code=1)
 
 
 def odd_names_and_shapes(tool, directory):
     """Scalars, tensors without elements, names beyond ASCII; half of them in another data file."""
-    names = ["größe/重み", "a b", "x=y,z", "scalar", "none", "no_rows", "texts", "no_texts", "long/" + "n" * 300]
-    values = dict(zip(names, [np.float32([1, 2]), np.int32([[3]]), np.uint8([255]), np.float64(2.5), np.zeros([0], np.int64),
-                              np.zeros([0, 7], np.float16), np.array([["", "ü"], ["a\0b", "\0"]], dtype=object),
+    names = ["größe/重み", "a b", "x=y,z", "scalar", "none", "no_rows", "texts", "no_texts",
+             "long/" + "n" * 300]
+    values = dict(zip(names, [np.float32([1, 2]), np.int32([[3]]), np.uint8([255]), np.float64(2.5),
+                              np.zeros([0], np.int64), np.zeros([0, 7], np.float16),
+                              np.array([["", "ü"], ["a\0b", "\0"]], dtype=object),
                               np.zeros([2, 0], dtype=object), np.array(True)]))
-    values = {name: np.vectorize(str.encode, otypes=[object])(value) if value.dtype == object and value.size else value
+    values = {name: np.vectorize(str.encode, otypes=[object])(value) if value.dtype == object
+              and value.size else value
               for name, value in ((name, np.asarray(value)) for name, value in values.items())}
     parts = []
     for i in range(2):
         part = os.path.join(directory, f"part-{i}")
-        save(part, {name: tf.constant(values[name], tf.string if values[name].dtype == object else None)
+        save(part, {name: tf.constant(values[name], tf.string if values[name].dtype == object
+                                      else None)
                     for name in names[i::2]})
         parts.append(part)
     prefix = os.path.join(directory, "odd")
@@ -164,7 +185,8 @@ def odd_names_and_shapes(tool, directory):
         file.write("größe = size\na b=文字/ä\n")
     renamed, subset = os.path.join(directory, "renamed"), os.path.join(directory, "subset")
     tool("rename", prefix, renamed, "--map=" + entries)
-    same(renamed, {name.replace("größe", "size").replace("a b", "文字/ä"): value for name, value in values.items()})
+    same(renamed, {name.replace("größe", "size").replace("a b", "文字/ä"): value for name,
+                   value in values.items()})
     tool("extract", prefix, subset, "größe/重み", "x=y,z", "none")
     same(subset, {name: values[name] for name in ("größe/重み", "x=y,z", "none")})
     tool("average", prefix, prefix, os.path.join(directory, "mean"))
@@ -192,11 +214,13 @@ def saved_models(tool, directory):
     module = tf.Module()
     module.v = tf.Variable([1.0, 2.0], name="v")
     tf.saved_model.save(module, directory)
-    assert "v/.ATTRIBUTES/VARIABLE_VALUE" in tool("list", directory) and "whole" in tool("verify", directory)
+    assert "v/.ATTRIBUTES/VARIABLE_VALUE" in tool("list", directory) and "whole" in tool("verify",
+                                                                                         directory)
 
 
 def snappy_index(tool, directory):
-    """An index with compressed blocks, as in some published checkpoints. The blocks consist of literals only."""
+    """An index with compressed blocks, as in some published checkpoints. The blocks consist of
+    literals only."""
     prefix = os.path.join(directory, "s")
     save(prefix, {"v": tf.constant([1.0, 2.0]), "w": tf.constant(3)})
     with open(prefix + ".index", "rb") as file:
@@ -274,7 +298,8 @@ def damage(tool, directory):
 
 def main():
     tool = Tool(os.path.abspath(sys.argv[1]))
-    for check in (every_dtype, casts, partitioned_and_sharded, odd_names_and_shapes, global_step_of_other_programs, saved_models, snappy_index, damage):
+    for check in (every_dtype, casts, partitioned_and_sharded, odd_names_and_shapes,
+                  global_step_of_other_programs, saved_models, snappy_index, damage):
         with tempfile.TemporaryDirectory() as directory:
             check(tool, directory)
         print(f"passed: {check.__name__}")

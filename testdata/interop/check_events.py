@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Event files: TensorFlow and TensorBoard read the files that we write, and histograms and images equal TensorFlow's. After
-a run went back to an earlier checkpoint, TensorBoard shows each step once.
+"""Event files: TensorFlow and TensorBoard read the files that we write, and histograms and images
+equal TensorFlow's. After a run went back to an earlier checkpoint, TensorBoard shows each step
+once.
 
-Usage: check_events.py EVENT_TOOL MNIST_TPU     (built from //tools/interop:event_tool and //models/mnist:mnist_tpu)
-Needs tensorflow-cpu 2.15.1, which brings TensorBoard; tools/verify_interop.sh installs it and runs this.
+Usage: check_events.py EVENT_TOOL MNIST_TPU     (built from //tools/interop:event_tool and
+                                                //models/mnist:mnist_tpu)
+Needs tensorflow-cpu 2.15.1, which brings TensorBoard; tools/verify_interop.sh installs it and runs
+this.
 """
 
 import glob
@@ -19,19 +22,25 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 
 def tensorflow_reads_ours(directory):
-    events = list(tf.compat.v1.train.summary_iterator(glob.glob(directory + "/events.out.tfevents.*")[0]))
+    events = list(
+        tf.compat.v1.train.summary_iterator(glob.glob(directory + "/events.out.tfevents.*")[0]))
     assert events[0].file_version == "brain.Event:2", events[0]
-    assert events[1].session_log.status == 1 and events[-1].session_log.checkpoint_path == "model.ckpt"
+    assert events[1].session_log.status == 1 and events[
+        -1].session_log.checkpoint_path == "model.ckpt"
     values = {value.tag: value for event in events for value in event.summary.value}
     assert np.array_equal(tf.make_ndarray(values["vector"].tensor), [1, 2])
 
     v1 = tf.compat.v1
     with tf.Graph().as_default(), v1.Session() as session:
-        histogram = v1.summary.histogram("weights", tf.constant([-1e30, -2, -1e-13, 0, 0, 1, 1, 5], tf.float32))
+        histogram = v1.summary.histogram("weights",
+                                         tf.constant([-1e30, -2, -1e-13, 0, 0, 1, 1, 5],
+                                                     tf.float32))
         image = v1.summary.image("digit", tf.constant([-1, 0, 0.25, 0.5], shape=[1, 2, 2, 1]))
         theirs = v1.Summary.FromString(session.run(v1.summary.merge([histogram, image]))).value
-        assert values["weights"].histo == theirs[0].histo, (values["weights"].histo, theirs[0].histo)
-        decode = [tf.io.decode_png(v.image.encoded_image_string) for v in (values["digit"], theirs[1])]
+        assert values["weights"].histo == theirs[0].histo, (values["weights"].histo,
+                                                            theirs[0].histo)
+        decode = [tf.io.decode_png(v.image.encoded_image_string)
+                  for v in (values["digit"], theirs[1])]
         ours_pixels, theirs_pixels = session.run(decode)
         assert np.array_equal(ours_pixels, theirs_pixels), (ours_pixels, theirs_pixels)
 
@@ -56,13 +65,17 @@ def steps_that_tensorboard_shows(directory, tag):
 
 def a_run_that_went_back(program, directory):
     def train(steps):
-        subprocess.run([program, "--use_tpu=false", f"--model_dir={directory}", f"--train_steps={steps}", "--batch_size=32",
-                        "--save_checkpoints_steps=4", "--save_summary_steps=1", "--log_step_count_steps=2",
-                        "--enable_predict=false", "--eval_steps=1"], check=True, capture_output=True)
+        subprocess.run([program, "--use_tpu=false", f"--model_dir={directory}",
+                        f"--train_steps={steps}", "--batch_size=32", "--save_checkpoints_steps=4",
+                        "--save_summary_steps=1", "--log_step_count_steps=2",
+                        "--enable_predict=false", "--eval_steps=1"], check=True,
+                       capture_output=True)
 
     def sessions():
-        logs = [(event.session_log.status, event.step) for path in sorted(glob.glob(directory + "/events.out.tfevents.*"))
-                for event in tf.compat.v1.train.summary_iterator(path) if event.HasField("session_log")]
+        logs = [(event.session_log.status, event.step)
+                for path in sorted(glob.glob(directory + "/events.out.tfevents.*"))
+                for event in tf.compat.v1.train.summary_iterator(path)
+                if event.HasField("session_log")]
         return [log for log in logs if log[0] == 1], [log[1] for log in logs if log[0] == 3]
 
     train(12)

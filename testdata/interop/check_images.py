@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Images: TensorFlow and we decode the same files and encode the same pixels.
 
-  - JPEG: whole, cropped, at smaller sizes, with every option; pixels differ by at most one grey level
-  - JPEG files that are cut off at every length give TensorFlow's pixels, or an error where TensorFlow gives one
+  - JPEG: whole, cropped, at smaller sizes, with every option; pixels differ by at most one grey
+  level
+  - JPEG files that are cut off at every length give TensorFlow's pixels, or an error where
+  TensorFlow gives one
   - PNG: every kind of file; the pixels are equal
   - encoded files decode in TensorFlow to what TensorFlow's own encoder gives
   - sizes and colors: results differ by at most one grey level
 
 Usage: check_images.py IMAGE_TOOL [--sample_dir DIR]     (built from //tools/interop:image_tool)
-The script draws pictures. If there is --sample_dir, or SAMPLE_DIR=DIR in the environment, it also decodes all *.jpg,
-*.jpeg and *.JPEG files there. Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
+The script draws pictures. If there is --sample_dir, or SAMPLE_DIR=DIR in the environment, it also
+decodes all *.jpg, *.jpeg and *.JPEG files there. Needs tensorflow-cpu 2.15.1;
+tools/verify_interop.sh installs it and runs this.
 """
 
 import argparse
@@ -31,7 +34,8 @@ raw = tf.raw_ops
 
 
 class Jobs:
-    """Collects jobs of image_tool, each with what TensorFlow computes, runs them in one process and compares."""
+    """Collects jobs of image_tool, each with what TensorFlow computes, runs them in one process and
+    compares."""
 
     def __init__(self, program, directory):
         self.program, self.directory = program, directory
@@ -42,15 +46,18 @@ class Jobs:
         return os.path.join(self.directory, f"{len(self.lines)}{suffix}")
 
     def save(self, contents):
-        path = os.path.join(self.directory, f"in{len(self.lines)}_{len(os.listdir(self.directory))}")
+        path = os.path.join(self.directory,
+                            f"in{len(self.lines)}_{len(os.listdir(self.directory))}")
         with open(path, "wb") as f:
             f.write(contents)
         return path
 
     def add(self, group, function, source, expected, tolerance, after=None, **options):
-        """expected: an array, or None for an error. after: a function of the output's path that returns the array."""
+        """expected: an array, or None for an error. after: a function of the output's path that
+        returns the array."""
         out = self.path(".out")
-        words = [f"{name}={value if isinstance(value, str) else f'{float(value):.9g}'}" for name, value in options.items()]
+        words = [f"{name}={value if isinstance(value, str) else f'{float(value):.9g}'}" for name,
+                 value in options.items()]
         self.lines.append(" ".join([function, source, out, *words]))
         self.checks.append((group, self.lines[-1], out, expected, tolerance, after or np.load))
 
@@ -77,7 +84,8 @@ class Jobs:
     def _compare(self, group, out, expected, tolerance, load):
         if os.path.exists(out + ".error"):
             with open(out + ".error", encoding="utf-8") as f:
-                return f"TensorFlow decodes this; ours: {f.read()}" if expected is not None else None
+                error = f.read()
+            return f"TensorFlow decodes this; ours: {error}" if expected is not None else None
         if expected is None:
             return "TensorFlow gives an error, ours decodes"
         ours = load(out)
@@ -86,7 +94,9 @@ class Jobs:
         difference = np.abs(ours.astype(np.float64) - expected.astype(np.float64))
         largest = float(difference.max()) if difference.size else 0.0
         self.largest[group] = max(self.largest.get(group, 0), largest)
-        return None if largest <= tolerance else f"{np.sum(difference > tolerance)} pixels differ, by up to {largest:g}"
+        if largest <= tolerance:
+            return None
+        return f"{np.sum(difference > tolerance)} pixels differ, by up to {largest:g}"
 
 
 def result_of(function, **arguments):
@@ -98,8 +108,9 @@ def result_of(function, **arguments):
 
 
 JPEG_OPTIONS = [
-    {}, {"channels": 1}, {"channels": 3}, {"ratio": 2}, {"ratio": 4}, {"ratio": 8}, {"fancy_upscaling": False},
-    {"dct_method": "INTEGER_ACCURATE"}, {"channels": 1, "ratio": 2}, {"fancy_upscaling": False, "ratio": 2},
+    {}, {"channels": 1}, {"channels": 3}, {"ratio": 2}, {"ratio": 4}, {"ratio": 8},
+    {"fancy_upscaling": False}, {"dct_method": "INTEGER_ACCURATE"}, {"channels": 1, "ratio": 2},
+    {"fancy_upscaling": False, "ratio": 2},
 ]
 
 
@@ -123,9 +134,10 @@ def add_jpeg(jobs, rng, group, source, contents, options, crops):
     if image is None:
         return
     for y, x, height, width in crop_windows(rng, image.shape[0], image.shape[1], crops):
-        cropped = result_of(raw.DecodeAndCropJpeg, contents=contents, crop_window=[y, x, height, width], **options)
-        jobs.add(group + ", cropped", "decode_and_crop_jpeg", source, cropped, 1, y=y, x=x, height=height, width=width,
-                 **tool_options(options))
+        cropped = result_of(raw.DecodeAndCropJpeg, contents=contents,
+                            crop_window=[y, x, height, width], **options)
+        jobs.add(group + ", cropped", "decode_and_crop_jpeg", source, cropped, 1, y=y, x=x,
+                 height=height, width=width, **tool_options(options))
 
 
 def check_jpegs(jobs, rng, sample_dir):
@@ -134,7 +146,8 @@ def check_jpegs(jobs, rng, sample_dir):
         for options in JPEG_OPTIONS:
             add_jpeg(jobs, rng, "drawn JPEG files", source, contents, options, crops=6)
     if sample_dir:
-        paths = sorted(path for suffix in ("jpg", "jpeg", "JPEG") for path in glob.glob(f"{sample_dir}/*.{suffix}"))
+        paths = sorted(path for suffix in ("jpg", "jpeg", "JPEG")
+                       for path in glob.glob(f"{sample_dir}/*.{suffix}"))
         assert paths, f"{sample_dir} has no JPEG files"
         for path in paths:
             with open(path, "rb") as f:
@@ -156,11 +169,12 @@ def check_truncated_jpegs(jobs):
             window = [height // 4, width // 4, height // 4, width // 2]
             expected = np.array([
                 [checksum(result_of(raw.DecodeJpeg, contents=contents[:size], **options)),
-                 checksum(result_of(raw.DecodeAndCropJpeg, contents=contents[:size], crop_window=window, **options))]
+                 checksum(result_of(raw.DecodeAndCropJpeg, contents=contents[:size],
+                                    crop_window=window, **options))]
                 for size in range(first, len(contents))])
             names = dict(zip(("y", "x", "height", "width"), window))
-            jobs.add(f"cut-off JPEG file {name} {options}", "every_prefix", jobs.save(contents), expected, 0,
-                     first=first, **names, **options)
+            jobs.add(f"cut-off JPEG file {name} {options}", "every_prefix", jobs.save(contents),
+                     expected, 0, first=first, **names, **options)
     jobs.run()
 
 
@@ -175,16 +189,21 @@ def check_pngs(jobs):
                 image = result_of(raw.DecodePng, contents=contents, channels=channels, dtype=dtype)
                 jobs.add("PNG files", "decode_png", source, image, 0, channels=channels, bits=bits)
             if channels != 2:
-                image = result_of(raw.DecodeImage, contents=contents, channels=channels, dtype=tf.float32)
-                jobs.add("PNG files as float32", "decode_image", source, image, 0, channels=channels, bits=32)
+                image = result_of(raw.DecodeImage, contents=contents, channels=channels,
+                                  dtype=tf.float32)
+                jobs.add("PNG files as float32", "decode_image", source, image, 0,
+                         channels=channels, bits=32)
     for name, contents in [*pictures.jpegs().items(), *pictures.bmps().items()]:
         source = jobs.save(contents)
         for channels in (0, 1, 3, 4):
-            # TensorFlow allocates a negative size for a BMP whose first row is the top one, unless it is uint8.
-            for bits, dtype in ((8, tf.uint8), (16, tf.uint16), (32, tf.float32))[:1 if name == "top_down" else 3]:
-                image = result_of(raw.DecodeImage, contents=contents, channels=channels, dtype=dtype)
-                jobs.add("decode_image", "decode_image", source, image, {8: 1, 16: 256, 32: 1 / 255}[bits],
-                         channels=channels, bits=bits)
+            # TensorFlow allocates a negative size for a BMP whose first row is the top one, unless
+            # it is uint8.
+            for bits, dtype in ((8, tf.uint8), (16, tf.uint16),
+                                (32, tf.float32))[:1 if name == "top_down" else 3]:
+                image = result_of(raw.DecodeImage, contents=contents, channels=channels,
+                                  dtype=dtype)
+                jobs.add("decode_image", "decode_image", source, image,
+                         {8: 1, 16: 256, 32: 1 / 255}[bits], channels=channels, bits=bits)
     jobs.run()
 
 
@@ -198,14 +217,15 @@ def check_encoders(jobs):
         np.save(source, image.astype(np.int32) if image.dtype == np.uint16 else image)
         for compression in (-1, 0, 9):
             jobs.add("encoded PNG files", "encode_png", source, image, 0,
-                     after=lambda path, d=image.dtype: tf.io.decode_png(load_bytes(path).tobytes(), dtype=d).numpy(),
+                     after=lambda path,
+                     d=image.dtype: tf.io.decode_png(load_bytes(path).tobytes(), dtype=d).numpy(),
                      compression=compression)
         if image.dtype == np.uint8 and image.shape[2] in (1, 3):
             for options in ({}, {"quality": 30}, {"progressive": True}, {"optimize_size": True},
                             {"chroma_downsampling": False, "quality": 100}):
                 theirs = raw.EncodeJpeg(image=image, **options).numpy()
-                jobs.add("encoded JPEG files", "encode_jpeg", source, np.frombuffer(theirs, np.uint8), 0,
-                         after=load_bytes, **options)
+                jobs.add("encoded JPEG files", "encode_jpeg", source,
+                         np.frombuffer(theirs, np.uint8), 0, after=load_bytes, **options)
     jobs.run()
 
 
@@ -222,11 +242,14 @@ def add_ops(jobs, group, image):
     np.save(source, image)
     for size in ((224, 224), (331, 57)):
         for options in RESIZE_OPTIONS:
-            jobs.add(f"{group}: resize", "Resize", source, tf.image.resize(image, size, **options).numpy(), 1,
+            jobs.add(f"{group}: resize", "Resize", source,
+                     tf.image.resize(image, size, **options).numpy(), 1,
                      size=f"{size[0]},{size[1]}", **options)
-        for name, function in (("ResizeBilinear", raw.ResizeBilinear), ("ResizeBicubic", raw.ResizeBicubic)):
+        for name, function in (("ResizeBilinear", raw.ResizeBilinear),
+                               ("ResizeBicubic", raw.ResizeBicubic)):
             for align_corners in (False, True):
-                theirs = function(images=image[None], size=size, align_corners=align_corners)[0].numpy()
+                theirs = function(images=image[None], size=size,
+                                  align_corners=align_corners)[0].numpy()
                 jobs.add(f"{group}: resize", name, source, theirs, 1, size=f"{size[0]},{size[1]}",
                          align_corners=align_corners)
     colors = [("AdjustBrightness", "delta", tf.image.adjust_brightness, 0.2),
@@ -234,8 +257,10 @@ def add_ops(jobs, group, image):
               ("AdjustSaturation", "saturation_factor", tf.image.adjust_saturation, 0.7),
               ("AdjustHue", "delta", tf.image.adjust_hue, -0.1)]
     for name, argument, function, value in colors:
-        jobs.add(f"{group}: colors", name, source, function(image, value).numpy(), 1, **{argument: value})
-    jobs.add(f"{group}: colors", "RgbToGrayscale", source, tf.image.rgb_to_grayscale(image).numpy(), 1)
+        jobs.add(f"{group}: colors", name, source, function(image, value).numpy(), 1,
+                 **{argument: value})
+    jobs.add(f"{group}: colors", "RgbToGrayscale", source, tf.image.rgb_to_grayscale(image).numpy(),
+             1)
 
 
 def check_ops(jobs, sample_dir):

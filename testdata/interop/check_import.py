@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""SavedModels: models that TensorFlow exports run here, and their outputs equal TensorFlow's to 1e-5.
+"""SavedModels: models that TensorFlow exports run here, and their outputs equal TensorFlow's to
+1e-5.
 
 Usage: check_import.py SAVED_MODEL     (built from //tools/saved_model)
-Makes the models of testdata/saved_models again, and some of tf.keras.applications with random weights.
-Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
+Makes the models of testdata/saved_models again, and some of tf.keras.applications with random
+weights. Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 """
 
 import importlib.util
@@ -47,7 +48,8 @@ def check(tool, model, signature, inputs, outputs, rtol=1e-5):
     """signature: its name, or None if inputs and outputs are names of tensors."""
     what = [f"--signature_def={signature}"] if signature else [f"--outputs={','.join(outputs)}"]
     with tempfile.TemporaryDirectory() as directory:
-        done = subprocess.run([tool, "run", f"--dir={model}", *what, f"--inputs={save(directory, inputs)}", f"--outdir={directory}/out"],
+        done = subprocess.run([tool, "run", f"--dir={model}", *what,
+                               f"--inputs={save(directory, inputs)}", f"--outdir={directory}/out"],
                               capture_output=True, text=True)
         if done.returncode != 0:
             return f"exit code {done.returncode}: {done.stderr.strip()[-2000:]}"
@@ -63,14 +65,16 @@ def check(tool, model, signature, inputs, outputs, rtol=1e-5):
             continue
         scale = float(np.max(np.abs(theirs))) if theirs.size else 1.0
         if ours[name].shape != theirs.shape or ours[name].dtype != theirs.dtype:
-            return f"{name} is {ours[name].dtype} {ours[name].shape}, not {theirs.dtype} {theirs.shape}"
+            return (f"{name} is {ours[name].dtype} {ours[name].shape}, not {theirs.dtype} "
+                    f"{theirs.shape}")
         if not np.allclose(ours[name], theirs, rtol=rtol, atol=rtol * scale):
             return f"{name} differs by {np.max(np.abs(ours[name] - theirs))}"
     return None
 
 
 def generated(directory):
-    """(name, model, signature, inputs, outputs, tolerance) of every signature of testdata/saved_models."""
+    """(name, model, signature, inputs, outputs, tolerance) of every signature of
+    testdata/saved_models."""
     spec = importlib.util.spec_from_file_location(
         "generate", os.path.join(HERE, "..", "saved_models", "generate.py"))
     generate = importlib.util.module_from_spec(spec)
@@ -83,21 +87,26 @@ def generated(directory):
         for name, value in load(os.path.join(path, "golden")).items():
             signature, kind, key = name.split("/", 2)
             signatures.setdefault(signature, {"input": {}, "output": {}})[kind][key] = value
-        if case.__name__ == "meta_graph":  # written by tf.train.Saver: it has tensors, but no signature
+        # written by tf.train.Saver: it has tensors, but no signature
+        if case.__name__ == "meta_graph":
             tensors = {"x": "x:0", "labels": "labels:0", "logits": "logits:0", "loss": "the_loss:0"}
-            inputs, outputs = ({tensors[k]: v for k, v in signatures["train"][kind].items()} for kind in ("input", "output"))
+            inputs, outputs = ({tensors[k]: v for k, v in signatures["train"][kind].items()}
+                               for kind in ("input", "output"))
             yield case.__name__, os.path.join(path, "model.ckpt.meta"), None, inputs, outputs, 1e-5
             continue
         for signature, values in signatures.items():
-            yield (case.__name__, os.path.join(path, "model"), signature, values["input"], values["output"], 1e-5)
+            yield (case.__name__, os.path.join(path, "model"), signature, values["input"],
+                   values["output"], 1e-5)
 
 
 def applications(directory):
-    for make in (tf.keras.applications.ResNet50, tf.keras.applications.MobileNetV2, tf.keras.applications.InceptionV3):
+    for make in (tf.keras.applications.ResNet50, tf.keras.applications.MobileNetV2,
+                 tf.keras.applications.InceptionV3):
         tf.keras.backend.clear_session()
         tf.keras.utils.set_random_seed(1)
         size = 96
-        model = make(weights=None, input_shape=(size, size, 3), classes=10, classifier_activation=None)
+        model = make(weights=None, input_shape=(size, size, 3), classes=10,
+                     classifier_activation=None)
         path = os.path.join(directory, make.__name__)
         tf.saved_model.save(model, path)
         images = np.random.RandomState(1).uniform(-1, 1, (2, size, size, 3)).astype(np.float32)
@@ -114,7 +123,8 @@ def main():
         for source in (generated, applications):
             for name, model, signature, inputs, outputs, rtol in source(directory):
                 problem = check(tool, model, signature, inputs, outputs, rtol)
-                print(f"{'passed' if problem is None else 'FAILED'}: {name}, {signature}{': ' if problem else ''}{problem or ''}")
+                print(f"{'passed' if problem is None else 'FAILED'}: {name}, "
+                      f"{signature}{': ' if problem else ''}{problem or ''}")
                 failures += problem is not None
     sys.exit(failures > 0)
 

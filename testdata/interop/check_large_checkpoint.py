@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""TensorFlow writes a checkpoint of 1 GiB in several data files. Our tool lists, verifies, compares and casts it with
-less than 100 MB of memory, and restoring it needs at most 1.2 times its size.
+"""TensorFlow writes a checkpoint of 1 GiB in several data files. Our tool lists, verifies, compares
+and casts it with less than 100 MB of memory, and restoring it needs at most 1.2 times its size.
 
 Usage: check_large_checkpoint.py CHECKPOINT CHECKPOINT_BENCHMARK
        (built from //tools/checkpoint, //estimator/training:checkpoint_benchmark)
-Needs tensorflow-cpu 2.15.1, 4 GiB of disk and 3 GiB of memory; tools/verify_interop.sh installs it and runs this.
+Needs tensorflow-cpu 2.15.1, 4 GiB of disk and 3 GiB of memory; tools/verify_interop.sh installs it
+and runs this.
 """
 
 import os
@@ -14,8 +15,8 @@ import tempfile
 import time
 
 MAX_TOOL_BYTES = 100e6
-# Writes the model_dir argv[1], which estimator/training/checkpoint_benchmark.cc restores. It runs in its own process, so
-# that TensorFlow's memory does not count in the measurement.
+# Writes the model_dir argv[1], which estimator/training/checkpoint_benchmark.cc restores. It runs
+# in its own process, so that TensorFlow's memory does not count in the measurement.
 WRITE = """
 import os, sys
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -24,7 +25,8 @@ parts = []
 for i, values in enumerate((["table_0"], ["table_1"], ["global_step"])):
     name, = values
     part = os.path.join(sys.argv[1], f"part-{i}")
-    value = tf.constant(1, tf.int64) if name == "global_step" else tf.random.stateless_normal([1 << 20, 128], [1, i])
+    value = (tf.constant(1, tf.int64) if name == "global_step"
+             else tf.random.stateless_normal([1 << 20, 128], [1, i]))
     tf.raw_ops.SaveV2(prefix=part, tensor_names=[name], shape_and_slices=[""], tensors=[value])
     parts.append(part)
 prefix = os.path.join(sys.argv[1], "model.ckpt-1")

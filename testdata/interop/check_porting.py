@@ -14,7 +14,8 @@ ENVIRONMENT = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-
 
 def run(command):
     """{metric: value} that the program printed."""
-    done = subprocess.run(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True)
     if done.returncode != 0:
         raise SystemExit(f"{command} failed:\n{done.stdout}{done.stderr[-4000:]}")
     lines = re.findall(r"^(accuracy|loss|top_3)\s+(\S+)$", done.stdout, re.MULTILINE)
@@ -43,12 +44,15 @@ def main():
         theirs_dir, ours_dir = os.path.join(folder, "theirs"), os.path.join(folder, "ours")
         # A model_dir that has reached train_steps is not trained again, only evaluated.
         theirs = run([sys.executable, program, f"--model_dir={theirs_dir}", "--train_steps=20"])
-        compare("TensorFlow's model_dir", run([port, f"--model_dir={theirs_dir}", "--train_steps=20"]), theirs)
+        compare("TensorFlow's model_dir",
+                run([port, f"--model_dir={theirs_dir}", "--train_steps=20"]), theirs)
         ours = run([port, f"--model_dir={ours_dir}", "--train_steps=20"])
-        compare("our model_dir", ours, run([sys.executable, program, f"--model_dir={ours_dir}", "--train_steps=20"]))
+        compare("our model_dir", ours, run([sys.executable, program, f"--model_dir={ours_dir}",
+                                            "--train_steps=20"]))
         # Training continues, including Momentum slots and moving averages.
         theirs = run([sys.executable, program, f"--model_dir={ours_dir}", "--train_steps=40"])
-        compare("ours, trained on by TensorFlow", run([port, f"--model_dir={ours_dir}", "--train_steps=40"]), theirs)
+        compare("ours, trained on by TensorFlow",
+                run([port, f"--model_dir={ours_dir}", "--train_steps=40"]), theirs)
         ours = run([port, f"--model_dir={theirs_dir}", "--train_steps=40", "--use_tpu"])
         compare("TensorFlow's, trained on by us on shards", ours,
                 run([sys.executable, program, f"--model_dir={theirs_dir}", "--train_steps=40"]))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes every reference run of testdata/reference again with this machine's TensorFlow, and replays it: from the initial
-values, and from TensorFlow's checkpoint of step 20, including slots, with every optimizer. A case that differs from there
-runs from later steps too, see main. The cases of ResNet-18 and ResNet-50 run a third time, with the whole networks on images
-of 224x224. Before that, checks reference_lib on a model with tensors that TensorFlow cannot fetch.
+"""Makes every reference run of testdata/reference again with this machine's TensorFlow, and replays
+it: from the initial values, and from TensorFlow's checkpoint of step 20, including slots, with
+every optimizer. A case that differs from there runs from later steps too, see main. The cases of
+ResNet-18 and ResNet-50 run a third time, with the whole networks on images of 224x224. Before that,
+checks reference_lib on a model with tensors that TensorFlow cannot fetch.
 
 Usage: check_references.py REPLAY_REFERENCE     (built from //tools/replay:replay_reference)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
@@ -20,15 +21,19 @@ WHOLE_RESNETS = ["resnet18", "resnet50_v1", "resnet50_v1_5"]
 
 
 def check(program, steps_before=0, whole_resnet=False, only=(), plain_sums=False):
-    """Prints the reports of all cases, or of those in `only`. Returns the names of those that differ.
+    """Prints the reports of all cases, or of those in `only`. Returns the names of those that
+    differ.
 
-    plain_sums: convolutions and matrix products have the rounding errors of plain sums, whatever the CPU is.
+    plain_sums: convolutions and matrix products have the rounding errors of plain sums, whatever
+    the CPU is.
     """
     here = os.path.dirname(os.path.abspath(__file__))
     with tempfile.TemporaryDirectory() as directory:
         references = os.path.join(directory, "reference")
         shutil.copytree(os.path.join(here, "..", "reference"), references,
-                        ignore=lambda _, names: [name for name in names if ".data-" in name or name.endswith(".index")])
+                        ignore=lambda _,
+                        names: [name for name in names if ".data-" in name
+                                or name.endswith(".index")])
         environment = dict(os.environ)
         if steps_before:
             environment["REFERENCE_STEPS_BEFORE"] = str(steps_before)
@@ -37,17 +42,20 @@ def check(program, steps_before=0, whole_resnet=False, only=(), plain_sums=False
             only = WHOLE_RESNETS
         # "mnist_adam" reads what "mnist" writes, and so on.
         read = [name for name in sorted(os.listdir(references))
-                if os.path.isdir(os.path.join(references, name)) and any(case.startswith(name + "_") for case in only)]
-        subprocess.run([sys.executable, os.path.join(references, "regenerate.py"), *read, *only], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+                if os.path.isdir(os.path.join(references, name))
+                and any(case.startswith(name + "_") for case in only)]
+        subprocess.run([sys.executable, os.path.join(references, "regenerate.py"), *read, *only],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       env=environment)
         differ = []
         for case in only or [""]:  # "" replays all cases
             algorithm = "direct" if plain_sums else "auto"
             replayed = subprocess.run([program, f"--reference_dir={references}", f"--case={case}",
-                                       f"--conv_algorithm={algorithm}"], stdout=subprocess.PIPE, text=True, check=False,
-                                      env=environment)
+                                       f"--conv_algorithm={algorithm}"], stdout=subprocess.PIPE,
+                                      text=True, check=False, env=environment)
             report = replayed.stdout.replace(references + os.sep, "")
-            lines = [line for line in report.splitlines() if re.match(r"\w+: (matches|differs)", line)]
+            lines = [line for line in report.splitlines()
+                     if re.match(r"\w+: (matches|differs)", line)]
             print(report if replayed.returncode != 0 else "\n".join(lines))
             found = [line.split(":")[0] for line in lines if ": differs" in line]
             if replayed.returncode != 0 and not found:
@@ -73,7 +81,8 @@ def model_fn(features, labels):
         tf1.reduce_sum(x), tf1.train.get_global_step()))
 
 batches = {"features": np.ones([2, 4, 3], np.float32)}
-reference_lib.generate(__file__, model_fn, "a loop", batches=batches, num_steps=2, forward_ops=FORWARD_OPS)
+reference_lib.generate(__file__, model_fn, "a loop", batches=batches, num_steps=2,
+                       forward_ops=FORWARD_OPS)
 """
 
 
@@ -85,16 +94,18 @@ def check_library():
             case = os.path.join(directory, "generate.py")
             with open(case, "w", encoding="utf-8") as f:
                 f.write(LOOP_CASE.replace("FORWARD_OPS", forward_ops))
-            run = subprocess.run([sys.executable, case, reference], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                 text=True, check=False)
+            run = subprocess.run([sys.executable, case, reference], stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True, check=False)
             if run.returncode != 0:
                 sys.exit(f"check_references: forward_ops={forward_ops} failed:\n{run.stdout}")
             if ("while/Tanh" in run.stdout) != (forward_ops == "None"):
                 sys.exit(f"check_references: the tensor of the loop is not named:\n{run.stdout}")
             names = subprocess.run(
-                [sys.executable, "-c", "import sys, tensorflow as tf; print(*sorted(name for name, _ in "
+                [sys.executable, "-c", "import sys, tensorflow as tf; print(*sorted(name for name, "
+                                       "_ in "
                  "tf.train.list_variables(sys.argv[1])))", os.path.join(directory, "results")],
-                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout.split()
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                check=True).stdout.split()
             forward = [name for name in names if name.startswith("forward/")]
             if forward != recorded or "gradient/w" not in names:
                 sys.exit(f"check_references: forward_ops={forward_ops} recorded {names}")
@@ -105,9 +116,10 @@ def main():
     program = os.path.abspath(sys.argv[1])
     print("from the initial values:")
     differ = check(program)
-    # Where a relu gets nearly 0, or a max pool two nearly equal values, rounding decides, and both programs round in another
-    # way on another CPU. So a case that differs is run again with plain sums, and from step 20 on it has three more states to
-    # begin with: a fault of ours would be in them too.
+    # Where a relu gets nearly 0, or a max pool two nearly equal values, rounding decides, and both
+    # programs round in another way on another CPU. So a case that differs is run again with plain
+    # sums, and from step 20 on it has three more states to begin with: a fault of ours would be in
+    # them too.
     if differ:
         print(f"with plain sums: {', '.join(differ)}:")
         differ = check(program, only=differ, plain_sums=True)

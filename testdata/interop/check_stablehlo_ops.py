@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""StableHLO: JAX runs the lowering of every op on the inputs of testdata/ops, beside our reference kernels.
+"""StableHLO: JAX runs the lowering of every op on the inputs of testdata/ops, beside our reference
+kernels.
 
 Usage: check_stablehlo_ops.py STABLEHLO_OPS_TOOL [--ops OP,...] [--keep DIR]
        (built from //tools/interop:stablehlo_ops_tool)
 tools/verify_interop.sh runs it. JAX has an environment of its own: see check_stablehlo.py.
 
-An element agrees if its difference is at most ROUNDINGS[class] roundings of its dtype, relative to the element itself.
-Except for "exact", "bits" and "rounded" it may also be relative to the largest element of the tensor, at least 1. The
-classes are those of testdata/ops/cases.py. XLA computes exp, log and similar functions by its own polynomials, and
-sums in another order; the numbers allow for both. NaN equals NaN. XLA on a CPU flushes denormal numbers to 0, so a
-difference below the smallest normal float32 does not count.
+An element agrees if its difference is at most ROUNDINGS[class] roundings of its dtype, relative to
+the element itself. Except for "exact", "bits" and "rounded" it may also be relative to the largest
+element of the tensor, at least 1. The classes are those of testdata/ops/cases.py. XLA computes exp,
+log and similar functions by its own polynomials, and sums in another order; the numbers allow for
+both. NaN equals NaN. XLA on a CPU flushes denormal numbers to 0, so a difference below the smallest
+normal float32 does not count.
 """
 
 import argparse
@@ -25,7 +27,8 @@ try:
     import jax
 except ImportError:  # this script starts itself again in the environment that has it
     from check_stablehlo import python_with_jax
-    sys.exit(subprocess.run([python_with_jax(), os.path.abspath(__file__), *sys.argv[1:]]).returncode)
+    sys.exit(subprocess.run([python_with_jax(), os.path.abspath(__file__),
+                             *sys.argv[1:]]).returncode)
 import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402
 from jax._src.interpreters import mlir  # noqa: E402
@@ -34,7 +37,8 @@ from jax._src.lib.mlir import ir  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 
-# Class -> roundings for float64 and float32, and for the 16-bit floats, which are rounded once from float32.
+# Class -> roundings for float64 and float32, and for the 16-bit floats, which are rounded once from
+# float32.
 ROUNDINGS = {
     "exact": (0, 0),
     "bits": (0, 0),
@@ -51,14 +55,16 @@ ROUNDINGS = {
 CLASS_OF_OP = {"RandomStandardNormal": "function", "TruncatedNormal": "function"}
 # Cases that the lowering refuses, and why that is right.
 REFUSED = {
-    "MatrixSolveLs": "without fast, the CPU takes a complete orthogonal decomposition, which StableHLO lacks",
+    "MatrixSolveLs": "without fast, the CPU takes a complete orthogonal decomposition, which "
+                     "StableHLO lacks",
     "RandomStandardNormal": "float64 numbers are not drawn on a TPU",
     "RandomUniform": "float64 numbers are not drawn on a TPU",
     "TruncatedNormal": "float64 numbers are not drawn on a TPU",
 }
 # Cases that differ, and why that is right.
 DIFFERENT = {
-    "Cumprod/special": "1e30 * 1e30 * 0: the kernel goes element by element and overflows before the 0; XLA multiplies "
+    "Cumprod/special": "1e30 * 1e30 * 0: the kernel goes element by element and overflows before "
+                       "the 0; XLA multiplies "
     "in another order",
     "Cumsum/special": "1e30 swallows what is added before it; XLA adds in another order",
 }
@@ -110,7 +116,8 @@ def difference(kind, actual, expected):
         a, e = actual.astype(np.float64), expected.astype(np.float64)
         finite = np.isfinite(e)
         largest = np.abs(e[finite]).max(initial=0)
-        # Cases of special values contain 1e30, which must not make the tolerance of other elements large.
+        # Cases of special values contain 1e30, which must not make the tolerance of other elements
+        # large.
         around = 1 if largest > 1000 else max(1, largest)
         limit = np.maximum(unit * np.abs(np.where(finite, e, 0)), TINY)
         if kind not in ("exact", "bits", "rounded"):
@@ -121,7 +128,8 @@ def difference(kind, actual, expected):
     if not wrong.any():
         return None
     at = np.unravel_index(np.argmax(wrong), wrong.shape) if wrong.shape else ()
-    return f"{wrong.sum()} of {wrong.size} differ; at {tuple(int(i) for i in at)} {actual[at]}, expected {expected[at]}"
+    return (f"{wrong.sum()} of {wrong.size} differ; at {tuple(int(i) for i in at)} {actual[at]}, "
+            f"expected {expected[at]}")
 
 
 def check(directory, op):
@@ -156,9 +164,11 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         directory = args.keep or temporary
         os.makedirs(directory, exist_ok=True)
-        subprocess.run([args.tool, goldens, directory] + [op for op in args.ops.split(",") if op], check=True)
+        subprocess.run([args.tool, goldens, directory] + [op for op in args.ops.split(",") if op],
+                       check=True)
         wanted = set(args.ops.split(",")) if args.ops else None
-        ops = sorted(f[:-5] for f in os.listdir(directory) if f.endswith(".mlir") and (not wanted or f[:-5] in wanted))
+        ops = sorted(f[:-5] for f in os.listdir(directory) if f.endswith(".mlir")
+                     and (not wanted or f[:-5] in wanted))
         total = num_refused = 0
         failures = []
         for op in ops:

@@ -2,18 +2,22 @@
 """The real TPU compiler compiles the steps of MNIST and of ResNet-50 for four topologies.
 
 Usage: check_tpu_compile.py MNIST_TPU RESNET_MAIN [--minutes 24] [--only NAME,...]
-libtpu 0.0.51 is installed by tools/get_libtpu.sh: the first run needs the network and 800 MB of disk. No TPU is used.
-Two programs run at the same time. Each gets --tpu_check_seconds from what is left of --minutes, so the script ends in
-time on a slow machine too; what was not compiled by then is a problem. A line is printed for each program.
-tools/verify_interop.sh runs this.
+libtpu 0.0.51 is installed by tools/get_libtpu.sh: the first run needs the network and 800 MB of
+disk. No TPU is used. Two programs run at the same time. Each gets --tpu_check_seconds from what is
+left of --minutes, so the script ends in time on a slow machine too; what was not compiled by then
+is a problem. A line is printed for each program. tools/verify_interop.sh runs this.
 
 What is checked:
-  - MNIST with a batch of 1024: --tpu_check=TOPOLOGY exits with 0, and training, evaluation and prediction compile, with
-    the memory of a device, the roofline and the estimated batch that would fill a device, which is not less than 1024;
-  - ResNet-50 in bfloat16 with a batch of 1024: the same for training, with one step a loop: the batches of a loop are
+  - MNIST with a batch of 1024: --tpu_check=TOPOLOGY exits with 0, and training, evaluation and
+  prediction compile, with
+    the memory of a device, the roofline and the estimated batch that would fill a device, which is
+    not less than 1024;
+  - ResNet-50 in bfloat16 with a batch of 1024: the same for training, with one step a loop: the
+  batches of a loop are
     in the memory of a device, and 100 batches of images of 224x224 are more than a v2 has;
   - MNIST with --tpu_check_fill on a v2-8: a larger batch compiles;
-  - ResNet-50 with a batch of 4096 on a v2-8 exits with 1. The report has the largest values with the names of the
+  - ResNet-50 with a batch of 4096 on a v2-8 exits with 1. The report has the largest values with
+  the names of the
     model's ops, and the largest batch that fits, with the next rows that do not fit.
 """
 
@@ -35,7 +39,8 @@ MNIST_FLAGS = [f"--batch_size={BATCH}"]
 ESTIMATE = re.compile(r"a batch of (\d+) rows a replica, (\d+) in all, would fill a device")
 FOUND = re.compile(r"the largest batch that fits has (\d+) rows a replica, (\d+) in all; "
                    r"(\d+) rows a replica do not fit")
-FITS = re.compile(r"(\d+) rows a replica, \d+ in all, fit; |the largest batch that fits has (\d+) rows a replica")
+FITS = re.compile(r"(\d+) rows a replica, \d+ in all, fit; |the largest batch that fits has (\d+) "
+                  r"rows a replica")
 
 
 class Programs:
@@ -45,14 +50,17 @@ class Programs:
         self.deadline = time.monotonic() + 60 * minutes
 
     def run(self, program, flags, topology):
-        """Returns the exit code, the report on stdout, and the end of the log. The code is None if time ran out."""
+        """Returns the exit code, the report on stdout, and the end of the log. The code is None if
+        time ran out."""
         left = self.deadline - time.monotonic() - 30  # for the program itself
         if left < 30:
             return None, "", "no time was left to start it; --minutes allows more"
         with tempfile.TemporaryDirectory() as folder:
-            command = [os.path.abspath(program), "--use_tpu", f"--num_shards={CORES}", f"--tpu_check={topology}",
-                       f"--tpu_check_seconds={left:.0f}", *flags, f"--model_dir={folder}/model"]
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            command = [os.path.abspath(program), "--use_tpu", f"--num_shards={CORES}",
+                       f"--tpu_check={topology}", f"--tpu_check_seconds={left:.0f}", *flags,
+                       f"--model_dir={folder}/model"]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       text=True)
             try:
                 report, log = process.communicate(timeout=self.deadline - time.monotonic())
                 return process.returncode, report, log[-2000:]
@@ -120,7 +128,8 @@ def check_too_large(programs, program, flags, topology):
     problems = [] if code == 1 else [f"exit code {code}, expected 1\n{report}\n{log}"]
     if "does not fit" not in text:
         problems.append(f"the report does not say 'does not fit':\n{text}")
-    # A line such as "   392.00 MiB  bf16[512,112,112,64]  conv2d/Conv2D", which has a row for each image of a core.
+    # A line such as "   392.00 MiB  bf16[512,112,112,64]  conv2d/Conv2D", which has a row for each
+    # image of a core.
     rows = TOO_LARGE // CORES
     if not re.search(rf"[\d.]+ [MG]iB  \w+\[(\d+,)?{rows},[\d,]+\]  [\w/]+", text):
         problems.append(f"the largest values are not listed:\n{text}")
@@ -128,31 +137,37 @@ def check_too_large(programs, program, flags, topology):
     if not found or not 0 < int(found.group(1)) < int(found.group(3)) <= rows:
         return "", [*problems, f"the largest batch that fits is not found:\n{text}"]
     if int(found.group(3)) - int(found.group(1)) > max(8, int(found.group(1)) / 32):
-        problems.append(f"the rows that fit and those that do not are too far apart: {found.group(0)}")
+        problems.append(f"the rows that fit and those that do not are too far apart: "
+                        f"{found.group(0)}")
     return found.group(0), problems
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mnist")
     parser.add_argument("resnet")
     parser.add_argument("--minutes", type=float, default=24, help="after which everything ends")
-    parser.add_argument("--only", default="", help="comma-separated parts of names, such as MNIST,v2-8")
+    parser.add_argument("--only", default="", help="comma-separated parts of names, such as "
+                                                   "MNIST,v2-8")
     args = parser.parse_args()
     batch = f"--train_batch_size={BATCH}"
     # The search takes longest, so it starts first.
     jobs = [(f"ResNet-50 on v2-8, batch {TOO_LARGE}", check_too_large,
              (args.resnet, [*RESNET_FLAGS, f"--train_batch_size={TOO_LARGE}"], "v2-8"))]
-    jobs += [(f"MNIST on {topology}", check_fits, (args.mnist, MNIST_FLAGS, topology, ("train", "eval", "predict")))
+    jobs += [(f"MNIST on {topology}", check_fits,
+              (args.mnist, MNIST_FLAGS, topology, ("train", "eval", "predict")))
              for topology in TOPOLOGIES]
-    jobs += [(f"ResNet-50 on {topology}", check_fits, (args.resnet, [*RESNET_FLAGS, batch], topology, ("train",)))
+    jobs += [(f"ResNet-50 on {topology}", check_fits,
+              (args.resnet, [*RESNET_FLAGS, batch], topology, ("train",)))
              for topology in TOPOLOGIES]
     jobs.append(("MNIST on v2-8, filled", check_fill, (args.mnist, MNIST_FLAGS, "v2-8")))
     wanted = args.only.split(",")
     jobs = [job for job in jobs if any(part in job[0] for part in wanted)]
     if not jobs:
         parser.error(f"--only={args.only} is part of no name")
-    subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/get_libtpu.sh")], check=True)
+    subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                 "../../tools/get_libtpu.sh")], check=True)
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     # Else a libtpu of the machine would be found first.
     os.environ["TPU_LIBRARY_PATH"] = os.path.join(cache, "estimator-libtpu/0.0.51/libtpu/libtpu.so")
@@ -163,14 +178,16 @@ def main():
         name, check, arguments = job
         start = time.monotonic()
         line, problems = check(programs, *arguments)
-        print(f"  {name} ({time.monotonic() - start:.0f} s): {line or 'see the problems below'}", flush=True)
+        print(f"  {name} ({time.monotonic() - start:.0f} s): {line or 'see the problems below'}",
+              flush=True)
         return [f"{name}: {problem}" for problem in problems]
 
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         problems = [problem for found in pool.map(finish, jobs) for problem in found]
     for problem in problems:
         print("  " + problem)
-    print("check_tpu_compile: " + (f"{len(problems)} problems" if problems else "all reports are as expected"))
+    print("check_tpu_compile: " + (f"{len(problems)} problems" if problems
+                                   else "all reports are as expected"))
     return 1 if problems else 0
 
 

@@ -3,7 +3,8 @@
 
 Each case runs in both, and then once more to a later max_steps, as a restarted program does.
 
-Usage: check_train_and_evaluate.py TRAIN_AND_EVALUATE_TOOL   (built from //tools/interop:train_and_evaluate_tool)
+Usage: check_train_and_evaluate.py TRAIN_AND_EVALUATE_TOOL
+TRAIN_AND_EVALUATE_TOOL is built from //tools/interop:train_and_evaluate_tool.
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 """
 import glob
@@ -40,7 +41,9 @@ def model_fn(features, labels, mode):
     if mode == estimators.ModeKeys.EVAL:
         return estimators.EstimatorSpec(mode, loss=loss)
     step = v1.train.get_global_step()
-    return estimators.EstimatorSpec(mode, loss=loss, train_op=v1.train.GradientDescentOptimizer(0.1).minimize(loss, step))
+    return estimators.EstimatorSpec(mode, loss=loss,
+                                    train_op=v1.train.GradientDescentOptimizer(0.1).minimize(
+                                        loss, step))
 
 
 def points():
@@ -51,7 +54,8 @@ def points():
 def tensorflow(directory, max_steps, throttle_secs, stop_below, memory_every):
     config = estimators.RunConfig(model_dir=directory, save_checkpoints_steps=CHECKPOINT_STEPS)
     estimator = estimators.Estimator(model_fn, config=config)
-    receiver = estimators.export.build_raw_serving_input_receiver_fn({"x": v1.placeholder(tf.float32, [None, 1])})
+    receiver = estimators.export.build_raw_serving_input_receiver_fn(
+        {"x": v1.placeholder(tf.float32, [None, 1])})
     eval_input = lambda: points().batch(50)  # noqa: E731
     hooks = []
     if stop_below:
@@ -61,11 +65,13 @@ def tensorflow(directory, max_steps, throttle_secs, stop_below, memory_every):
         hooks.append(estimators.experimental.InMemoryEvaluatorHook(
             estimator, eval_input, name="memory", every_n_iter=memory_every))
     exporters = [estimators.LatestExporter("latest", receiver, exports_to_keep=2),
-                 estimators.BestExporter("best", receiver), estimators.FinalExporter("final", receiver)]
+                 estimators.BestExporter("best", receiver),
+                 estimators.FinalExporter("final", receiver)]
     estimators.train_and_evaluate(
         estimator,
         estimators.TrainSpec(lambda: points().repeat().batch(20), max_steps=max_steps, hooks=hooks),
-        estimators.EvalSpec(eval_input, steps=None, exporters=exporters, throttle_secs=throttle_secs))
+        estimators.EvalSpec(eval_input, steps=None, exporters=exporters,
+                            throttle_secs=throttle_secs))
 
 
 def losses(directory):
@@ -92,19 +98,21 @@ def exported_steps(directory):
 def check(name, tool, ours, theirs):
     starts, *options = CASES[name]
     for max_steps in starts:
-        subprocess.run([tool, ours] + [str(word) for word in [max_steps] + options], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([tool, ours] + [str(word) for word in [max_steps] + options], check=True,
+                       stderr=subprocess.DEVNULL)
         for _ in range(10):
             with tf.Graph().as_default():
                 tensorflow(theirs, max_steps, *options)
-            # TensorFlow's early stopping hook reads global_step while the step adds to it. If it sees the same step in
-            # two runs, it stops one step later. Such a run is repeated.
+            # TensorFlow's early stopping hook reads global_step while the step adds to it. If it
+            # sees the same step in two runs, it stops one step later. Such a run is repeated.
             stop_below = options[1]
             if not stop_below or max(losses(os.path.join(theirs, "eval"))) % CHECKPOINT_STEPS == 0:
                 break
             shutil.rmtree(theirs)
     for folder in ("eval", "eval_memory"):
         a, b = losses(os.path.join(ours, folder)), losses(os.path.join(theirs, folder))
-        assert list(a) == list(b), f"{name}: we evaluate {list(a)} in {folder}, TensorFlow {list(b)}"
+        assert list(a) == list(
+            b), f"{name}: we evaluate {list(a)} in {folder}, TensorFlow {list(b)}"
         np.testing.assert_allclose(list(a.values()), list(b.values()), rtol=1e-5)
     a, b = exported_steps(ours), exported_steps(theirs)
     assert a == b, f"{name}: we export {a}, TensorFlow {b}"

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Warm start: from files of TensorFlow, our first values equal those of TensorFlow's Estimator. Moving averages instead
-of weights: for evaluation we restore the same values as TensorFlow.
+"""Warm start: from files of TensorFlow, our first values equal those of TensorFlow's Estimator.
+Moving averages instead of weights: for evaluation we restore the same values as TensorFlow.
 
 Usage: check_warm_start.py WARM_START_TOOL     (built from //tools/interop:warm_start_tool)
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 
-The source is a model_dir of an Estimator with a partitioned variable, slots and global_step, its SavedModel, and a
-checkpoint and a SavedModel of TensorFlow 2's objects.
-Each case warm-starts a new Estimator of TensorFlow (its first checkpoint) and the same model here, and compares all bits.
+The source is a model_dir of an Estimator with a partitioned variable, slots and global_step, its
+SavedModel, and a checkpoint and a SavedModel of TensorFlow 2's objects.
+Each case warm-starts a new Estimator of TensorFlow (its first checkpoint) and the same model here,
+and compares all bits.
 """
 
 import os
@@ -41,8 +42,8 @@ def model_fn(features, labels, mode, params):
             v1.get_variable(
                 name,
                 shape,
-                initializer=v1.random_normal_initializer(seed=1) if old else v1.constant_initializer(-1.0),
-                trainable="/Momentum" not in name,
+                initializer=v1.random_normal_initializer(seed=1) if old
+                else v1.constant_initializer(-1.0), trainable="/Momentum" not in name,
                 partitioner=v1.fixed_size_partitioner(2) if old and name == "embedding" else None,
             )
         )
@@ -55,8 +56,10 @@ def model_fn(features, labels, mode, params):
 
 
 def train(directory, params, steps, warm_start_from=None):
-    estimator = tf.estimator.Estimator(model_fn, directory, params=params, warm_start_from=warm_start_from)
-    estimator.train(lambda: tf.data.Dataset.from_tensors(np.zeros([1], np.float32)).repeat(), steps=steps)
+    estimator = tf.estimator.Estimator(model_fn, directory, params=params,
+                                       warm_start_from=warm_start_from)
+    estimator.train(lambda: tf.data.Dataset.from_tensors(np.zeros([1], np.float32)).repeat(),
+                    steps=steps)
     return estimator
 
 
@@ -71,7 +74,8 @@ def values_of(prefix):
 
 
 def save_objects(directory):
-    """Writes the same variables in a tf.Module, in a separate process, which is eager. Returns (checkpoint, SavedModel)."""
+    """Writes the same variables in a tf.Module, in a separate process, which is eager. Returns
+    (checkpoint, SavedModel)."""
     program = f"""
 import os, sys
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -95,7 +99,8 @@ def vocabulary(directory, name, words):
 
 
 def moving_averages(tool, directory):
-    """Compares the values that Saver(ema.variables_to_restore()) restores from a checkpoint with moving averages."""
+    """Compares the values that Saver(ema.variables_to_restore()) restores from a checkpoint with
+    moving averages."""
     shapes = {name: shape for name, shape in OLD.items() if "/Momentum" not in name}
 
     def build():
@@ -116,13 +121,16 @@ def moving_averages(tool, directory):
         trained = v1.train.Saver().save(session, os.path.join(directory, "averages"), global_step=4)
     with tf.Graph().as_default(), v1.Session() as session:
         variables = build()
-        v1.train.Saver(v1.train.ExponentialMovingAverage(0.9).variables_to_restore()).restore(session, trained)
+        v1.train.Saver(v1.train.ExponentialMovingAverage(0.9).variables_to_restore()).restore(
+            session, trained)
         expected = dict(session.run(variables), global_step=session.run(v1.train.get_global_step()))
     ours = os.path.join(directory, "our_averages")
     declared = [f"var={name}:{'x'.join(map(str, shape))}" for name, shape in shapes.items()]
-    subprocess.run([tool, ours] + declared + ["averages=" + trained], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([tool, ours] + declared + ["averages=" + trained], check=True,
+                   stderr=subprocess.DEVNULL)
     got = values_of(ours)
-    assert sorted(got) == sorted(expected) and expected["global_step"] == 4, (sorted(got), sorted(expected))
+    assert sorted(got) == sorted(expected) and expected["global_step"] == 4, (sorted(got),
+                                                                              sorted(expected))
     for name, value in expected.items():
         assert np.array_equal(got[name], value), (name, got[name], value)
         assert name == "global_step" or not np.array_equal(value, weights[name]), name
@@ -180,7 +188,8 @@ def main():
                     },
                 ),
                 None,
-                ["from=" + source, "prev=words:embedding", "prev=layer/kernel:dense/kernel", "prev=layer/bias:dense/bias"],
+                ["from=" + source, "prev=words:embedding", "prev=layer/kernel:dense/kernel",
+                 "prev=layer/bias:dense/bias"],
             ),
             (
                 "vocabularies",
@@ -189,7 +198,8 @@ def main():
                     source,
                     var_name_to_vocab_info={
                         "embedding": vocab_info(new_words, 6, 2, words, backup_initializer=ones),
-                        "output/kernel": vocab_info(new_classes, 3, 1, classes, backup_initializer=ones, axis=1),
+                        "output/kernel": vocab_info(new_classes, 3, 1, classes,
+                                                    backup_initializer=ones, axis=1),
                     },
                 ),
                 None,
@@ -206,7 +216,8 @@ def main():
                     source,
                     vars_to_warm_start=None,
                     var_name_to_vocab_info={
-                        "embedding": vocab_info(new_words, 6, 2, words, old_vocab_size=3, backup_initializer=ones)
+                        "embedding": vocab_info(new_words, 6, 2, words, old_vocab_size=3,
+                                                backup_initializer=ones)
                     },
                 ),
                 None,
@@ -218,12 +229,15 @@ def main():
                 settings(
                     source,
                     vars_to_warm_start=["words", "dense/bias", "layer"],
-                    var_name_to_prev_var_name={"words": "embedding", "layer/kernel": "dense/kernel"},
-                    var_name_to_vocab_info={"words": vocab_info(new_words, 5, 3, words, old_vocab_size=4)},
+                    var_name_to_prev_var_name={"words": "embedding",
+                                               "layer/kernel": "dense/kernel"},
+                    var_name_to_vocab_info={"words": vocab_info(new_words, 5, 3, words,
+                                                                old_vocab_size=4)},
                 ),
                 None,
-                ["from=" + source, "all=words", "all=dense/bias", "all=layer", "prev=words:embedding",
-                 "prev=layer/kernel:dense/kernel", f"vocab=words:{new_words}:5:3:{words}:4:0:0"],
+                ["from=" + source, "all=words", "all=dense/bias", "all=layer",
+                 "prev=words:embedding", "prev=layer/kernel:dense/kernel",
+                 f"vocab=words:{new_words}:5:3:{words}:4:0:0"],
             ),
             (
                 "init_from_checkpoint",
@@ -242,22 +256,29 @@ def main():
             (
                 "init_from_checkpoint of all, then warm start",
                 same,
-                settings(source, vars_to_warm_start="dense/bias", var_name_to_prev_var_name={"dense/bias": "dense/bias"}),
+                settings(source, vars_to_warm_start="dense/bias",
+                         var_name_to_prev_var_name={"dense/bias": "dense/bias"}),
                 {"/": "/"},
                 ["init=" + source, "assign=/:/", "from=" + source, "regex=dense/bias"],
             ),
         ]
-        for i, (name, variables, warm_start_from, assignment_map, words_for_tool) in enumerate(cases):
+        for i, (name, variables, warm_start_from, assignment_map,
+                words_for_tool) in enumerate(cases):
             theirs = os.path.join(directory, f"theirs{i}")
-            init = os.path.join(saved_model, "variables", "variables") if "SavedModel" in name else source
-            params = {"variables": variables, "old": False, "assignment_map": assignment_map, "init": init}
+            init = os.path.join(saved_model, "variables",
+                                "variables") if "SavedModel" in name else source
+            params = {"variables": variables, "old": False, "assignment_map": assignment_map,
+                      "init": init}
             train(theirs, params, 1, warm_start_from)
-            expected = values_of(tf.train.get_checkpoint_state(theirs).all_model_checkpoint_paths[0])
+            expected = values_of(
+                tf.train.get_checkpoint_state(theirs).all_model_checkpoint_paths[0])
             ours = os.path.join(directory, f"ours{i}")
             declared = [
-                f"{'slot' if '/Momentum' in v else 'var'}={v}:{'x'.join(map(str, shape))}" for v, shape in variables.items()
+                f"{'slot' if '/Momentum' in v else 'var'}={v}:{'x'.join(map(str, shape))}" for v,
+                shape in variables.items()
             ]
-            subprocess.run([tool, ours] + declared + words_for_tool, check=True, stderr=subprocess.DEVNULL)
+            subprocess.run([tool, ours] + declared + words_for_tool, check=True,
+                           stderr=subprocess.DEVNULL)
             got = values_of(ours)
             assert sorted(got) == sorted(expected), (name, sorted(got), sorted(expected))
             moved = 0

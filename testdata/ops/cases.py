@@ -1,7 +1,8 @@
 """The table of op goldens: which ops run on which operands. See generate.py.
 
-A row is a Case. The helpers below write many rows at once: every dtype of an op, every broadcasting, empty and scalar
-operands, and the special values (NaN, infinities, signed zeros) for ops that have a rule for them.
+A row is a Case. The helpers below write many rows at once: every dtype of an op, every
+broadcasting, empty and scalar operands, and the special values (NaN, infinities, signed zeros) for
+ops that have a rule for them.
 """
 
 import dataclasses
@@ -15,8 +16,8 @@ BF16 = tf.bfloat16.as_numpy_dtype
 F16, F32, F64 = np.float16, np.float32, np.float64
 FLOATS = [F32, F64, BF16, F16]
 INTS = [np.int32, np.int64, np.int8, np.int16, np.uint8]
-NAMES = {F32: "f32", F64: "f64", BF16: "bf16", F16: "f16", np.int32: "i32", np.int64: "i64", np.int8: "i8",
-         np.int16: "i16", np.uint8: "u8", np.bool_: "bool"}
+NAMES = {F32: "f32", F64: "f64", BF16: "bf16", F16: "f16", np.int32: "i32", np.int64: "i64",
+         np.int8: "i8", np.int16: "i16", np.uint8: "u8", np.bool_: "bool"}
 SPECIAL = F32([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e30, -1e30])
 
 
@@ -33,7 +34,8 @@ class Case:
     gradient: bool = True
     states: int = 0  # for update rules: the number of inputs that are variables
     run: object = None  # instead of an op: a function of TensorFlow that consists of several ops
-    by: object = None  # if TensorFlow has no kernel on the CPU: a function of other ops with the op's defined result
+    # if TensorFlow has no kernel on the CPU: a function of other ops with the op's defined result
+    by: object = None
     absent: str = ""  # the reason why TensorFlow has no golden: see ABSENT
 
 
@@ -86,12 +88,13 @@ MEMORY = "uninitialized memory where there are no rows"
 # The rows of the tables that have no golden, with the reason. They go to absent.txt, and
 # golden_test checks their number.
 ABSENT = {
-    TYPE: ("Neg/u8 Abs/u8 Sign/u8 Round/u8 Pow/u8 DivNoNan/i32 DivNoNan/i64 DivNoNan/i8 DivNoNan/i16 DivNoNan/u8 "
-           "SquaredDifference/i8 SquaredDifference/i16 SquaredDifference/u8 "
-           "Atan2/i32 Atan2/i64 Atan2/i8 Atan2/i16 Atan2/u8 Xdivy/i32 Xdivy/i64 Xdivy/i8 Xdivy/i16 Xdivy/u8 "
-           "Xlogy/i32 Xlogy/i64 Xlogy/i8 Xlogy/i16 Xlogy/u8 TruncateMod/i8 TruncateMod/i16 TruncateMod/u8"),
-    KERNEL: ("Round/i8 Round/i16 Rint/bf16 Rint/f16 RealDiv/i32 RealDiv/i64 RealDiv/i8 RealDiv/i16 RealDiv/u8 "
-             "TruncateMod/bf16 TruncateMod/f16"),
+    TYPE: ("Neg/u8 Abs/u8 Sign/u8 Round/u8 Pow/u8 DivNoNan/i32 DivNoNan/i64 DivNoNan/i8 "
+           "DivNoNan/i16 DivNoNan/u8 SquaredDifference/i8 SquaredDifference/i16 "
+           "SquaredDifference/u8 Atan2/i32 Atan2/i64 Atan2/i8 Atan2/i16 Atan2/u8 Xdivy/i32 "
+           "Xdivy/i64 Xdivy/i8 Xdivy/i16 Xdivy/u8 Xlogy/i32 Xlogy/i64 Xlogy/i8 Xlogy/i16 Xlogy/u8 "
+           "TruncateMod/i8 TruncateMod/i16 TruncateMod/u8"),
+    KERNEL: ("Round/i8 Round/i16 Rint/bf16 Rint/f16 RealDiv/i32 RealDiv/i64 RealDiv/i8 RealDiv/i16 "
+             "RealDiv/u8 TruncateMod/bf16 TruncateMod/f16"),
 }
 
 
@@ -105,23 +108,27 @@ def mark_absent(case):
 # ---- element by element
 
 def unary():
-    exact = {"Neg": INTS, "Abs": INTS, "Sign": INTS, "Square": INTS, "Round": INTS, "Floor": [], "Ceil": [], "Rint": [],
-             "Identity": INTS + [np.bool_], "StopGradient": INTS, "ZerosLike": INTS + [np.bool_],
-             "OnesLike": INTS + [np.bool_], "IsNan": [], "IsInf": [], "IsFinite": [], "Relu": [], "Relu6": []}
+    exact = {"Neg": INTS, "Abs": INTS, "Sign": INTS, "Square": INTS, "Round": INTS, "Floor": [],
+             "Ceil": [], "Rint": [], "Identity": INTS + [np.bool_], "StopGradient": INTS,
+             "ZerosLike": INTS + [np.bool_], "OnesLike": INTS + [np.bool_], "IsNan": [],
+             "IsInf": [], "IsFinite": [], "Relu": [], "Relu6": []}
     for op, others in exact.items():
         yield from unary_rows(op, "rounded" if op == "Square" else "exact", FLOATS + others, -3, 3)
-    functions = {"Sqrt": (0.1, 4), "Rsqrt": (0.1, 4), "Exp": (-4, 4), "Expm1": (-4, 4), "Log": (0.1, 4), "Log1p": (-0.9, 4),
-                 "Sin": (-4, 4), "Cos": (-4, 4), "Tan": (-1.4, 1.4), "Erf": (-3, 3), "Erfc": (-3, 3), "Reciprocal": (0.2, 3),
-                 "Asin": (-0.95, 0.95), "Acos": (-0.95, 0.95), "Atan": (-3, 3), "Sinh": (-3, 3), "Cosh": (-3, 3),
-                 "Asinh": (-3, 3), "Acosh": (1.1, 4), "Atanh": (-0.9, 0.9),
-                 "Elu": (-3, 3), "Selu": (-3, 3), "Softplus": (-9, 9), "Softsign": (-3, 3), "Sigmoid": (-6, 6),
-                 "Tanh": (-3, 3)}
+    functions = {"Sqrt": (0.1, 4), "Rsqrt": (0.1, 4), "Exp": (-4, 4), "Expm1": (-4, 4),
+                 "Log": (0.1, 4), "Log1p": (-0.9, 4), "Sin": (-4, 4), "Cos": (-4, 4),
+                 "Tan": (-1.4, 1.4), "Erf": (-3, 3), "Erfc": (-3, 3), "Reciprocal": (0.2, 3),
+                 "Asin": (-0.95, 0.95), "Acos": (-0.95, 0.95), "Atan": (-3, 3), "Sinh": (-3, 3),
+                 "Cosh": (-3, 3), "Asinh": (-3, 3), "Acosh": (1.1, 4), "Atanh": (-0.9, 0.9),
+                 "Elu": (-3, 3), "Selu": (-3, 3), "Softplus": (-9, 9), "Softsign": (-3, 3),
+                 "Sigmoid": (-6, 6), "Tanh": (-3, 3)}
     for op, (low, high) in functions.items():
         yield from unary_rows(op, "function", FLOATS, low, high)
     for alpha in (0.2, 0.0, 1.5):
-        yield Case("LeakyRelu", f"alpha_{alpha}".replace(".", "_"), [SPECIAL], {"alpha": alpha}, tolerance="rounded")
+        yield Case("LeakyRelu", f"alpha_{alpha}".replace(".", "_"), [SPECIAL], {"alpha": alpha},
+                   tolerance="rounded")
     for dtype in FLOATS:
-        yield Case("LeakyRelu", NAMES[dtype], [floats([2, 3], dtype=dtype)], {"alpha": 0.25}, tolerance="rounded")
+        yield Case("LeakyRelu", NAMES[dtype], [floats([2, 3], dtype=dtype)], {"alpha": 0.25},
+                   tolerance="rounded")
     for name, shape in EDGES.items():
         yield Case("LeakyRelu", name, [floats(shape)], {"alpha": 0.25}, tolerance="rounded")
         yield Case("LogicalNot", name, [values(shape, np.bool_)])
@@ -130,7 +137,8 @@ def unary():
         yield Case("Invert", NAMES[dtype], [values([2, 3], dtype)])
     for dtype in FLOATS:
         for name, shape in (("", [2, 3]), ("_one", [1]), ("_empty", [0, 3])):
-            yield Case("CheckNumerics", NAMES[dtype] + name, [values(shape, dtype, -3, 3)], {"message": "of_rows"})
+            yield Case("CheckNumerics", NAMES[dtype] + name, [values(shape, dtype, -3, 3)],
+                       {"message": "of_rows"})
 
 
 def unary_rows(op, tolerance, dtypes, low, high):
@@ -145,7 +153,8 @@ def unary_rows(op, tolerance, dtypes, low, high):
         yield Case(op, "halves", [F32([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5])])
 
 
-GRADIENT_OPS = {"ReluGrad": (-2, 2), "Relu6Grad": (-2, 8), "EluGrad": (-0.9, 2), "SeluGrad": (-1.5, 2), "SoftplusGrad": (-4, 4),
+GRADIENT_OPS = {"ReluGrad": (-2, 2), "Relu6Grad": (-2, 8), "EluGrad": (-0.9, 2),
+                "SeluGrad": (-1.5, 2), "SoftplusGrad": (-4, 4),
                 "SoftsignGrad": (-3, 3), "SigmoidGrad": (0.05, 0.95), "TanhGrad": (-0.95, 0.95)}
 
 
@@ -157,28 +166,35 @@ def activation_gradients():
             yield Case(op, NAMES[dtype], pair[::-1] if first else pair, tolerance="function")
         for shape in ([], [1], [0, 3], [7, 5]):
             pair = [floats(shape, -1, 1, key=1), floats(shape, low, high, key=2)]
-            yield Case(op, "x".join(map(str, shape)) or "scalar", pair[::-1] if first else pair, tolerance="function")
+            yield Case(op, "x".join(map(str, shape)) or "scalar", pair[::-1] if first else pair,
+                       tolerance="function")
         kinks = F32([0, -0.0, 6, 1, -1])
-        yield Case(op, "kinks", [kinks, F32([1, 2, 3, 4, 5])] if first else [F32([1, 2, 3, 4, 5]), kinks],
-                   tolerance="function")
+        yield Case(op, "kinks", [kinks, F32([1, 2, 3, 4, 5])] if first
+                   else [F32([1, 2, 3, 4, 5]), kinks], tolerance="function")
     for dtype in FLOATS:
-        yield Case("LeakyReluGrad", NAMES[dtype], [floats([2, 3], dtype=dtype, key=1), floats([2, 3], dtype=dtype, key=2)],
+        yield Case("LeakyReluGrad", NAMES[dtype],
+                   [floats([2, 3], dtype=dtype, key=1), floats([2, 3], dtype=dtype, key=2)],
                    {"alpha": 0.25}, tolerance="rounded")
     for name, shape in EDGES.items():
-        yield Case("LeakyReluGrad", name, [floats(shape, key=1), floats(shape, key=2)], {"alpha": 0.25}, tolerance="rounded")
-    yield Case("LeakyReluGrad", "kinks", [F32([1, 2, 3]), F32([0, -0.0, -1])], {"alpha": 0.1}, tolerance="rounded")
+        yield Case("LeakyReluGrad", name, [floats(shape, key=1), floats(shape, key=2)],
+                   {"alpha": 0.25}, tolerance="rounded")
+    yield Case("LeakyReluGrad", "kinks", [F32([1, 2, 3]), F32([0, -0.0, -1])], {"alpha": 0.1},
+               tolerance="rounded")
 
 
-BROADCASTS = {"same": ([2, 3], [2, 3]), "both": ([2, 1, 3], [4, 1]), "left": ([], [3]), "right": ([3], []), "one": ([1], [1]),
-              "scalars": ([], []), "row": ([5, 3], [3]), "column": ([5, 3], [5, 1]), "empty": ([0, 3], [1, 3]),
+BROADCASTS = {"same": ([2, 3], [2, 3]), "both": ([2, 1, 3], [4, 1]), "left": ([], [3]),
+              "right": ([3], []), "one": ([1], [1]), "scalars": ([], []), "row": ([5, 3], [3]),
+              "column": ([5, 3], [5, 1]), "empty": ([0, 3], [1, 3]),
               "emptied": ([1, 3], [0, 1]), "middle": ([2, 1, 3], [2, 4, 3])}
 
 
 def binary():
-    tolerances = {"AddV2": "exact", "Sub": "exact", "Mul": "rounded", "RealDiv": "rounded", "Div": "rounded",
-                  "DivNoNan": "rounded", "FloorDiv": "exact", "FloorMod": "rounded", "Maximum": "exact", "Minimum": "exact",
-                  "SquaredDifference": "rounded", "Pow": "function", "Atan2": "function", "Xdivy": "rounded",
-                  "Xlogy": "function", "TruncateDiv": "exact", "TruncateMod": "exact"}
+    tolerances = {"AddV2": "exact", "Sub": "exact", "Mul": "rounded", "RealDiv": "rounded",
+                  "Div": "rounded", "DivNoNan": "rounded", "FloorDiv": "exact",
+                  "FloorMod": "rounded", "Maximum": "exact", "Minimum": "exact",
+                  "SquaredDifference": "rounded", "Pow": "function", "Atan2": "function",
+                  "Xdivy": "rounded", "Xlogy": "function", "TruncateDiv": "exact",
+                  "TruncateMod": "exact"}
     for op, tolerance in tolerances.items():
         def second(shape, dtype, op=op, key=2):
             y = values(shape, dtype, 0.2, 3, key)
@@ -187,17 +203,22 @@ def binary():
             return np.where(y == 0, dtype(3), y).astype(dtype) if dtype not in FLOATS else y
         low = 0.2 if op in ("Pow", "Xlogy") else -3
         for dtype in FLOATS + INTS:
-            yield Case(op, NAMES[dtype], [values([2, 1, 3], dtype, low, 3, 1), second([2, 1], dtype)],
+            yield Case(op, NAMES[dtype],
+                       [values([2, 1, 3], dtype, low, 3, 1), second([2, 1], dtype)],
                        tolerance=sums_if_broadcast(tolerance, [2, 1, 3], [2, 1]))
         sample = np.int32 if op in ("TruncateDiv", "TruncateMod") else F32
         for name, (a, b) in BROADCASTS.items():
-            yield Case(op, name, [values(a, sample, low, 3, 1), second(b, sample)], tolerance=sums_if_broadcast(tolerance, a, b))
+            yield Case(op, name, [values(a, sample, low, 3, 1), second(b, sample)],
+                       tolerance=sums_if_broadcast(tolerance, a, b))
         if sample is F32:
-            yield Case(op, "special", [SPECIAL[:, None], SPECIAL[None, :]], tolerance=tolerance, gradient=False)
+            yield Case(op, "special", [SPECIAL[:, None], SPECIAL[None, :]], tolerance=tolerance,
+                       gradient=False)
             n = len(SPECIAL)
             pairs = np.array(list(itertools.product(range(n), range(n))))
-            yield Case(op, "special_gradient", [SPECIAL[pairs[:, 0]], SPECIAL[pairs[:, 1]]], tolerance=tolerance)
-    signs = [np.array([7, -7, 7, -7, 6, -6, 0, 1], np.int32), np.array([3, 3, -3, -3, 3, 3, 5, -5], np.int32)]
+            yield Case(op, "special_gradient", [SPECIAL[pairs[:, 0]], SPECIAL[pairs[:, 1]]],
+                       tolerance=tolerance)
+    signs = [np.array([7, -7, 7, -7, 6, -6, 0, 1], np.int32),
+             np.array([3, 3, -3, -3, 3, 3, 5, -5], np.int32)]
     for op in ("FloorDiv", "FloorMod", "Div", "TruncateDiv", "TruncateMod"):
         yield Case(op, "signs", signs)
     for op in ("FloorDiv", "FloorMod"):
@@ -210,7 +231,8 @@ def binary():
     for n in (1, 2, 5):
         yield Case("AddN", f"of_{n}", [[floats([2, 3], key=k) for k in range(n)]], tolerance="sum")
     for dtype in FLOATS + INTS:
-        yield Case("AddN", NAMES[dtype], [[values([3], dtype, key=k) for k in range(3)]], tolerance="sum")
+        yield Case("AddN", NAMES[dtype], [[values([3], dtype, key=k) for k in range(3)]],
+                   tolerance="sum")
     for name, shape in EDGES.items():
         yield Case("AddN", name, [[floats(shape), floats(shape, key=2)]], tolerance="sum")
     for op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "LeftShift", "RightShift"):
@@ -230,7 +252,8 @@ def sums_if_broadcast(tolerance, a, b):
 def comparisons():
     for op in ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"):
         for dtype in FLOATS + INTS + ([np.bool_] if op in ("Equal", "NotEqual") else []):
-            yield Case(op, NAMES[dtype], [values([4, 1, 3], dtype, key=1), values([2, 1], dtype, key=2)])
+            yield Case(op, NAMES[dtype],
+                       [values([4, 1, 3], dtype, key=1), values([2, 1], dtype, key=2)])
         for name, (a, b) in BROADCASTS.items():
             yield Case(op, name, [ints(a, 0, 3, F32, 1), ints(b, 0, 3, F32, 2)])
         yield Case(op, "special", [SPECIAL[:, None], SPECIAL[None, :]])
@@ -238,11 +261,15 @@ def comparisons():
         for name, (a, b) in BROADCASTS.items():
             yield Case(op, name, [values(a, np.bool_, key=1), values(b, np.bool_, key=2)])
     for dtype in FLOATS + INTS + [np.bool_]:
-        yield Case("SelectV2", NAMES[dtype], [values([2, 3], np.bool_), values([2, 3], dtype, key=1), values([2, 3], dtype, key=2)])
-    for name, shapes in {"scalar": ([], [2, 3], [2, 3]), "broadcast": ([2, 1], [3], [4, 1, 1]), "condition": ([2, 3], [], []),
-                         "empty": ([0, 2], [1, 2], [2]), "one": ([1], [1], [1])}.items():
+        yield Case("SelectV2", NAMES[dtype],
+                   [values([2, 3], np.bool_), values([2, 3], dtype, key=1),
+                    values([2, 3], dtype, key=2)])
+    for name, shapes in {"scalar": ([], [2, 3], [2, 3]), "broadcast": ([2, 1], [3], [4, 1, 1]),
+                         "condition": ([2, 3], [], []), "empty": ([0, 2], [1, 2], [2]),
+                         "one": ([1], [1], [1])}.items():
         c, x, y = shapes
-        yield Case("SelectV2", name, [values(c, np.bool_), floats(x, key=1), floats(y, key=2)], tolerance="sum")
+        yield Case("SelectV2", name, [values(c, np.bool_), floats(x, key=1), floats(y, key=2)],
+                   tolerance="sum")
     yield Case("SelectV2", "special", [values([12], np.bool_), SPECIAL, SPECIAL[::-1].copy()])
 
 
@@ -252,9 +279,13 @@ def casts():
         x = values([2, 3], a, 0, 3) if b is np.uint8 or a is np.uint8 else values([2, 3], a, -3, 3)
         yield Case("Cast", f"{NAMES[a]}_to_{NAMES[b]}", [x], {"DstT": tf.as_dtype(b)})
     for a, b in itertools.product(FLOATS, FLOATS):
-        yield Case("Cast", f"special_{NAMES[a]}_to_{NAMES[b]}", [special(a)], {"DstT": tf.as_dtype(b)})
-    yield Case("Cast", "halfway", [F32([1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-11, 65504, 65520, 1e-7, 6e-8])], {"DstT": tf.float16})
-    yield Case("Cast", "halfway_bf16", [F32([1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-9, 3.4e38])], {"DstT": tf.bfloat16})
+        yield Case("Cast", f"special_{NAMES[a]}_to_{NAMES[b]}", [special(a)],
+                   {"DstT": tf.as_dtype(b)})
+    yield Case("Cast", "halfway",
+               [F32([1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-11, 65504, 65520, 1e-7, 6e-8])],
+               {"DstT": tf.float16})
+    yield Case("Cast", "halfway_bf16", [F32([1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-9, 3.4e38])],
+               {"DstT": tf.bfloat16})
     yield Case("Cast", "truncates", [F32([2.9, -2.9, 0.5, -0.5, 1e9])], {"DstT": tf.int32})
     yield Case("Cast", "wraps", [i32(300, -1, 255, 128, 65537)], {"DstT": tf.uint8})
     yield Case("Cast", "any_is_true", [F32([0, -0.0, 1e-30, np.nan, 2])], {"DstT": tf.bool})
@@ -265,8 +296,9 @@ def casts():
 
 # ---- reductions and searches
 
-AXES = {"one": ([2, 3, 4], [1]), "two": ([2, 3, 4], [0, 2]), "last": ([2, 3, 4], [-1]), "negative": ([2, 3, 4], [-3, -1]),
-        "vector": ([5], [0]), "scalar": ([], []), "none": ([2, 3], []), "all": ([2, 3], [0, 1]), "empty": ([0, 3], [0]),
+AXES = {"one": ([2, 3, 4], [1]), "two": ([2, 3, 4], [0, 2]), "last": ([2, 3, 4], [-1]),
+        "negative": ([2, 3, 4], [-3, -1]), "vector": ([5], [0]), "scalar": ([], []),
+        "none": ([2, 3], []), "all": ([2, 3], [0, 1]), "empty": ([0, 3], [0]),
         "empty_rest": ([3, 0], [0]), "ones": ([1, 1], [0]), "odd": ([7, 11, 3], [0, 1])}
 
 
@@ -274,25 +306,31 @@ def reductions():
     for op in ("Sum", "Mean", "Prod", "Max", "Min"):
         tolerance = "exact" if op in ("Max", "Min") else "sum"
         for dtype in FLOATS + INTS:
-            yield Case(op, NAMES[dtype], [values([2, 3, 2], dtype, 0.5, 1.5), i32(1)], {"keep_dims": False}, (1,), tolerance)
+            yield Case(op, NAMES[dtype], [values([2, 3, 2], dtype, 0.5, 1.5), i32(1)],
+                       {"keep_dims": False}, (1,), tolerance)
         for (name, (shape, axes)), keep in itertools.product(AXES.items(), (False, True)):
-            yield Case(op, name + ("_kept" if keep else ""), [floats(shape, 0.5, 1.5), i32(*axes)], {"keep_dims": keep}, (1,),
-                       "sum")
-        yield Case(op, "scalar_axis", [floats([2, 3]), scalar(1)], {"keep_dims": False}, (1,), "sum")
-        yield Case(op, "axes_i64", [floats([2, 3]), np.int64([0])], {"keep_dims": False}, (1,), "sum",
+            yield Case(op, name + ("_kept" if keep else ""), [floats(shape, 0.5, 1.5), i32(*axes)],
+                       {"keep_dims": keep}, (1,), "sum")
+        yield Case(op, "scalar_axis", [floats([2, 3]), scalar(1)], {"keep_dims": False}, (1,),
+                   "sum")
+        yield Case(op, "axes_i64", [floats([2, 3]), np.int64([0])], {"keep_dims": False}, (1,),
+                   "sum",
                    gradient=op != "Prod")  # TensorFlow's fails
         rows = np.stack([SPECIAL, np.roll(SPECIAL, 4)], 1)
         yield Case(op, "special", [rows, i32(1)], {"keep_dims": False}, (1,), "sum")
-        yield Case(op, "ties", [F32([[1, 2, 2], [0, 0, 0], [3, 0, 0]]), i32(1)], {"keep_dims": False}, (1,), "sum")
+        yield Case(op, "ties", [F32([[1, 2, 2], [0, 0, 0], [3, 0, 0]]), i32(1)],
+                   {"keep_dims": False}, (1,), "sum")
     yield Case("Sum", "long", [floats([2, 3001]), i32(1)], {"keep_dims": False}, (1,), "long_sum")
     yield Case("Mean", "long", [floats([3001, 2]), i32(0)], {"keep_dims": False}, (1,), "long_sum")
     for op in ("All", "Any"):
         for name, (shape, axes) in AXES.items():
-            yield Case(op, name, [values(shape, np.bool_), i32(*axes)], {"keep_dims": name == "two"}, (1,))
+            yield Case(op, name, [values(shape, np.bool_), i32(*axes)],
+                       {"keep_dims": name == "two"}, (1,))
     for dtype in FLOATS:
         yield Case("L2Loss", NAMES[dtype], [floats([2, 3], dtype=dtype)], tolerance="sum")
     for shape in ([], [1], [0, 3], [7, 11]):
-        yield Case("L2Loss", "x".join(map(str, shape)) or "scalar", [floats(shape)], tolerance="sum")
+        yield Case("L2Loss", "x".join(map(str, shape)) or "scalar", [floats(shape)],
+                   tolerance="sum")
 
 
 def scans():
@@ -301,17 +339,24 @@ def scans():
             attrs = {"exclusive": exclusive, "reverse": reverse}
             name = "_".join(["exclusive"] * exclusive + ["reverse"] * reverse) or "plain"
             for axis in (0, 1, -1):
-                yield Case(op, f"{name}_{axis}".replace("-", "m"), [floats([2, 3, 4], 0.5, 1.5), scalar(axis)], attrs, (1,), "sum")
+                yield Case(op, f"{name}_{axis}".replace("-", "m"),
+                           [floats([2, 3, 4], 0.5, 1.5), scalar(axis)], attrs, (1,), "sum")
         for dtype in FLOATS + INTS:
-            yield Case(op, NAMES[dtype], [values([2, 3], dtype), scalar(1)], {"exclusive": False, "reverse": False}, (1,), "sum")
+            yield Case(op, NAMES[dtype], [values([2, 3], dtype), scalar(1)],
+                       {"exclusive": False, "reverse": False}, (1,), "sum")
         for shape in ([1], [0, 3], [3, 0], [9, 1]):
-            yield Case(op, "x".join(map(str, shape)), [floats(shape), scalar(0)], {"exclusive": True, "reverse": False}, (1,), "sum")
-        yield Case(op, "special", [SPECIAL, scalar(0)], {"exclusive": False, "reverse": True}, (1,), "sum", gradient=False)
+            yield Case(op, "x".join(map(str, shape)), [floats(shape), scalar(0)],
+                       {"exclusive": True, "reverse": False}, (1,), "sum")
+        yield Case(op, "special", [SPECIAL, scalar(0)], {"exclusive": False, "reverse": True}, (1,),
+                   "sum", gradient=False)
     for lower, upper in ((0, 0), (1, 0), (0, 2), (-1, 0), (0, -1), (-1, -1), (2, 1)):
         name = f"{lower}_{upper}".replace("-", "m")
-        yield Case("MatrixBandPart", name, [floats([2, 4, 3]), scalar(lower, np.int64), scalar(upper, np.int64)], {}, (1, 2))
+        yield Case("MatrixBandPart", name,
+                   [floats([2, 4, 3]), scalar(lower, np.int64), scalar(upper, np.int64)], {},
+                   (1, 2))
     for dtype in FLOATS + INTS + [np.bool_]:
-        yield Case("MatrixBandPart", NAMES[dtype], [values([3, 3], dtype), scalar(0), scalar(-1)], {}, (1, 2))
+        yield Case("MatrixBandPart", NAMES[dtype], [values([3, 3], dtype), scalar(0), scalar(-1)],
+                   {}, (1, 2))
     yield Case("MatrixBandPart", "empty", [floats([0, 3, 2]), scalar(0), scalar(-1)], {}, (1, 2))
     yield Case("MatrixBandPart", "one", [floats([1, 1]), scalar(0), scalar(0)], {}, (1, 2))
     yield Case("MatrixBandPart", "odd", [floats([5, 7]), scalar(1), scalar(3)], {}, (1, 2))
@@ -320,40 +365,59 @@ def scans():
 def searches():
     for op in ("ArgMax", "ArgMin"):
         for dtype in FLOATS + INTS:
-            yield Case(op, NAMES[dtype], [values([3, 5], dtype), scalar(1)], {"output_type": tf.int64}, (1,))
-        for shape, axis in (([5], 0), ([2, 3, 4], 0), ([2, 3, 4], -2), ([1, 1], 1), ([0, 3], 1), ([7, 9], 0)):
-            yield Case(op, "_".join(map(str, shape + ["axis", axis])).replace("-", "m"), [ints(shape, 0, 3, F32), scalar(axis)],
-                       {"output_type": tf.int32}, (1,))
-        yield Case(op, "special", [np.stack([SPECIAL, np.roll(SPECIAL, 1), SPECIAL[::-1]]), scalar(1)], {"output_type": tf.int32}, (1,))
-        yield Case(op, "bool", [values([2, 5], np.bool_), scalar(1)], {"output_type": tf.int32}, (1,))
+            yield Case(op, NAMES[dtype], [values([3, 5], dtype), scalar(1)],
+                       {"output_type": tf.int64}, (1,))
+        for shape, axis in (([5], 0), ([2, 3, 4], 0), ([2, 3, 4], -2), ([1, 1], 1), ([0, 3], 1),
+                            ([7, 9], 0)):
+            yield Case(op, "_".join(map(str, shape + ["axis", axis])).replace("-", "m"),
+                       [ints(shape, 0, 3, F32), scalar(axis)], {"output_type": tf.int32}, (1,))
+        yield Case(op, "special", [np.stack([SPECIAL, np.roll(SPECIAL, 1), SPECIAL[::-1]]),
+                                   scalar(1)], {"output_type": tf.int32}, (1,))
+        yield Case(op, "bool", [values([2, 5], np.bool_), scalar(1)], {"output_type": tf.int32}, (1,
+                   ))
     for dtype in FLOATS + INTS:
-        yield Case("TopKV2", NAMES[dtype], [values([2, 7], dtype), scalar(3)], {"sorted": True}, (1,))
-    for shape, k in (([5], 5), ([5], 1), ([5], 0), ([2, 3, 4], 2), ([0, 4], 2), ([1, 1], 1), ([3, 33], 4)):
-        yield Case("TopKV2", "_".join(map(str, shape + ["k", k])), [ints(shape, 0, 9, F32), scalar(k)], {"sorted": True}, (1,), "sum")
+        yield Case("TopKV2", NAMES[dtype], [values([2, 7], dtype), scalar(3)], {"sorted": True}, (1,
+                   ))
+    for shape, k in (([5], 5), ([5], 1), ([5], 0), ([2, 3, 4], 2), ([0, 4], 2), ([1, 1], 1),
+                     ([3, 33], 4)):
+        yield Case("TopKV2", "_".join(map(str, shape + ["k", k])),
+                   [ints(shape, 0, 9, F32), scalar(k)], {"sorted": True}, (1,), "sum")
     for dtype in (np.int32, np.int64):
         for k in (1, 2, 5):
-            yield Case("InTopKV2", f"{NAMES[dtype]}_{k}", [floats([6, 5]), ints([6], 0, 5, dtype), scalar(k, dtype)], {}, (2,))
-    yield Case("InTopKV2", "ties", [F32([[1, 1, 1], [1, 2, 2], [0, 0, 1]]), i32(2, 0, 0), scalar(2)], {}, (2,))
-    yield Case("InTopKV2", "special", [F32([[np.nan, 1, 2], [np.inf, 1, 2], [1, 2, -np.inf], [1, 2, 3]]), i32(1, 1, 1, 7), scalar(2)],
+            yield Case("InTopKV2", f"{NAMES[dtype]}_{k}",
+                       [floats([6, 5]), ints([6], 0, 5, dtype), scalar(k, dtype)], {}, (2,))
+    yield Case("InTopKV2", "ties", [F32([[1, 1, 1], [1, 2, 2], [0, 0, 1]]), i32(2, 0, 0),
+                                    scalar(2)], {}, (2,))
+    yield Case("InTopKV2", "special",
+               [F32([[np.nan, 1, 2], [np.inf, 1, 2], [1, 2, -np.inf], [1, 2, 3]]), i32(1, 1, 1, 7),
+                scalar(2)],
                {}, (2,))
     yield Case("InTopKV2", "one", [floats([1, 1]), i32(0), scalar(1)], {}, (2,))
     yield Case("InTopKV2", "empty", [floats([0, 3]), i32(), scalar(1)], {}, (2,))
 
 
 def strings():
-    """AsString. fill=" " is missing, because a line of cases.txt cannot represent it; ops/strings_test tests it."""
-    formats = {"plain": {}, "width": dict(width=9), "zeros": dict(width=9, fill="0"), "left": dict(width=9, fill="-"),
+    """AsString. fill=" " is missing, because a line of cases.txt cannot represent it;
+    ops/strings_test tests it."""
+    formats = {"plain": {}, "width": dict(width=9), "zeros": dict(width=9, fill="0"),
+               "left": dict(width=9, fill="-"),
                "signs": dict(width=9, fill="+"), "hash": dict(width=9, fill="#")}
-    of_floats = {"precision": dict(precision=3), "none": dict(precision=0), "scientific": dict(scientific=True),
-                 "shortest": dict(shortest=True), "digits": dict(shortest=True, precision=9), "all": dict(precision=2, width=12, fill="+", scientific=True)}
+    of_floats = {"precision": dict(precision=3), "none": dict(precision=0),
+                 "scientific": dict(scientific=True), "shortest": dict(shortest=True),
+                 "digits": dict(shortest=True, precision=9),
+                 "all": dict(precision=2, width=12, fill="+", scientific=True)}
     defaults = dict(precision=-1, scientific=False, shortest=False, width=-1, fill="")
     for dtype in FLOATS + INTS + [np.bool_]:
         for name, attrs in {**formats, **(of_floats if dtype in FLOATS else {})}.items():
-            yield Case("AsString", f"{NAMES[dtype]}_{name}", [values([5], dtype, -300, 300)], {**defaults, **attrs})
-    for name, attrs in {**formats, "ignored": dict(precision=2), "cut": dict(precision=2, width=9), "narrow": dict(width=2)}.items():
-        yield Case("AsString", f"str_{name}", [np.array([b"abcdef", b"", b"a\0b"], object)], {**defaults, **attrs})
+            yield Case("AsString", f"{NAMES[dtype]}_{name}", [values([5], dtype, -300, 300)],
+                       {**defaults, **attrs})
+    for name, attrs in {**formats, "ignored": dict(precision=2), "cut": dict(precision=2, width=9),
+                        "narrow": dict(width=2)}.items():
+        yield Case("AsString", f"str_{name}", [np.array([b"abcdef", b"", b"a\0b"], object)],
+                   {**defaults, **attrs})
     for name in ("plain", "scientific", "shortest", "zeros"):
-        yield Case("AsString", f"special_{name}", [SPECIAL], {**defaults, **{**formats, **of_floats}[name]})
+        yield Case("AsString", f"special_{name}", [SPECIAL],
+                   {**defaults, **{**formats, **of_floats}[name]})
     limits = np.int64([np.iinfo(np.int64).min, np.iinfo(np.int64).max])
     yield Case("AsString", "limits", [limits], defaults)
     for name, shape in {"one": [1], "empty": [0, 3], "odd": [3, 5]}.items():
@@ -365,6 +429,7 @@ def all_cases():
     import functions  # noqa: PLC0415
     import linear  # noqa: PLC0415
     import networks  # noqa: PLC0415
-    for table in (unary, activation_gradients, binary, comparisons, casts, reductions, scans, searches, strings, *moves.TABLES,
-                  *networks.TABLES, *linear.TABLES, *functions.TABLES):
+    for table in (unary, activation_gradients, binary, comparisons, casts, reductions, scans,
+                  searches, strings, *moves.TABLES, *networks.TABLES, *linear.TABLES,
+                  *functions.TABLES):
         yield from map(mark_absent, table())

@@ -1,4 +1,5 @@
-"""Rows of functions that consist of several ops: op `fn.NAME` is the C++ function NAME. See cases.py."""
+"""Rows of functions that consist of several ops: op `fn.NAME` is the C++ function NAME. See
+cases.py."""
 
 import numpy as np
 import tensorflow as tf
@@ -7,25 +8,31 @@ from cases import EDGES, F32, SPECIAL, Case, floats, i32, ints  # noqa: F401
 
 
 def activations():
-    functions = {"Swish": tf.nn.swish, "Gelu": tf.nn.gelu, "GeluApproximate": lambda x: tf.nn.gelu(x, approximate=True)}
+    functions = {"Swish": tf.nn.swish, "Gelu": tf.nn.gelu,
+                 "GeluApproximate": lambda x: tf.nn.gelu(x, approximate=True)}
     for name, run in functions.items():
         for edge, shape in EDGES.items():
             yield Case("fn." + name, edge, [floats(shape, -4, 4)], tolerance="composed", run=run)
-        yield Case("fn." + name, "far", [F32([-100, -7, -2.5, -1, -0.25, 0, 0.25, 1, 3, 6, 7, 100])], tolerance="composed", run=run)
+        yield Case("fn." + name, "far",
+                   [F32([-100, -7, -2.5, -1, -0.25, 0, 0.25, 1, 3, 6, 7, 100])],
+                   tolerance="composed", run=run)
 
 
 def losses():
     def sigmoid(labels, logits):
         return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
     for edge, shape in EDGES.items():
-        yield Case("fn.SigmoidCrossEntropyWithLogits", edge, [floats(shape, 0, 1, key=1), floats(shape, -6, 6, key=2)],
+        yield Case("fn.SigmoidCrossEntropyWithLogits", edge,
+                   [floats(shape, 0, 1, key=1), floats(shape, -6, 6, key=2)],
                    tolerance="composed", run=sigmoid)
-    yield Case("fn.SigmoidCrossEntropyWithLogits", "far", [F32([0, 1, 0.5, 1, 0]), F32([1e4, -1e4, 0, -0.0, 88])], tolerance="composed",
+    yield Case("fn.SigmoidCrossEntropyWithLogits", "far",
+               [F32([0, 1, 0.5, 1, 0]), F32([1e4, -1e4, 0, -0.0, 88])], tolerance="composed",
                run=sigmoid)
     for axis in (0, 1, -1):
         name = f"axis_{axis}".replace("-", "m")
         for op, run in {"Softmax": tf.nn.softmax, "LogSoftmax": tf.nn.log_softmax}.items():
-            yield Case(f"fn.{op}", name, [floats([3, 5, 2], -4, 4)], tolerance="composed", run=lambda x, run=run, axis=axis: run(x, axis))
+            yield Case(f"fn.{op}", name, [floats([3, 5, 2], -4, 4)], tolerance="composed",
+                       run=lambda x, run=run, axis=axis: run(x, axis))
 
 
 def normalizations():
@@ -35,11 +42,15 @@ def normalizations():
     def layer(x, scale, offset):
         mean, variance = tf.nn.moments(x, [-1], keepdims=True)
         return tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-3)
-    for name, shape in {"plain": [2, 2, 3, 4], "rows": [7, 5], "one": [1, 1], "empty": [0, 3]}.items():
+    for name, shape in {"plain": [2, 2, 3, 4], "rows": [7, 5], "one": [1, 1],
+                        "empty": [0, 3]}.items():
         c = shape[-1:]
-        vectors = [floats(c, key=2), floats(c, 0.5, 2, key=3), floats(c, key=4), floats(c, 0.5, 2, key=5)]
-        yield Case("fn.BatchNormalization", name, [floats(shape, key=1)] + vectors, tolerance="composed", run=batch)
-        yield Case("fn.LayerNorm", name, [floats(shape, key=1), vectors[1], vectors[0]], tolerance="statistics", run=layer)
+        vectors = [floats(c, key=2), floats(c, 0.5, 2, key=3), floats(c, key=4),
+                   floats(c, 0.5, 2, key=5)]
+        yield Case("fn.BatchNormalization", name, [floats(shape, key=1)] + vectors,
+                   tolerance="composed", run=batch)
+        yield Case("fn.LayerNorm", name, [floats(shape, key=1), vectors[1], vectors[0]],
+                   tolerance="statistics", run=layer)
         yield Case("fn.L2Normalize", name, [floats(shape, 0.2, 2, key=1)], tolerance="statistics",
                    run=lambda x: tf.math.l2_normalize(x, axis=-1))
 
@@ -50,25 +61,30 @@ def pools():
     for op, (size, padding) in windows.items():
         def run(x, size=size, padding=padding):
             return tf.nn.max_pool2d(tf.nn.relu(x), size, 2, padding)
-        for name, shape in {"odd": [2, 5, 7, 3], "vectors": [2, 4, 6, 32], "empty": [0, 4, 4, 2]}.items():
+        for name, shape in {"odd": [2, 5, 7, 3], "vectors": [2, 4, 6, 32],
+                            "empty": [0, 4, 4, 2]}.items():
             yield Case(op, name, [floats(shape, key=6)], tolerance="sum", run=run)
-            yield Case(op, f"{name}_ties", [ints(shape, -1, 2, F32, key=7)], tolerance="sum", run=run)
+            yield Case(op, f"{name}_ties", [ints(shape, -1, 2, F32, key=7)], tolerance="sum",
+                       run=run)
 
 
 def orderings():
     """The last digit of a name is the axis."""
-    rows = {"axis_m1": floats([5, 7]), "axis_0": floats([3, 5, 2]), "axis_1": floats([2, 3, 4]), "ties_1": ints([3, 9], 0, 4, F32),
-            "one_0": floats([1]), "empty_1": floats([0, 3]), "i32_0": ints([11]), "lowest_0": i32(5, -2**31, 2**31 - 1, -1)}
+    rows = {"axis_m1": floats([5, 7]), "axis_0": floats([3, 5, 2]), "axis_1": floats([2, 3, 4]),
+            "ties_1": ints([3, 9], 0, 4, F32), "one_0": floats([1]), "empty_1": floats([0, 3]),
+            "i32_0": ints([11]), "lowest_0": i32(5, -2**31, 2**31 - 1, -1)}
     for name, x in rows.items():
         axis = -1 if name == "axis_m1" else int(name[-1])
         for op, run in {"Sort": tf.sort, "ArgSort": tf.argsort}.items():
             for direction in ("ASCENDING", "DESCENDING"):
                 yield Case(f"fn.{op}{direction.title()}", name, [x], tolerance="composed",
-                           run=lambda x, run=run, axis=axis, direction=direction: run(x, axis, direction))
+                           run=lambda x, run=run, axis=axis,
+                           direction=direction: run(x, axis, direction))
 
 
 def statistics():
-    for name, (shape, axes) in {"all": ([3, 5], [0, 1]), "rows": ([7, 4], [0]), "one": ([1], [0]), "images": ([2, 3, 5, 2], [0, 1, 2])}.items():
+    for name, (shape, axes) in {"all": ([3, 5], [0, 1]), "rows": ([7, 4], [0]), "one": ([1], [0]),
+                                "images": ([2, 3, 5, 2], [0, 1, 2])}.items():
         shift = [n for axis, n in enumerate(shape) if axis not in axes]
 
         def sums(x, axes=axes):
@@ -77,22 +93,31 @@ def statistics():
         def moments(x, shift, axes=axes):
             return tf.nn.normalize_moments(*tf.nn.sufficient_statistics(x, axes, shift))
         yield Case("fn.SufficientStatistics", name, [floats(shape)], tolerance="sum", run=sums)
-        yield Case("fn.NormalizeMoments", name, [floats(shape), floats(shift, key=2)], tolerance="statistics", run=moments)
-    for name, x in {"f32": floats([7, 5], -1, 6), "edges": F32([-1, 0, 0.999, 1, 4.999, 5, 1e9]), "i32": ints([9], -2, 9), "empty": floats([0]),
+        yield Case("fn.NormalizeMoments", name, [floats(shape), floats(shift, key=2)],
+                   tolerance="statistics", run=moments)
+    for name, x in {"f32": floats([7, 5], -1, 6), "edges": F32([-1, 0, 0.999, 1, 4.999, 5, 1e9]),
+                    "i32": ints([9], -2, 9), "empty": floats([0]),
                     "one": floats([])}.items():
         low, high = (x.dtype.type(0), x.dtype.type(5))
-        yield Case("fn.HistogramFixedWidth", name, [x], run=lambda x, low=low, high=high: tf.histogram_fixed_width(x, [low, high], 5))
+        yield Case("fn.HistogramFixedWidth", name, [x], run=lambda x, low=low,
+                   high=high: tf.histogram_fixed_width(x, [low, high], 5))
     # In C++ the name of the case selects the range.
     ranges = {"tenths": (F32([0, 0.1, 0.2, 0.3]), 0, 0.3, 3),
-              "hundred": (np.concatenate([floats([60], -11, 11), np.linspace(-10, 10, 101).astype(np.float32)]), -10, 10, 100),
-              "f64": (np.linspace(-0.3, 0.9, 13), -0.3, 0.9, 12), "infinite": (F32([-np.inf, 0.5, np.inf]), 0, 1, 4),
-              "i32_extremes": (i32(2**31 - 1, 0, -2**31), -10, 100, 3), "i32_widest": (i32(-2**31, 0, 2**31 - 1), -2**31, 2**31 - 1, 4)}
+              "hundred": (np.concatenate([floats([60], -11, 11),
+                                          np.linspace(-10, 10, 101).astype(np.float32)]), -10, 10,
+                          100),
+              "f64": (np.linspace(-0.3, 0.9, 13), -0.3, 0.9, 12),
+              "infinite": (F32([-np.inf, 0.5, np.inf]), 0, 1, 4),
+              "i32_extremes": (i32(2**31 - 1, 0, -2**31), -10, 100, 3),
+              "i32_widest": (i32(-2**31, 0, 2**31 - 1), -2**31, 2**31 - 1, 4)}
     for name, (x, low, high, nbins) in ranges.items():
         yield Case("fn.HistogramFixedWidth", name, [x],
-                   run=lambda x, r=np.asarray([low, high], x.dtype), nbins=nbins: tf.histogram_fixed_width(x, r, nbins))
+                   run=lambda x, r=np.asarray([low, high], x.dtype),
+                   nbins=nbins: tf.histogram_fixed_width(x, r, nbins))
     for name, sizes in {"two": [3, 5], "three": [2, 1, 3], "one": [4], "empty": [2, 0]}.items():
         for indexing in ("xy", "ij"):
-            yield Case("fn.Meshgrid" + indexing.upper(), name, [floats([n], key=k) for k, n in enumerate(sizes)], tolerance="sum",
+            yield Case("fn.Meshgrid" + indexing.upper(), name,
+                       [floats([n], key=k) for k, n in enumerate(sizes)], tolerance="sum",
                        run=lambda *x, indexing=indexing: tf.meshgrid(*x, indexing=indexing))
 
 

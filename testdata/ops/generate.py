@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the results of TensorFlow's ops and gradients for the table in cases.py: cases.txt and the checkpoint goldens.*.
+"""Writes the results of TensorFlow's ops and gradients for the table in cases.py: cases.txt and the
+checkpoint goldens.*.
 
 Command: python generate.py     (needs tensorflow-cpu 2.15.1; writes into the folder of this script)
-The output is the same at every run on one machine. On another machine, the last bits of roots, logarithms and similar
-functions may differ. estimator/ops/golden_test.cc and golden_functions_test.cc read the files.
-estimator/ops/testing/golden_table.h describes the formats of cases.txt and absent.txt.
+The output is the same at every run on one machine. On another machine, the last bits of roots,
+logarithms and similar functions may differ. estimator/ops/golden_test.cc and
+golden_functions_test.cc read the files. estimator/ops/testing/golden_table.h describes the formats
+of cases.txt and absent.txt.
 """
 
 import os
@@ -37,11 +39,13 @@ def default_value(value):
     kind = value.WhichOneof("value")
     if kind == "list":
         return list(value.list.i) or [s.decode() for s in value.list.s] or list(value.list.f)
-    return value.s.decode() if kind == "s" else tf.as_dtype(value.type) if kind == "type" else getattr(value, kind)
+    return value.s.decode() if kind == "s" else tf.as_dtype(
+        value.type) if kind == "type" else getattr(value, kind)
 
 
 def add_op(op, inputs, attrs):
-    """Adds a node of `op`. The inputs are in the order of its definition; lists are Python lists."""
+    """Adds a node of `op`. The inputs are in the order of its definition; lists are Python
+    lists."""
     definition = op_def_registry.get(op)
     arguments = dict(zip([arg.name for arg in definition.input_arg], inputs))
     hidden = inferred_attrs(definition)
@@ -124,11 +128,13 @@ class Writer:
                 feeds[i] = v1.placeholder(value.dtype, value.shape)
                 return feeds[i]
 
-            inputs = [[operand(v) for v in x] if isinstance(x, list) else operand(x) for x in case.inputs]
+            inputs = [[operand(v) for v in x] if isinstance(x, list) else operand(x)
+                      for x in case.inputs]
             op = None if case.run else add_op(case.op, inputs, case.attrs)
             compute = case.run or case.by
             results = tf.nest.flatten(compute(*inputs)) if compute else op.outputs
-            outputs = {i: results[i] for i in (range(len(results)) if case.out is None else case.out)}
+            outputs = {i: results[i] for i in (range(len(results)) if case.out is None
+                                               else case.out)}
             words = [f"inputs={count}", f"outputs={len(results)}"]
             if case.const:
                 words.append("const=" + ",".join(map(str, case.const)))
@@ -153,34 +159,40 @@ class Writer:
 
     @staticmethod
     def gradients(case, outputs, feeds, tensors, random):
-        """Returns d(sum of dy * y) / dx of every floating input that is not a constant, or None if the op has no gradient."""
+        """Returns d(sum of dy * y) / dx of every floating input that is not a constant, or None if
+        the op has no gradient."""
         ys = {i: t for i, t in outputs.items() if t.dtype.is_floating and i in (case.ys or outputs)}
         xs = {i: t for i, t in feeds.items() if t.dtype.is_floating}
         if not case.gradient or not ys or not xs:
             return None
         for i, y in ys.items():
-            tensors[f"dy/{i}"] = random.uniform(-1, 1, y.shape.as_list()).astype(y.dtype.as_numpy_dtype)
+            tensors[f"dy/{i}"] = random.uniform(-1, 1, y.shape.as_list()).astype(
+                y.dtype.as_numpy_dtype)
         try:
-            d = v1.gradients(list(ys.values()), list(xs.values()), [tf.constant(tensors[f"dy/{i}"]) for i in ys])
+            d = v1.gradients(list(ys.values()), list(xs.values()),
+                             [tf.constant(tensors[f"dy/{i}"]) for i in ys])
         except LookupError:
             return None
         return dict(zip(xs, map(lambda t: None if t is None else tf.convert_to_tensor(t), d)))
 
     @staticmethod
     def run_update(case, key):
-        """Runs an Apply op, whose state is in variables. The outputs are the values of the variables after it."""
+        """Runs an Apply op, whose state is in variables. The outputs are the values of the
+        variables after it."""
         del key
         with tf.Graph().as_default() as graph:
             variables = [v1.Variable(x, use_resource=False) for x in case.inputs[:case.states]]
             refs = [v._ref() for v in variables]  # the op takes references
-            op = add_op(case.op, refs + [tf.constant(x) for x in case.inputs[case.states:]], case.attrs)
+            op = add_op(case.op, refs + [tf.constant(x) for x in case.inputs[case.states:]],
+                        case.attrs)
             with session(graph) as s:
                 s.run(v1.global_variables_initializer())
                 s.run(op)
                 after = s.run([v._ref() for v in variables])
             words = [f"inputs={len(case.inputs)}", f"outputs={case.states}"]
             hidden = inferred_attrs(op.op_def) | {"use_locking"}
-            words += [f"{name}=" + attr_text(value, "attr") for name, value in sorted(op.node_def.attr.items())
+            words += [f"{name}=" + attr_text(value, "attr") for name,
+                      value in sorted(op.node_def.attr.items())
                       if not name.startswith("_") and name not in hidden]
         tensors = {f"in/{i}": x for i, x in enumerate(case.inputs)}
         tensors.update({f"out/{i}": x for i, x in enumerate(after)})
@@ -191,10 +203,12 @@ class Writer:
         names = sorted(self.tensors)
         with tf.Graph().as_default() as graph, session(graph) as s:
             values = [tf.constant(np.asarray(self.tensors[name])) for name in names]
-            s.run(tf.raw_ops.SaveV2(prefix=prefix, tensor_names=names, shape_and_slices=[""] * len(names), tensors=values))
+            s.run(tf.raw_ops.SaveV2(prefix=prefix, tensor_names=names,
+                                    shape_and_slices=[""] * len(names), tensors=values))
         for name, lines in (("cases.txt", self.lines), ("absent.txt", self.absent)):
             with open(os.path.join(HERE, name), "w", encoding="utf-8") as out:
-                out.write(f"# Written by generate.py with TensorFlow {tf.__version__}: do not edit.\n")
+                out.write(f"# Written by generate.py with TensorFlow {tf.__version__}: do not "
+                          f"edit.\n")
                 out.write("\n".join(lines) + "\n")
 
 
@@ -208,7 +222,8 @@ def main():
         except TypeError as e:
             refused, why = cases.TYPE, e
         except tf.errors.InvalidArgumentError as e:
-            refused, why = cases.KERNEL if "No OpKernel was registered" in str(e) else cases.REFUSED, e
+            refused, why = cases.KERNEL if "No OpKernel was registered" in str(
+                e) else cases.REFUSED, e
         except (tf.errors.OpError, ValueError) as e:
             refused, why = cases.REFUSED, e
         if refused and refused != case.absent:
@@ -218,8 +233,10 @@ def main():
     if errors:
         raise SystemExit("\n".join(errors))
     writer.write()
-    size = sum(os.path.getsize(os.path.join(HERE, f)) for f in os.listdir(HERE) if f.startswith(("goldens", "cases.txt", "absent.txt")))
-    print(f"{len(writer.absent)} rows without a golden; {len(writer.lines)} cases of {len({line.split()[0] for line in writer.lines})} ops, {size / 1e6:.2f} MB")
+    size = sum(os.path.getsize(os.path.join(HERE, f)) for f in os.listdir(HERE)
+               if f.startswith(("goldens", "cases.txt", "absent.txt")))
+    print(f"{len(writer.absent)} rows without a golden; {len(writer.lines)} cases of "
+          f"{len({line.split()[0] for line in writer.lines})} ops, {size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

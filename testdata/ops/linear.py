@@ -1,14 +1,15 @@
 """Rows of linear algebra. See cases.py.
 
-The operands are well-conditioned, so that a rounding of an intermediate value stays small. The vectors of a decomposition
-have the sign that Eigen gives them, here and in TensorFlow.
+The operands are well-conditioned, so that a rounding of an intermediate value stays small. The
+vectors of a decomposition have the sign that Eigen gives them, here and in TensorFlow.
 """
 
 import numpy as np
 
 from cases import F32, F64, NAMES, Case, floats
 
-SQUARES = {"one": [1, 1], "odd": [3, 5, 5], "even": [2, 2, 4, 4], "empty": [0, 3, 3], "no_rows": [2, 0, 0]}
+SQUARES = {"one": [1, 1], "odd": [3, 5, 5], "even": [2, 2, 4, 4], "empty": [0, 3, 3],
+           "no_rows": [2, 0, 0]}
 
 
 def identity_like(x):
@@ -57,32 +58,39 @@ def solvers():
             yield Case("LogMatrixDeterminant", end, [dominant(shape, dtype)], ys=[1], **some)
             for adjoint in (False, True):
                 ending = end + "_adjoint" * adjoint
-                yield Case("MatrixInverse", ending, [dominant(shape, dtype)], {"adjoint": adjoint}, **some)
-                yield Case("MatrixSolve", ending, [dominant(shape, dtype), rhs], {"adjoint": adjoint}, **some)
+                yield Case("MatrixInverse", ending, [dominant(shape, dtype)], {"adjoint": adjoint},
+                           **some)
+                yield Case("MatrixSolve", ending, [dominant(shape, dtype), rhs],
+                           {"adjoint": adjoint}, **some)
                 for lower in (False, True):
-                    yield Case("MatrixTriangularSolve", ending + "_lower" * lower, [dominant(shape, dtype), rhs],
-                               {"adjoint": adjoint, "lower": lower}, **some)
+                    yield Case("MatrixTriangularSolve", ending + "_lower" * lower,
+                               [dominant(shape, dtype), rhs], {"adjoint": adjoint, "lower": lower},
+                               **some)
     yield Case("MatrixTriangularSolve", "broadcast", [dominant([2, 1, 3, 3]), floats([4, 3, 2])],
                {"adjoint": False, "lower": True}, tolerance="solution")
-    yield Case("LogMatrixDeterminant", "signs", [dominant([4, 3, 3]) * F32([1, -1, -1]).reshape(3, 1)], ys=[1],
+    yield Case("LogMatrixDeterminant", "signs",
+               [dominant([4, 3, 3]) * F32([1, -1, -1]).reshape(3, 1)], ys=[1],
                tolerance="solution")
-    yield Case("LogMatrixDeterminant", "singular", [np.zeros([2, 2], F32)], gradient=False, tolerance="solution")
+    yield Case("LogMatrixDeterminant", "singular", [np.zeros([2, 2], F32)], gradient=False,
+               tolerance="solution")
 
 
 def least_squares():
-    shapes = {"one": [1, 1], "tall": [2, 5, 3], "wide": [2, 3, 5], "square": [3, 3], "empty": [0, 3, 2]}
+    shapes = {"one": [1, 1], "tall": [2, 5, 3], "wide": [2, 3, 5], "square": [3, 3],
+              "empty": [0, 3, 2]}
     for name, shape in shapes.items():
         for dtype in (F32, F64):
             for fast in (True, False):
                 matrix = spread(shape, dtype)
                 rhs = floats(rows_of(shape, 1 if name == "one" else 2), dtype=dtype, key=5)
-                yield Case("MatrixSolveLs", f"{name}_{NAMES[dtype]}" + "_fast" * fast, [matrix, rhs, np.array(0.25, F64)],
-                           {"fast": fast}, (2,), "solution", gradient=fast)
+                yield Case("MatrixSolveLs", f"{name}_{NAMES[dtype]}" + "_fast" * fast,
+                           [matrix, rhs, np.array(0.25, F64)], {"fast": fast}, (2,), "solution",
+                           gradient=fast)
 
 
 def decompositions():
-    shapes = {"one": [1, 1], "tall": [2, 5, 3], "wide": [2, 3, 5], "square": [2, 4, 4], "empty": [0, 3, 2],
-              "no_columns": [3, 0], "near": [4, 3]}
+    shapes = {"one": [1, 1], "tall": [2, 5, 3], "wide": [2, 3, 5], "square": [2, 4, 4],
+              "empty": [0, 3, 2], "no_columns": [3, 0], "near": [4, 3]}
     for name, shape in shapes.items():
         for dtype in (F32, F64):
             end = f"{name}_{NAMES[dtype]}"
@@ -93,15 +101,17 @@ def decompositions():
                 yield Case("Qr", ending, [x], {"full_matrices": full},
                            gradient=has_gradient and not (full and shape[-2] > shape[-1]), **some)
                 yield Case("Svd", ending, [x], {"full_matrices": full, "compute_uv": True},
-                           gradient=has_gradient and not (full and abs(shape[-2] - shape[-1]) > 1), **some)
-            yield Case("Svd", end + "_values", [x], {"full_matrices": False, "compute_uv": False}, out=[0], ys=[0],
-                       gradient=has_gradient, **some)
+                           gradient=has_gradient and not (full and abs(shape[-2] - shape[-1]) > 1),
+                           **some)
+            yield Case("Svd", end + "_values", [x], {"full_matrices": False, "compute_uv": False},
+                       out=[0], ys=[0], gradient=has_gradient, **some)
     for name, shape in SQUARES.items():
         for dtype in (F32, F64):
             end, x = f"{name}_{NAMES[dtype]}", separated(shape, dtype)
             some = dict(gradient=shape[-1] > 0, tolerance="solution")
             yield Case("SelfAdjointEigV2", end, [x], {"compute_v": True}, **some)
-            yield Case("SelfAdjointEigV2", end + "_values", [x], {"compute_v": False}, out=[0], ys=[0], **some)
+            yield Case("SelfAdjointEigV2", end + "_values", [x], {"compute_v": False}, out=[0],
+                       ys=[0], **some)
 
 
 TABLES = [solvers, least_squares, decompositions]

@@ -1,5 +1,5 @@
-"""The common part of every case's generate.py. Runs a model in TensorFlow 2.15.1 (graph mode, one thread) and writes
-the results into the case's folder. README.md describes the format.
+"""The common part of every case's generate.py. Runs a model in TensorFlow 2.15.1 (graph mode, one
+thread) and writes the results into the case's folder. README.md describes the format.
 """
 
 import hashlib
@@ -20,45 +20,58 @@ tf1.logging.set_verbosity(tf1.logging.ERROR)
 VERSION = "2.15.1"
 SEED = 1  # of the graph
 # The ops whose outputs are recorded as forward tensors, unless a case chooses others.
-FORWARD_OPS = {"AvgPool", "BiasAdd", "Conv2D", "Elu", "FusedBatchNormV3", "MatMul", "MaxPool", "Mean", "Relu", "Softmax",
-               "Tanh"}
+FORWARD_OPS = {"AvgPool", "BiasAdd", "Conv2D", "Elu", "FusedBatchNormV3", "MatMul", "MaxPool",
+               "Mean", "Relu", "Softmax", "Tanh"}
 
 
 class Step:
-    """The result of a case's model function. TRAIN: loss and train_op; EVAL: loss; PREDICT: predictions (a dict)."""
+    """The result of a case's model function. TRAIN: loss and train_op; EVAL: loss; PREDICT:
+    predictions (a dict)."""
 
     def __init__(self, loss=None, train_op=None, predictions=None):
         self.loss, self.train_op, self.predictions = loss, train_op, predictions or {}
 
 
-def generate(case_file, model_fn, description, *, batches=None, shared=None, mode="TRAIN", num_steps=50,
-             initial=None, steps_before=0, random=False, forward_ops=None, max_forward_elements=60000,
-             without=(), max_values=None, own_first_step=False, rtol=None, variable_rtol=None, atol=None):
+def generate(case_file, model_fn, description, *, batches=None, shared=None, mode="TRAIN",
+             num_steps=50, initial=None, steps_before=0, random=False, forward_ops=None,
+             max_forward_elements=60000, without=(), max_values=None, own_first_step=False,
+             rtol=None, variable_rtol=None, atol=None):
     """Writes the folder of the case whose generate.py is case_file.
 
-    model_fn(features, labels): builds the model and returns a Step. features and labels are each a tensor, or a dict of
+    model_fn(features, labels): builds the model and returns a Step. features and labels are each a
+    tensor, or a dict of
       tensors if batches has names below "features/", "labels/".
-    batches: {"features" | "features/<name>" | "labels" | "labels/<name>": array [batches, batch, ...]}.
-    shared: instead of batches: a folder of generate_shared, whose initial checkpoint, batches, forward tensors and
+    batches: {"features" | "features/<name>" | "labels" | "labels/<name>": array [batches, batch,
+    ...]}. shared: instead of batches: a folder of generate_shared, whose initial checkpoint,
+    batches, forward tensors and
       gradients this case uses.
     initial: {variable: array}: replaces values of the initializers, before anything is recorded.
-    forward_ops: the ops whose outputs are recorded; None: FORWARD_OPS; set(): none. An output that TensorFlow cannot
-      fetch (inside a while_loop or a cond), or whose shape is not static, is left out with a line that says so.
+    forward_ops: the ops whose outputs are recorded; None: FORWARD_OPS; set(): none. An output that
+    TensorFlow cannot
+      fetch (inside a while_loop or a cond), or whose shape is not static, is left out with a line
+      that says so.
     max_forward_elements: larger outputs are left out.
-    steps_before: TRAIN: the number of steps before the initial checkpoint, which then has slots and global_step too. The
-      environment variable REFERENCE_STEPS_BEFORE sets it for every case that is not random. (In a random case, the
-      numbers of an op depend on how often its session drew before.)
-    random: True if ops with their own seeds draw random numbers. Each op then draws once per step, as in a training
-      loop: loss and update are computed in one run, in a session that has run nothing else. The update has to wait for
-      the loss.
-    without: parts of names of variables that are not recorded, with their slots and gradients: those whose true gradient
-      is 0, so that the computed one is rounding errors. README.md explains this (section "Rounding errors alone").
-    max_values: variables with more elements are recorded by the norms of all steps only, without their values and
-      gradients, and the initial checkpoint lacks their slots, which start at 0. It keeps the reference of a large
-      network small.
-    own_first_step: with shared: records the forward tensors and gradients of this case, for a case whose network differs
+    steps_before: TRAIN: the number of steps before the initial checkpoint, which then has slots and
+    global_step too. The
+      environment variable REFERENCE_STEPS_BEFORE sets it for every case that is not random. (In a
+      random case, the numbers of an op depend on how often its session drew before.)
+    random: True if ops with their own seeds draw random numbers. Each op then draws once per step,
+    as in a training
+      loop: loss and update are computed in one run, in a session that has run nothing else. The
+      update has to wait for the loss.
+    without: parts of names of variables that are not recorded, with their slots and gradients:
+    those whose true gradient
+      is 0, so that the computed one is rounding errors. README.md explains this (section "Rounding
+      errors alone").
+    max_values: variables with more elements are recorded by the norms of all steps only, without
+    their values and
+      gradients, and the initial checkpoint lacks their slots, which start at 0. It keeps the
+      reference of a large network small.
+    own_first_step: with shared: records the forward tensors and gradients of this case, for a case
+    whose network differs
       from that of the shared folder.
-    rtol, variable_rtol, atol: tolerances, if the defaults (1e-5, 1e-4, 0) do not fit. The case states the reason.
+    rtol, variable_rtol, atol: tolerances, if the defaults (1e-5, 1e-4, 0) do not fit. The case
+    states the reason.
     """
     folder = _folder(case_file)
     run = _Run(model_fn, _read_batches(shared) if shared else batches, mode)
@@ -89,31 +102,35 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
                 if name.startswith("forward/") or not any(part in name for part in without)}
     if max_values is not None:
         expected = {name: value for name, value in expected.items()
-                    if not name.startswith(("gradient/", "step_1/", "final/")) or np.size(value) <= max_values}
+                    if not name.startswith(("gradient/", "step_1/", "final/"))
+                    or np.size(value) <= max_values}
     _write_bundle(os.path.join(folder, "results"), expected)
     relative = os.path.relpath(os.path.abspath(shared), folder) if shared else "."
     begin = os.path.normpath(os.path.join(relative if begins_as_shared else ".", "initial"))
     lines = ["# Written by generate.py. Text form of tools/replay/reference.proto.",
-             f'description: "{description}"', f'made_by: "TensorFlow {tf.__version__}"', f"mode: {mode}",
-             f"num_steps: {num_steps}", f'initial_checkpoint: "{begin}"',
+             f'description: "{description}"', f'made_by: "TensorFlow {tf.__version__}"',
+             f"mode: {mode}", f"num_steps: {num_steps}", f'initial_checkpoint: "{begin}"',
              f'batches: "{os.path.normpath(os.path.join(relative, "batches"))}"']
     if random:
         lines.append(f"random_seed: {SEED}")
     if begins_as_shared and not own_first_step:
         lines.append(f'expected: "{os.path.normpath(os.path.join(relative, "step_1"))}"')
     lines.append('expected: "results"')
-    lines += [f"{name}: {value:g}" for name, value in (("rtol", rtol), ("variable_rtol", variable_rtol), ("atol", atol))
+    lines += [f"{name}: {value:g}" for name,
+              value in (("rtol", rtol), ("variable_rtol", variable_rtol), ("atol", atol))
               if value is not None]
     with open(os.path.join(folder, "reference.textproto"), "w", encoding="utf-8") as f:
         f.write("\n".join(lines) + "\n")
     _write_sums(folder)
     if mode != "PREDICT":
         loss = expected["loss"]
-        print(f"{os.path.basename(folder)}: loss {loss[0]:.6f} ... {loss[-1]:.6f}, {_size(folder)} bytes")
+        print(f"{os.path.basename(folder)}: loss {loss[0]:.6f} ... {loss[-1]:.6f}, {_size(folder)} "
+              f"bytes")
 
 
 def generate_shared(case_file, loss_fn, batches, forward_ops=None, max_forward_elements=60000):
-    """Writes the files that the cases of one network share: initial, batches, and step_1 (forward tensors, gradients).
+    """Writes the files that the cases of one network share: initial, batches, and step_1 (forward
+    tensors, gradients).
 
     loss_fn(features, labels): builds the network and returns its loss.
     forward_ops, max_forward_elements: as in generate.
@@ -134,7 +151,8 @@ class _Run:
     """A model in its own graph."""
 
     def __init__(self, model_fn, batches, mode):
-        assert tf.__version__ == VERSION, f"references are made by TensorFlow {VERSION}, this is {tf.__version__}"
+        assert tf.__version__ == VERSION, (
+            f"references are made by TensorFlow {VERSION}, this is {tf.__version__}")
         self._batches = batches
         self._mode = mode
         self._graph = tf1.Graph()
@@ -149,11 +167,13 @@ class _Run:
             self._saver = tf1.train.Saver(self._variables)
 
     def _argument(self, what):
-        named = {key[len(what) + 1:]: tensor for key, tensor in self._feeds.items() if key.startswith(what + "/")}
+        named = {key[len(what) + 1:]: tensor for key, tensor in self._feeds.items()
+                 if key.startswith(what + "/")}
         return named or self._feeds.get(what)
 
     def _feed(self, step):
-        return {tensor: self._batches[key][step % len(self._batches[key])] for key, tensor in self._feeds.items()}
+        return {tensor: self._batches[key][step % len(self._batches[key])] for key,
+                tensor in self._feeds.items()}
 
     def session(self):
         config = tf1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
@@ -173,16 +193,20 @@ class _Run:
             with self._graph.as_default():
                 trainable = {variable.op.name for variable in tf1.trainable_variables()}
                 saver = tf1.train.Saver([v for v in self._variables
-                                         if v.op.name in trainable or v.shape.num_elements() <= max_slot_values])
-        saver.save(session, os.path.join(folder, "initial"), write_meta_graph=False, write_state=False)
+                                         if v.op.name in trainable
+                                         or v.shape.num_elements() <= max_slot_values])
+        saver.save(session, os.path.join(folder, "initial"), write_meta_graph=False,
+                   write_state=False)
 
     def train(self, session, num_steps):
         for step in range(num_steps):
             session.run(self._step.train_op, self._feed(step))
 
     def first_step(self, session, forward_ops, max_elements):
-        """Returns the forward tensors and gradients of the first step, without running its updates."""
-        outputs = [self._step.loss] if self._step.loss is not None else list(self._step.predictions.values())
+        """Returns the forward tensors and gradients of the first step, without running its
+        updates."""
+        outputs = [self._step.loss] if self._step.loss is not None else list(
+            self._step.predictions.values())
         fetches = {f"forward/{t.name.replace(':', '/')}": t
                    for t in _forward_tensors(self._graph, outputs, forward_ops, max_elements)}
         if self._mode == "TRAIN":
@@ -207,8 +231,10 @@ class _Run:
             fetches["loss"] = self._step.loss
         expected = {}
         for step in range(num_steps):
-            # Not in one run with the updates: there, a penalty may read its variable before or after them.
-            results, _ = session.run((fetches, self._step.train_op if one_run else []), self._feed(step))
+            # Not in one run with the updates: there, a penalty may read its variable before or
+            # after them.
+            results, _ = session.run((fetches, self._step.train_op if one_run else []),
+                                     self._feed(step))
             losses.append(results.get("loss"))
             for key, value in results["predictions"].items():
                 predictions[key].append(value)
@@ -227,15 +253,18 @@ class _Run:
         if self._step.loss is not None:
             expected["loss"] = np.array(losses, np.float32)
         expected.update({f"prediction/{key}": np.stack(rows) for key, rows in predictions.items()})
-        expected.update({f"norm/{name}": np.array(norm, np.float64) for name, norm in norms.items()})
+        expected.update({f"norm/{name}": np.array(norm, np.float64) for name,
+                         norm in norms.items()})
         expected.update({f"final/{name}": values[name] for name in names if self._mode == "TRAIN"})
         return expected
 
 
 def _forward_tensors(graph, outputs, forward_ops, max_elements):
-    """Returns the tensors of the given ops from which outputs are computed, in the order of their creation.
+    """Returns the tensors of the given ops from which outputs are computed, in the order of their
+    creation.
 
-    Prints those that have to be left out because TensorFlow cannot fetch them, or because their size is not known.
+    Prints those that have to be left out because TensorFlow cannot fetch them, or because their
+    size is not known.
     """
     forward_ops = FORWARD_OPS if forward_ops is None else forward_ops
     needed, pending = set(), [tensor.op for tensor in outputs]
@@ -244,12 +273,14 @@ def _forward_tensors(graph, outputs, forward_ops, max_elements):
         if op not in needed:
             needed.add(op)
             pending.extend(tensor.op for tensor in op.inputs)
-    tensors = [op.outputs[0] for op in graph.get_operations() if op in needed and op.type in forward_ops]
+    tensors = [op.outputs[0] for op in graph.get_operations() if op in needed
+               and op.type in forward_ops]
     tensors = [t for t in tensors if t.dtype.is_floating]
     fetchable = [t for t in tensors if graph.is_fetchable(t) and t.shape.num_elements() is not None]
     skipped = [t.name for t in tensors if not any(t is other for other in fetchable)]
     if skipped:
-        print(f"not recorded, because TensorFlow cannot fetch them or their shape is not static: {', '.join(skipped)}")
+        print(f"not recorded, because TensorFlow cannot fetch them or their shape is not static: "
+              f"{', '.join(skipped)}")
     return [t for t in fetchable if 1 < t.shape.num_elements() <= max_elements]
 
 
@@ -270,13 +301,15 @@ def _write_bundle(prefix, arrays):
     """Writes a checkpoint with any names."""
     names = sorted(arrays)
     with tf1.Graph().as_default(), tf1.Session() as session:
-        save = tf.raw_ops.SaveV2(prefix=prefix, tensor_names=names, shape_and_slices=[""] * len(names),
+        save = tf.raw_ops.SaveV2(prefix=prefix, tensor_names=names,
+                                 shape_and_slices=[""] * len(names),
                                  tensors=[tf.constant(arrays[name]) for name in names])
         session.run(save)
 
 
 def _size(folder):
-    return sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder) if _is_result(name))
+    return sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder)
+               if _is_result(name))
 
 
 def _is_result(name):

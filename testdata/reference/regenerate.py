@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
-cases = sys.argv[1:] or sorted(name for name in os.listdir(here) if os.path.exists(os.path.join(here, name, "generate.py")))
+cases = sys.argv[1:] or sorted(name for name in os.listdir(here)
+                               if os.path.exists(os.path.join(here, name, "generate.py")))
 # "mnist" comes before "mnist_...", which read what it writes.
 for case in cases:
     subprocess.run([sys.executable, os.path.join(here, case, "generate.py")], check=True)

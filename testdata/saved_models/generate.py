@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Small models that TensorFlow writes, with inputs and the outputs that TensorFlow computes from them.
+"""Small models that TensorFlow writes, with inputs and the outputs that TensorFlow computes from
+them.
 
-Usage: generate.py [CASE ...]     (default: all; each is written to a folder of its name beside this script)
-The files were made with tensorflow-cpu 2.15.1 and Python 3.11. They are deterministic except for TensorFlow's metadata.
+Usage: generate.py [CASE ...]     (default: all; each is written to a folder of its name beside this
+                                  script)
+The files were made with tensorflow-cpu 2.15.1 and Python 3.11. They are deterministic except for
+TensorFlow's metadata.
 
-A case is a directory: a SavedModel in `model/`, or `model.ckpt.*` with its `.meta`; and the bundle `golden`
-(tf.train.load_checkpoint reads it) with `<signature>/input/<name>` and `<signature>/output/<name>`.
+A case is a directory: a SavedModel in `model/`, or `model.ckpt.*` with its `.meta`; and the bundle
+`golden` (tf.train.load_checkpoint reads it) with `<signature>/input/<name>` and
+`<signature>/output/<name>`.
 """
 
 import os
@@ -49,7 +53,8 @@ def export_v1(path, build, feeds, signature="serving_default", method=None):
         random_variables(session)
         method = method or v1.saved_model.signature_constants.PREDICT_METHOD_NAME
         builder = v1.saved_model.Builder(os.path.join(path, "model"))
-        infos = [{k: v1.saved_model.build_tensor_info(t) for k, t in d.items()} for d in (inputs, outputs)]
+        infos = [{k: v1.saved_model.build_tensor_info(t) for k, t in d.items()}
+                 for d in (inputs, outputs)]
         builder.add_meta_graph_and_variables(
             session, ["serve"], {signature: v1.saved_model.build_signature_def(*infos, method)},
             strip_default_attrs=True)
@@ -65,7 +70,8 @@ def images(n, size, channels, seed=3):
 
 
 def mnist(path):
-    """The MNIST network in miniature: ref variables, tf.layers, a reshape to [-1, ...], dropout for serving."""
+    """The MNIST network in miniature: ref variables, tf.layers, a reshape to [-1, ...], dropout for
+    serving."""
     def build():
         v1.disable_resource_variables()
         image = v1.placeholder(tf.float32, [None, 144], "image")
@@ -76,13 +82,15 @@ def mnist(path):
         x = v1.layers.max_pooling2d(x, 2, 2)
         x = v1.layers.dense(v1.layers.flatten(x), 16, activation=tf.nn.relu)
         logits = v1.layers.dense(v1.layers.dropout(x, 0.4, training=False), 10)
-        return {"image": image}, {"classes": tf.argmax(logits, axis=1), "probabilities": tf.nn.softmax(logits)}
+        return {"image": image}, {"classes": tf.argmax(logits, axis=1),
+                                  "probabilities": tf.nn.softmax(logits)}
     export_v1(path, build, {"image": images(5, 12, 1).reshape(5, 144)})
 
 
 def batch_norm(path):
-    """Resource variables, fused batch norm with moving averages, separable and strided convolutions, average
-    pooling, shapes that are computed while the graph runs, slices with ellipsis and new axis."""
+    """Resource variables, fused batch norm with moving averages, separable and strided
+    convolutions, average pooling, shapes that are computed while the graph runs, slices with
+    ellipsis and new axis."""
     def build():
         v1.enable_resource_variables()
         image = v1.placeholder(tf.float32, [None, 8, 8, 3], "image")
@@ -90,7 +98,8 @@ def batch_norm(path):
         x = tf.nn.relu6(v1.layers.batch_normalization(x, training=False))
         x = v1.layers.separable_conv2d(x, 8, 3, strides=2, padding="same", activation=tf.nn.elu)
         x = tf.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]])
-        x = v1.layers.batch_normalization(v1.layers.conv2d(x, 8, 3), training=False, fused=False, name="plain_norm")
+        x = v1.layers.batch_normalization(v1.layers.conv2d(x, 8, 3), training=False, fused=False,
+                                          name="plain_norm")
         x = v1.layers.average_pooling2d(x, 2, 2)
         batch = tf.shape(x)[0]
         flat = tf.reshape(x, [batch, tf.size(x) // batch])
@@ -107,8 +116,8 @@ def batch_norm(path):
 
 
 def attention(path):
-    """A multi-head attention block as in BERT, with a mask, layer norm, gelu, an embedding by one-hot product and a
-    partitioned embedding."""
+    """A multi-head attention block as in BERT, with a mask, layer norm, gelu, an embedding by
+    one-hot product and a partitioned embedding."""
     def build():
         v1.enable_resource_variables()
         ids = v1.placeholder(tf.int32, [None, 6], "ids")
@@ -118,10 +127,12 @@ def attention(path):
         table = v1.get_variable("word", [11, width], partitioner=v1.fixed_size_partitioner(3))
         x = tf.gather(tf.convert_to_tensor(table), ids)  # the parts, joined
         types = v1.get_variable("types", [2, width])
-        x += tf.reshape(tf.matmul(tf.one_hot(tf.reshape(ids % 2, [-1]), 2), types), [batch, length, width])
+        x += tf.reshape(tf.matmul(tf.one_hot(tf.reshape(ids % 2, [-1]), 2), types),
+                        [batch, length, width])
 
         def norm(x, name):
-            gamma, beta = v1.get_variable(name + "/gamma", [width]), v1.get_variable(name + "/beta", [width])
+            gamma, beta = v1.get_variable(name + "/gamma", [width]), v1.get_variable(name + "/beta",
+                                                                                     [width])
             mean, variance = tf.nn.moments(x, [-1], keepdims=True)
             return tf.nn.batch_normalization(x, mean, variance, beta, gamma, 1e-12)
 
@@ -133,10 +144,12 @@ def attention(path):
         scores = tf.matmul(q, k, transpose_b=True) / np.sqrt(size)
         scores += (1.0 - tf.cast(mask[:, tf.newaxis, tf.newaxis, :], tf.float32)) * -10000.0
         probabilities = tf.nn.softmax(scores)
-        context = tf.reshape(tf.transpose(tf.matmul(probabilities, v), [0, 2, 1, 3]), [batch, length, width])
+        context = tf.reshape(tf.transpose(tf.matmul(probabilities, v), [0, 2, 1, 3]),
+                             [batch, length, width])
         x = norm(x + v1.layers.dense(context, width, name="output"), "output_norm")
         hidden = v1.layers.dense(x, 12, name="hidden")
-        hidden *= 0.5 * (1.0 + tf.tanh(np.sqrt(2 / np.pi) * (hidden + 0.044715 * tf.pow(hidden, 3))))
+        hidden *= 0.5 * (1.0 + tf.tanh(np.sqrt(2 / np.pi)
+                                       * (hidden + 0.044715 * tf.pow(hidden, 3))))
         pooled = tf.squeeze(x[:, 0:1, :], axis=1)
         return {"ids": ids, "mask": mask}, {
             "pooled": v1.layers.dense(pooled, 5, activation=tf.tanh, name="pooler"),
@@ -161,13 +174,16 @@ def parsing(path):
         x = tf.reduce_sum(tf.nn.embedding_lookup(table, features["words"]), axis=1)
         logits = v1.layers.dense(x * features["weight"][:, tf.newaxis], 4)
         top = tf.math.top_k(logits, 2)
-        return {"examples": serialized}, {"scores": tf.nn.softmax(logits), "top": top.values, "top_ids": top.indices}
+        return {"examples": serialized}, {"scores": tf.nn.softmax(logits), "top": top.values,
+                                          "top_ids": top.indices}
     examples = []
     for i, words in enumerate([[1, 2, 3, 4], [0, 8, 8, 5], [7, 7, 7, 7]]):
         feature = {"words": tf.train.Feature(int64_list=tf.train.Int64List(value=words))}
         if i != 1:
-            feature["weight"] = tf.train.Feature(float_list=tf.train.FloatList(value=[0.25 * i + 1]))
-        examples.append(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
+            feature["weight"] = tf.train.Feature(
+                float_list=tf.train.FloatList(value=[0.25 * i + 1]))
+        examples.append(
+            tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
     feeds = {"examples": np.array(examples, dtype=object)}
     export_v1(path, build, feeds, method=v1.saved_model.signature_constants.CLASSIFY_METHOD_NAME)
 
@@ -179,14 +195,20 @@ def classifier(path):
         x = v1.placeholder(tf.float32, [None, 4], "x")
         logits = v1.layers.dense(x, 3)
         probabilities = tf.nn.softmax(logits)
-        all_classes = tf.tile(tf.expand_dims(tf.strings.as_string(tf.range(3)), 0), [tf.shape(logits)[0], 1])
-        return {"x": x}, {"scores": probabilities, "classes": tf.strings.as_string(tf.argmax(logits, 1), name="str_classes"),
-                          "all_classes": all_classes, "texts": tf.strings.as_string(tf.cast(x * 4, tf.int32), width=4, fill="0")}
-    export_v1(path, build, {"x": np.random.RandomState(9).uniform(-9, 9, (5, 4)).astype(np.float32)})
+        all_classes = tf.tile(tf.expand_dims(tf.strings.as_string(tf.range(3)), 0),
+                              [tf.shape(logits)[0], 1])
+        return {"x": x}, {"scores": probabilities,
+                          "classes": tf.strings.as_string(tf.argmax(logits, 1), name="str_classes"),
+                          "all_classes": all_classes,
+                          "texts": tf.strings.as_string(tf.cast(x * 4, tf.int32), width=4,
+                                                        fill="0")}
+    export_v1(path, build,
+              {"x": np.random.RandomState(9).uniform(-9, 9, (5, 4)).astype(np.float32)})
 
 
 def estimator(path):
-    """An export by tf.estimator of a model like its linear classifier: model_fn, train, export_saved_model."""
+    """An export by tf.estimator of a model like its linear classifier: model_fn, train,
+    export_saved_model."""
     v1.disable_resource_variables()
 
     def model_fn(features, labels, mode):
@@ -207,14 +229,17 @@ def estimator(path):
     x = rng.uniform(-1, 1, (64, 5)).astype(np.float32)
     y = (x[:, 0] > x[:, 1]).astype(np.int64) + (x[:, 2] > 0)
     with tempfile.TemporaryDirectory() as directory:
-        trained = tf.estimator.Estimator(model_fn, os.path.join(directory, "m"), tf.estimator.RunConfig(tf_random_seed=1))
-        trained.train(lambda: tf.data.Dataset.from_tensor_slices(({"x": x}, y)).repeat().batch(16), steps=20)
+        trained = tf.estimator.Estimator(model_fn, os.path.join(directory, "m"),
+                                         tf.estimator.RunConfig(tf_random_seed=1))
+        trained.train(lambda: tf.data.Dataset.from_tensor_slices(({"x": x}, y)).repeat().batch(16),
+                      steps=20)
         receiver = tf.estimator.export.build_parsing_serving_input_receiver_fn(
             {"x": tf.io.FixedLenFeature([5], tf.float32)})
         exported = trained.export_saved_model(os.path.join(directory, "e"), receiver)
         shutil.copytree(exported.decode(), os.path.join(path, "model"))
     examples = np.array([tf.train.Example(features=tf.train.Features(feature={
-        "x": tf.train.Feature(float_list=tf.train.FloatList(value=row))})).SerializeToString() for row in x[:3]],
+        "x": tf.train.Feature(float_list=tf.train.FloatList(value=row))})).SerializeToString()
+                         for row in x[:3]],
         dtype=object)
     golden = {}
     with tf.Graph().as_default(), v1.Session() as session:
@@ -229,8 +254,8 @@ def estimator(path):
 
 
 def meta_graph(path):
-    """The .meta file of a training graph and its checkpoint, as tf.train.Saver writes them. There are no signatures, so
-    the test uses names of tensors."""
+    """The .meta file of a training graph and its checkpoint, as tf.train.Saver writes them. There
+    are no signatures, so the test uses names of tensors."""
     with tf.Graph().as_default(), v1.Session() as session:
         v1.disable_resource_variables()
         x = v1.placeholder(tf.float32, [None, 4], "x")
@@ -244,7 +269,8 @@ def meta_graph(path):
         v1.train.Saver(sharded=True).save(session, os.path.join(path, "model.ckpt"))
         feeds = {"x": np.random.RandomState(8).uniform(-1, 1, (4, 4)).astype(np.float32),
                  "labels": np.array([0, 2, 1, 1], np.int32)}
-        results = session.run({"logits": logits, "loss": loss}, {"x:0": feeds["x"], "labels:0": feeds["labels"]})
+        results = session.run({"logits": logits, "loss": loss},
+                              {"x:0": feeds["x"], "labels:0": feeds["labels"]})
     os.remove(os.path.join(path, "checkpoint"))
     golden = {f"train/input/{k}": v for k, v in feeds.items()}
     golden.update({f"train/output/{k}": v for k, v in results.items()})
@@ -252,12 +278,14 @@ def meta_graph(path):
 
 
 def tf2_module(path):
-    """tf.saved_model.save of a tf.Module: functions that call functions, object-graph names in the checkpoint."""
+    """tf.saved_model.save of a tf.Module: functions that call functions, object-graph names in the
+    checkpoint."""
     class Net(tf.Module):
         def __init__(self):
             super().__init__()
             rng = np.random.RandomState(6)
-            self.layers = [tf.Variable(rng.uniform(-1, 1, s).astype(np.float32)) for s in ((4, 6), (6, 3))]
+            self.layers = [tf.Variable(rng.uniform(-1, 1, s).astype(np.float32))
+                           for s in ((4, 6), (6, 3))]
             self.bias = tf.Variable(rng.uniform(-1, 1, (3,)).astype(np.float32), name="bias")
 
         @tf.function
@@ -277,7 +305,8 @@ def tf2_module(path):
 
 
 def keras(path):
-    """A Keras model of the functional API with batch norm and an embedding, as tf.saved_model.save writes it."""
+    """A Keras model of the functional API with batch norm and an embedding, as tf.saved_model.save
+    writes it."""
     tf.keras.utils.set_random_seed(3)
     image = tf.keras.Input((6, 6, 2), name="image")
     x = tf.keras.layers.Conv2D(4, 3, activation="relu")(image)
@@ -285,20 +314,24 @@ def keras(path):
     x = tf.keras.layers.GlobalAveragePooling2D()(x)
     word = tf.keras.Input((3,), name="word", dtype=tf.int32)
     y = tf.keras.layers.Flatten()(tf.keras.layers.Embedding(5, 2)(word))
-    z = tf.keras.layers.Dense(3, activation="softmax", name="probabilities")(tf.keras.layers.Concatenate()([x, y]))
+    z = tf.keras.layers.Dense(3, activation="softmax",
+                              name="probabilities")(tf.keras.layers.Concatenate()([x, y]))
     model = tf.keras.Model([image, word], z)
     model.get_layer("batch_normalization").set_weights(
-        [np.array(v, np.float32) for v in ([1, .5, 2, 1], [0, .1, -.2, .3], [.1, .2, .3, .4], [1, 2, .5, .7])])
+        [np.array(v, np.float32) for v in ([1, .5, 2, 1], [0, .1, -.2, .3], [.1, .2, .3, .4],
+                                           [1, 2, .5, .7])])
     tf.saved_model.save(model, os.path.join(path, "model"))
     feeds = {"image": images(2, 6, 2), "word": np.array([[0, 1, 4], [2, 2, 3]], np.int32)}
     loaded = tf.saved_model.load(os.path.join(path, "model")).signatures["serving_default"]
-    results = {k: t.numpy() for k, t in loaded(**{k: tf.constant(v) for k, v in feeds.items()}).items()}
+    results = {k: t.numpy() for k, t in loaded(**{k: tf.constant(v) for k,
+                                                  v in feeds.items()}).items()}
     golden = {f"serving_default/input/{k}": v for k, v in feeds.items()}
     golden.update({f"serving_default/output/{k}": v for k, v in results.items()})
     write_golden(path, golden)
 
 
-CASES = [mnist, batch_norm, attention, parsing, classifier, estimator, meta_graph, tf2_module, keras]
+CASES = [mnist, batch_norm, attention, parsing, classifier, estimator, meta_graph, tf2_module,
+         keras]
 
 
 def main():

@@ -1,8 +1,9 @@
-"""Networks that TensorFlow 2.15.1 trains with its Estimator: the folders that tools/train_graph continues.
+"""Networks that TensorFlow 2.15.1 trains with its Estimator: the folders that tools/train_graph
+continues.
 
-generate.py and testdata/interop/check_train_graph.py use this file. A case trains for 25 steps in one session and saves
-a checkpoint after every 5. One session: TensorFlow's random stream starts anew with each session, so dropout would
-otherwise draw other numbers after step 5.
+generate.py and testdata/interop/check_train_graph.py use this file. A case trains for 25 steps in
+one session and saves a checkpoint after every 5. One session: TensorFlow's random stream starts
+anew with each session, so dropout would otherwise draw other numbers after step 5.
 """
 
 import os
@@ -18,7 +19,8 @@ from bert import network as bert  # noqa: E402
 
 estimator = tf1.estimator
 BATCHES, BATCH = 5, 8  # the input repeats these batches
-START, CONTINUED, AFTER = 5, 20, 5  # steps before the checkpoint, of the comparison, of TensorFlow after it
+# steps before the checkpoint, of the comparison, of TensorFlow after it
+START, CONTINUED, AFTER = 5, 20, 5
 SAVED_CONTINUED = 10  # steps of the comparison that begins with a SavedModel
 
 
@@ -32,19 +34,22 @@ class Case:
     resource: whether variables are resources; False: references, as in TensorFlow 1.
     control_flow_v2: whether tf.cond makes If; False: Switch and Merge.
     tpu: written by TPUEstimator with use_tpu=False.
-    without: parts of names of variables that are not compared, because their true gradient is 0: the computed one is
+    without: parts of names of variables that are not compared, because their true gradient is 0:
+    the computed one is
       rounding errors alone.
     """
 
-    def __init__(self, name, model_fn, features, labels, *, rows=BATCH, static=False, resource=False,
-                 control_flow_v2=False, tpu=False, without=()):
+    def __init__(self, name, model_fn, features, labels, *, rows=BATCH, static=False,
+                 resource=False, control_flow_v2=False, tpu=False, without=()):
         self.name, self.model_fn, self.features, self.labels = name, model_fn, features, labels
-        self.rows, self.static, self.resource, self.control_flow_v2 = rows, static, resource, control_flow_v2
+        self.rows, self.static = rows, static
+        self.resource, self.control_flow_v2 = resource, control_flow_v2
         self.tpu, self.without = tpu, without
 
     def arrays(self):
         """The arrays in the order of the iterator's outputs."""
-        return tf.nest.flatten(self.features if self.labels is None else (self.features, self.labels))
+        return tf.nest.flatten(self.features if self.labels is None
+                               else (self.features, self.labels))
 
     def rows_of_steps(self, first, count):
         """The rows of steps first, first + 1, ... as our tool reads them."""
@@ -56,7 +61,8 @@ class Case:
         def fn(params=None):
             del params
             data = self.features if self.labels is None else (self.features, self.labels)
-            dataset = tf1.data.Dataset.from_tensor_slices(data).batch(self.rows, drop_remainder=self.static)
+            dataset = tf1.data.Dataset.from_tensor_slices(data).batch(self.rows,
+                                                                      drop_remainder=self.static)
             return dataset.repeat().skip(first % BATCHES)
         return fn
 
@@ -66,8 +72,8 @@ class Case:
         (tf1.enable_control_flow_v2 if self.control_flow_v2 else tf1.disable_control_flow_v2)()
         losses = _Losses()
         session = tf1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
-        settings = dict(tf_random_seed=SEED, save_checkpoints_steps=save_every, save_summary_steps=1,
-                        keep_checkpoint_max=100, session_config=session)
+        settings = dict(tf_random_seed=SEED, save_checkpoints_steps=save_every,
+                        save_summary_steps=1, keep_checkpoint_max=100, session_config=session)
 
         def model_fn(features, labels, mode, params=None):
             del params
@@ -78,10 +84,13 @@ class Case:
 
         if self.tpu:
             trainer = estimator.tpu.TPUEstimator(
-                model_fn, config=estimator.tpu.RunConfig(model_dir=folder, tpu_config=estimator.tpu.TPUConfig(), **settings),
+                model_fn, config=estimator.tpu.RunConfig(model_dir=folder,
+                                                         tpu_config=estimator.tpu.TPUConfig(),
+                                                         **settings),
                 use_tpu=False, train_batch_size=self.rows)
         else:
-            trainer = estimator.Estimator(model_fn, config=estimator.RunConfig(model_dir=folder, **settings))
+            trainer = estimator.Estimator(model_fn,
+                                          config=estimator.RunConfig(model_dir=folder, **settings))
         trainer.train(self.input_fn(first), max_steps=max_steps, hooks=[losses])
         tf1.reset_default_graph()
         return np.array(losses.values, np.float32)
@@ -101,7 +110,8 @@ class _Losses(tf1.train.SessionRunHook):
 
 
 def _loss_tensor(graph):
-    """What Estimator's own summary records: "loss", or "loss_1" if the model has a scope of that name. It is the last."""
+    """What Estimator's own summary records: "loss", or "loss_1" if the model has a scope of that
+    name. It is the last."""
     for op in reversed(graph.get_operations()):
         if op.type == "ScalarSummary" and re.fullmatch(r"loss(_\d+)?", op.name):
             return op.inputs[1]
@@ -109,7 +119,8 @@ def _loss_tensor(graph):
 
 
 class SavedCase:
-    """A model with a graph for each mode, as a SavedModel of them: features {"x": f32 [n,6]}, labels i32 [n]."""
+    """A model with a graph for each mode, as a SavedModel of them: features {"x": f32 [n,6]},
+    labels i32 [n]."""
 
     name, rows = "saved", BATCH
 
@@ -135,14 +146,16 @@ class SavedCase:
                    "recall": tf1.metrics.recall(tf.equal(labels, 1), tf.equal(classes, 1)),
                    "top": tf1.metrics.mean(tf.reduce_max(logits, 1))}
         with tf.control_dependencies(tf1.get_collection(tf1.GraphKeys.UPDATE_OPS)):
-            update = tf1.train.MomentumOptimizer(0.05, 0.9).minimize(loss, _step()) if training else None
-        return estimator.EstimatorSpec(mode, loss=loss, train_op=update, eval_metric_ops={} if training else metrics)
+            update = tf1.train.MomentumOptimizer(0.05, 0.9).minimize(
+                loss, _step()) if training else None
+        return estimator.EstimatorSpec(mode, loss=loss, train_op=update, eval_metric_ops={}
+                                       if training else metrics)
 
     def _estimator(self, folder):
         session = tf1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
         return estimator.Estimator(self.model_fn, config=estimator.RunConfig(
-            model_dir=folder, tf_random_seed=SEED, save_checkpoints_steps=START, keep_checkpoint_max=100,
-            session_config=session))
+            model_dir=folder, tf_random_seed=SEED, save_checkpoints_steps=START,
+            keep_checkpoint_max=100, session_config=session))
 
     def input_fn(self):
         return tf1.data.Dataset.from_tensor_slices(({"x": self.x}, self.labels)).batch(BATCH)
@@ -150,18 +163,24 @@ class SavedCase:
     def train(self, folder, max_steps):
         """Trains from the newest checkpoint, and returns the losses."""
         losses = _Losses("sparse_softmax_cross_entropy_loss/value:0")
-        self._estimator(folder).train(lambda: self.input_fn().repeat(), max_steps=max_steps, hooks=[losses])
+        self._estimator(folder).train(lambda: self.input_fn().repeat(), max_steps=max_steps,
+                                      hooks=[losses])
         return np.array(losses.values, np.float32)
 
     def evaluate(self, folder, step):
-        return self._estimator(folder).evaluate(self.input_fn, checkpoint_path=os.path.join(folder, f"model.ckpt-{step}"))
+        return self._estimator(folder).evaluate(self.input_fn,
+                                                checkpoint_path=os.path.join(folder,
+                                                                             f"model.ckpt-{step}"))
 
     def predict(self, folder, step):
-        rows = self._estimator(folder).predict(self.input_fn, checkpoint_path=os.path.join(folder, f"model.ckpt-{step}"))
+        rows = self._estimator(folder).predict(self.input_fn,
+                                               checkpoint_path=os.path.join(folder,
+                                                                            f"model.ckpt-{step}"))
         return np.stack([row["logits"] for row in rows])
 
     def export(self, folder, step, target, modes=("train", "eval", "infer")):
-        """Writes a SavedModel of the checkpoint of `step`, with a graph for each mode, as the folder `target`."""
+        """Writes a SavedModel of the checkpoint of `step`, with a graph for each mode, as the
+        folder `target`."""
         keys = estimator.ModeKeys
 
         def features():
@@ -191,7 +210,8 @@ def copy_checkpoint(source, step, target):
         if name.startswith(f"model.ckpt-{step}.") or name == "graph.pbtxt":
             shutil.copy(os.path.join(source, name), target)
     with open(os.path.join(target, "checkpoint"), "w", encoding="utf-8") as f:
-        f.write(f'model_checkpoint_path: "model.ckpt-{step}"\nall_model_checkpoint_paths: "model.ckpt-{step}"\n')
+        f.write(f'model_checkpoint_path: "model.ckpt-{step}"\nall_model_checkpoint_paths: '
+                f'"model.ckpt-{step}"\n')
 
 
 def _step():
@@ -199,7 +219,8 @@ def _step():
 
 
 def _images(side, seed=1):
-    """Blobs whose place is their class, u8 [n, side, side]. A fifth has a wrong label, so that the loss stays above 0."""
+    """Blobs whose place is their class, u8 [n, side, side]. A fifth has a wrong label, so that the
+    loss stays above 0."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 10, BATCHES * BATCH)
     images = rng.integers(0, 40, (len(labels), side, side))
@@ -222,7 +243,9 @@ def _mnist(make_optimizer, filters=(4, 8), units=16, size=5):
         x = layers.dropout(x, rate=0.4, training=True)
         logits = layers.dense(x, 10)
         loss = tf1.losses.sparse_softmax_cross_entropy(labels, logits)
-        tf1.summary.scalar("accuracy", tf.reduce_mean(tf.cast(tf.equal(tf.argmax(logits, 1, tf.int32), labels), tf.float32)))
+        tf1.summary.scalar("accuracy",
+                           tf.reduce_mean(tf.cast(tf.equal(tf.argmax(logits, 1, tf.int32), labels),
+                                                  tf.float32)))
         return loss, make_optimizer().minimize(loss, _step())
     return model_fn
 
@@ -232,7 +255,8 @@ def _batch_norm(fused):
         for units in (12, 8):
             x = tf1.layers.dense(x, units, use_bias=False)
             if fused:
-                x = tf1.layers.batch_normalization(x[:, None, None, :], momentum=0.9, training=True, fused=True)[:, 0, 0, :]
+                x = tf1.layers.batch_normalization(x[:, None, None, :], momentum=0.9, training=True,
+                                                   fused=True)[:, 0, 0, :]
             else:
                 x = tf1.layers.batch_normalization(x, momentum=0.9, training=True)
             x = tf.nn.tanh(x)
@@ -260,7 +284,8 @@ def _conv_bn(x, filters, size, strides=1, relu=True):
 
 
 def _block(x, filters, strides=1):
-    shortcut = x if strides == 1 and x.shape[-1] == filters else _conv_bn(x, filters, 1, strides, relu=False)
+    shortcut = x if strides == 1 and x.shape[-1] == filters else _conv_bn(x, filters, 1, strides,
+                                                                          relu=False)
     y = _conv_bn(_conv_bn(x, filters, 3, strides), filters, 3, relu=False)
     return tf.nn.relu(y + shortcut)
 
@@ -271,7 +296,8 @@ def _resnet(features, labels):
     x = _block(_block(_block(x, 4), 8, strides=2), 8)
     logits = tf1.layers.dense(tf.reduce_mean(x, [1, 2]), 5)
     loss = tf1.losses.softmax_cross_entropy(tf.one_hot(labels, 5), logits, label_smoothing=0.1)
-    loss += 1e-3 * tf.add_n([tf.nn.l2_loss(v) for v in tf1.trainable_variables() if "batch_normalization" not in v.name])
+    loss += 1e-3 * tf.add_n([tf.nn.l2_loss(v) for v in tf1.trainable_variables()
+                             if "batch_normalization" not in v.name])
     step = _step()
     rate = tf1.train.piecewise_constant(step, [8, 16], [0.02, 0.01, 0.002])
     tf1.summary.scalar("learning_rate", rate)
@@ -291,7 +317,8 @@ def _bert(features, labels):
 
 def _embedding(make_optimizer):
     def model_fn(features, labels):
-        table = tf1.get_variable("embeddings", [40, 6], initializer=tf1.random_normal_initializer(stddev=0.5))
+        table = tf1.get_variable("embeddings", [40, 6],
+                                 initializer=tf1.random_normal_initializer(stddev=0.5))
         words = tf.nn.embedding_lookup(table, features["words"])
         mask = tf.cast(tf.sequence_mask(features["length"], 7), tf.float32)[:, :, None]
         mean = tf.reduce_sum(words * mask, 1) / tf.reduce_sum(mask, 1)
@@ -308,9 +335,11 @@ def _two_losses(x, labels):
     with tf1.variable_scope("classes"):
         first = tf1.losses.sparse_softmax_cross_entropy(labels, tf1.layers.dense(hidden, 3))
     with tf1.variable_scope("copy"):
-        second = tf1.losses.mean_squared_error(x, tf1.layers.dense(tf.stop_gradient(hidden), x.shape[1]))
+        second = tf1.losses.mean_squared_error(x, tf1.layers.dense(tf.stop_gradient(hidden),
+                                                                   x.shape[1]))
     variables = {key: tf1.trainable_variables(key) for key in ("trunk", "classes", "copy")}
-    one = tf1.train.MomentumOptimizer(0.05, 0.9).minimize(first, _step(), variables["trunk"] + variables["classes"])
+    one = tf1.train.MomentumOptimizer(0.05, 0.9).minimize(first, _step(),
+                                                          variables["trunk"] + variables["classes"])
     two = tf1.train.AdamOptimizer(0.01).minimize(second, var_list=variables["copy"])
     return first + second, tf.group(one, two)
 
@@ -327,17 +356,22 @@ def _cond(x, labels):
 def _optimizers():
     train = tf1.train
     return {
-        "sgd": lambda: train.GradientDescentOptimizer(train.exponential_decay(0.1, _step(), 10, 0.9)),
-        "momentum": lambda: train.MomentumOptimizer(train.exponential_decay(0.02, _step(), 10, 0.95), 0.9),
+        "sgd": lambda: train.GradientDescentOptimizer(train.exponential_decay(0.1, _step(), 10,
+                                                                              0.9)),
+        "momentum": lambda: train.MomentumOptimizer(train.exponential_decay(0.02, _step(), 10,
+                                                                            0.95), 0.9),
         "nesterov": lambda: train.MomentumOptimizer(0.02, 0.9, use_nesterov=True),
         "adam": lambda: train.AdamOptimizer(0.001, epsilon=1e-4),
         "adagrad": lambda: train.AdagradOptimizer(0.02),
         "adadelta": lambda: train.AdadeltaOptimizer(1.0, epsilon=1e-5),
         "rms_prop": lambda: train.RMSPropOptimizer(0.002, momentum=0.9, epsilon=1e-3),
-        "rms_prop_centered": lambda: train.RMSPropOptimizer(0.005, momentum=0.5, epsilon=1e-3, centered=True),
-        "ftrl": lambda: train.FtrlOptimizer(0.02, initial_accumulator_value=1e-4, l1_regularization_strength=1e-4,
+        "rms_prop_centered": lambda: train.RMSPropOptimizer(0.005, momentum=0.5, epsilon=1e-3,
+                                                            centered=True),
+        "ftrl": lambda: train.FtrlOptimizer(0.02, initial_accumulator_value=1e-4,
+                                            l1_regularization_strength=1e-4,
                                             l2_regularization_strength=1e-3),
-        "proximal_adagrad": lambda: train.ProximalAdagradOptimizer(0.02, l1_regularization_strength=1e-3,
+        "proximal_adagrad": lambda: train.ProximalAdagradOptimizer(
+            0.02, l1_regularization_strength=1e-3,
                                                                    l2_regularization_strength=1e-2),
     }
 
@@ -350,14 +384,16 @@ def tiny():
 
 def whole_mnist():
     """The network of models/mnist in full size, under its default optimizer."""
-    optimizer = lambda: tf1.train.GradientDescentOptimizer(tf1.train.exponential_decay(0.05, _step(), 781, 0.95))  # noqa: E731
+    optimizer = lambda: tf1.train.GradientDescentOptimizer(  # noqa: E731
+        tf1.train.exponential_decay(0.05, _step(), 781, 0.95))
     return Case("mnist", _mnist(optimizer, filters=(32, 64), units=1024), *_images(28))
 
 
 def cases():
     rng = np.random.default_rng(2)
     count = BATCHES * BATCH
-    x, labels = rng.standard_normal((count, 6)).astype(np.float32), rng.integers(0, 3, count).astype(np.int32)
+    x, labels = rng.standard_normal((count, 6)).astype(np.float32), rng.integers(
+        0, 3, count).astype(np.int32)
     result = [tiny()]
     for name, optimizer in _optimizers().items():
         result.append(Case(f"mnist_{name}", _mnist(optimizer), *_images(28), tpu=name == "momentum",
@@ -368,17 +404,21 @@ def cases():
     pictures = rng.standard_normal((count, 15, 15, 3)).astype(np.float32)
     kinds = rng.integers(0, 5, count).astype(np.int32)
     result.append(Case("resnet", _resnet, {"image": pictures}, kinds))
-    result.append(Case("resnet_resource", _resnet, {"image": pictures}, kinds, static=True, resource=True, tpu=True))
+    result.append(Case("resnet_resource", _resnet, {"image": pictures}, kinds, static=True,
+                       resource=True, tpu=True))
     rng, batches = bert.batches(BATCHES)
-    features = {key.split("/")[1]: array.reshape(-1, *array.shape[2:]) for key, array in batches.items()}
+    features = {key.split("/")[1]: array.reshape(-1, *array.shape[2:]) for key,
+                array in batches.items()}
     features["label_ids"] = rng.integers(0, 3, BATCHES * bert.BATCH).astype(np.int32)
     # A key's bias adds one number to all scores of a word, which does not change their softmax.
-    result.append(Case("bert", _bert, features, None, rows=bert.BATCH, static=True, tpu=True, without=["key/bias"]))
+    result.append(Case("bert", _bert, features, None, rows=bert.BATCH, static=True, tpu=True,
+                       without=["key/bias"]))
     words = {"words": rng.integers(0, 40, (count, 7)).astype(np.int32),
              "length": rng.integers(1, 8, count).astype(np.int32)}
     for name in ("sgd", "momentum", "adam", "adagrad"):
         result.append(Case(f"embedding_{name}", _embedding(_optimizers()[name]), words, labels))
-    result.append(Case("embedding_resource", _embedding(_optimizers()["adagrad"]), words, labels, resource=True))
+    result.append(Case("embedding_resource", _embedding(_optimizers()["adagrad"]), words, labels,
+                       resource=True))
     result.append(Case("two_losses", _two_losses, x, labels))
     result.append(Case("cond", _cond, x, labels))
     result.append(Case("cond_v2", _cond, x, labels, resource=True, control_flow_v2=True))

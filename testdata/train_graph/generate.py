@@ -1,11 +1,14 @@
-"""Writes `tiny`: a folder that TensorFlow's Estimator wrote, and the losses and variables of its next 20 steps.
+"""Writes `tiny`: a folder that TensorFlow's Estimator wrote, and the losses and variables of its
+next 20 steps.
 
 Usage:
     generate.py                     writes testdata/train_graph/tiny
     generate.py --saved             writes testdata/train_graph/saved and saved_serve_only
-    generate.py FOLDERS [CASE ...]  writes the folders of cases.py for a look: FOLDERS/CASE and FOLDERS/ops.txt
-    generate.py --benchmark FOLDERS writes the networks of mnist_benchmark and resnet_benchmark, for
-                                    tools/train_graph/train_graph_benchmark: FOLDERS/mnist, FOLDERS/resnet50
+    generate.py FOLDERS [CASE ...]  writes the folders of cases.py for a look: FOLDERS/CASE and
+    FOLDERS/ops.txt generate.py --benchmark FOLDERS writes the networks of mnist_benchmark and
+    resnet_benchmark, for
+                                    tools/train_graph/train_graph_benchmark: FOLDERS/mnist,
+                                    FOLDERS/resnet50
 Needs TensorFlow 2.15.1; testdata/README.md says how to install it.
 
 tiny/model.ckpt-5.*   the checkpoint, with its graph
@@ -40,7 +43,8 @@ def op_types(meta):
     graph = tf1.MetaGraphDef()
     with open(meta, "rb") as f:
         graph.ParseFromString(f.read())
-    nodes = list(graph.graph_def.node) + [node for function in graph.graph_def.library.function for node in function.node_def]
+    nodes = list(graph.graph_def.node) + [node for function in graph.graph_def.library.function
+                                          for node in function.node_def]
     return collections.Counter(node.op for node in nodes)
 
 
@@ -55,11 +59,13 @@ def write_folders(root, names):
             losses = case.train(whole, 0, START + CONTINUED)
             cases.copy_checkpoint(whole, START, folder)
         meta = os.path.join(folder, f"model.ckpt-{START}.meta")
-        print(f"{case.name}: loss {losses[0]:.5f} ... {losses[-1]:.5f}, {os.path.getsize(meta)} bytes of graph", flush=True)
+        print(f"{case.name}: loss {losses[0]:.5f} ... {losses[-1]:.5f}, {os.path.getsize(meta)} "
+              f"bytes of graph", flush=True)
     with open(os.path.join(root, "ops.txt"), "w", encoding="utf-8") as f:
         for path in sorted(glob.glob(os.path.join(root, "*", "*.meta"))):
             counts = sorted(op_types(path).items())
-            f.write(f"{os.path.basename(os.path.dirname(path))}: " + " ".join(f"{op}:{n}" for op, n in counts) + "\n")
+            f.write(f"{os.path.basename(os.path.dirname(path))}: "
+                    + " ".join(f"{op}:{n}" for op, n in counts) + "\n")
 
 
 def write_tiny():
@@ -70,7 +76,8 @@ def write_tiny():
         cases.copy_checkpoint(whole, START, folder)
         os.remove(os.path.join(folder, "graph.pbtxt"))
         for suffix in ("index", "data-00000-of-00001"):
-            shutil.copy(os.path.join(whole, f"model.ckpt-{START + CONTINUED}.{suffix}"), os.path.join(folder, f"final.{suffix}"))
+            shutil.copy(os.path.join(whole, f"model.ckpt-{START + CONTINUED}.{suffix}"),
+                        os.path.join(folder, f"final.{suffix}"))
     for name, array in zip(("x", "y"), case.rows_of_steps(START, CONTINUED)):
         np.save(os.path.join(folder, f"{name}.npy"), array)
     np.save(os.path.join(folder, "losses.npy"), losses[START:])
@@ -86,7 +93,8 @@ def write_saved():
         case.export(whole, START, folder)
         case.export(whole, START, os.path.join(HERE, "saved_serve_only"), modes=("infer",))
         for suffix in ("index", "data-00000-of-00001"):
-            shutil.copy(os.path.join(whole, f"model.ckpt-{end}.{suffix}"), os.path.join(folder, f"final.{suffix}"))
+            shutil.copy(os.path.join(whole, f"model.ckpt-{end}.{suffix}"),
+                        os.path.join(folder, f"final.{suffix}"))
         metrics = case.evaluate(whole, end)
         np.save(os.path.join(folder, "logits.npy"), case.predict(whole, end))
     np.save(os.path.join(folder, "x.npy"), case.x)
@@ -105,7 +113,8 @@ def write_benchmarks(root):
     def resnet50(images, labels):
         loss = tf1.losses.sparse_softmax_cross_entropy(labels, network.resnet(images, 50, "1"))
         with tf.control_dependencies(tf1.get_collection(tf1.GraphKeys.UPDATE_OPS)):
-            return loss, tf1.train.MomentumOptimizer(0.1, 0.9).minimize(loss, tf1.train.get_or_create_global_step())
+            return loss, tf1.train.MomentumOptimizer(0.1, 0.9).minimize(
+                loss, tf1.train.get_or_create_global_step())
 
     one = np.zeros(1, np.int32)
     images = np.zeros((1, network.SIZE, network.SIZE, 3), np.float32)

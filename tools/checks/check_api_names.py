@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
-"""Compares our public names with TensorFlow's: docs/reference/api_names.md against testdata/api/tensorflow_2_15_1.txt.
+"""Compares our public names with TensorFlow's: docs/reference/api_names.md against
+testdata/api/tensorflow_2_15_1.txt.
 
 Every TensorFlow name must have one of these:
   the mechanical name here (`losses.huber_loss` is `losses::HuberLoss`),
   another name, in the document's table "Other names",
   a row in its table "Not here", with a reason.
-For a name that is here, every optional argument, written `losses.huber_loss(weights)`, must be one of these:
+For a name that is here, every optional argument, written `losses.huber_loss(weights)`, must be one
+of these:
   a field of the struct in the table "Options",
   one of the parameters that this table lists,
   a row in one of the other tables.
 
-The table "tf.contrib" has names that are not in TensorFlow 2's list. Ours beside them are checked as well.
+The table "tf.contrib" has names that are not in TensorFlow 2's list. Ours beside them are checked
+as well.
 
-The generated C++ also finds stale rows of "Not here", whose name exists by now. A row that says what "ours of that
-name" is, is not checked.
+The generated C++ also finds stale rows of "Not here", whose name exists by now. A row that says
+what "ours of that name" is, is not checked.
 
-Usage: check_api_names.py test DOC LIST          prints all names that are in none of the tables, and fails
-       check_api_names.py generate DOC LIST      prints C++ that compiles only if all names exist, except those of
+Usage: check_api_names.py test DOC LIST          prints all names that are in none of the tables,
+                                                 and fails
+       check_api_names.py generate DOC LIST      prints C++ that compiles only if all names exist,
+                                                 except those of
                                                  "Not here", which must not exist
 """
 import fnmatch
@@ -25,12 +30,15 @@ import sys
 
 # TensorFlow's module -> our namespace.
 NAMESPACES = {
-    "estimator": "estimator", "estimator.export": "estimator", "estimator.experimental": "estimator",
-    "estimator.tpu": "estimator::tpu", "initializers": "estimator::initializers",
-    "layers": "estimator::layers", "losses": "estimator::losses", "math": "estimator",
-    "metrics": "estimator::metrics", "nn": "estimator", "tpu": "estimator::tpu", "train": "estimator::train",
-    "data": "estimator", "data.experimental": "estimator", "bitwise": "estimator", "image": "estimator::image",
-    "io": "estimator", "linalg": "estimator", "random": "estimator", "summary": "estimator::summary",
+    "estimator": "estimator", "estimator.export": "estimator",
+    "estimator.experimental": "estimator", "estimator.tpu": "estimator::tpu",
+    "initializers": "estimator::initializers", "layers": "estimator::layers",
+    "losses": "estimator::losses", "math": "estimator",
+    "metrics": "estimator::metrics", "nn": "estimator", "tpu": "estimator::tpu",
+    "train": "estimator::train", "data": "estimator", "data.experimental": "estimator",
+    "bitwise": "estimator", "image": "estimator::image",
+    "io": "estimator", "linalg": "estimator", "random": "estimator",
+    "summary": "estimator::summary",
     "tf": "estimator",  # names that are only in tf
 }
 
@@ -54,7 +62,8 @@ def read_list(path):
 
 
 def read_tables(path):
-    """Returns {heading: [[cell, ...], ...]} of the document's tables. Removes code marks from the first two cells."""
+    """Returns {heading: [[cell, ...], ...]} of the document's tables. Removes code marks from the
+    first two cells."""
     tables, heading = {}, ""
     with open(path) as file:
         for line in file:
@@ -62,7 +71,8 @@ def read_tables(path):
                 heading = line[3:].strip()
             elif line.startswith("| `"):
                 cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-                tables.setdefault(heading, []).append([cell.strip("`") for cell in cells[:2]] + cells[2:])
+                tables.setdefault(heading,
+                                  []).append([cell.strip("`") for cell in cells[:2]] + cells[2:])
     return tables
 
 
@@ -83,7 +93,8 @@ class Document:
         self.contrib = {row[0]: row[1] for row in tables.get("tf.contrib", []) if row[1]}
         self.absent = [row[0] for row in tables.get("Not here", [])]
         # The compiler finds these names, but they are different things.
-        self.homonyms = {row[0] for row in tables.get("Not here", []) if "ours of that name" in " ".join(row[1:])}
+        self.homonyms = {row[0] for row in tables.get("Not here", [])
+                         if "ours of that name" in " ".join(row[1:])}
         self.used = set()
         for row in tables.get("Not here", []):
             if len(row) < 2 or not row[1]:
@@ -95,7 +106,8 @@ class Document:
         return bool(patterns)
 
     def is_parameter(self, name, argument):
-        """Whether an argument is a parameter. For a name with a struct of options, only its own row counts."""
+        """Whether an argument is a parameter. For a name with a struct of options, only its own row
+        counts."""
         patterns = [p for p, words in self.parameters.items() if argument in words and
                     (p == name or name not in self.options and fnmatch.fnmatchcase(name, p))]
         self.used.update(patterns)
@@ -127,7 +139,8 @@ class Document:
 
 
 def wanted(document, names):
-    """Returns [(TensorFlow's name, our owner, our name)]. If the owner is a class, the name is a member."""
+    """Returns [(TensorFlow's name, our owner, our name)]. If the owner is a class, the name is a
+    member."""
     for name in names.values():
         place = document.ours(name, names)
         if place is not None:
@@ -138,7 +151,8 @@ def wanted(document, names):
 
 
 def fields(document, name):
-    """Returns [(optional argument, (struct, field))] of a name that is here, with None if no table has the argument."""
+    """Returns [(optional argument, (struct, field))] of a name that is here, with None if no table
+    has the argument."""
     for argument in name.optional:
         full = f"{name.full}({argument})"
         if full in document.other:
@@ -153,14 +167,16 @@ def fields(document, name):
 def unexplained(document, names):
     for name in names.values():
         if document.ours(name, names) is not None:
-            yield from (f"{name.full}({argument})" for argument, struct in fields(document, name) if struct is None)
+            yield from (f"{name.full}({argument})" for argument, struct in fields(document, name)
+                        if struct is None)
 
 
 def unwanted(document, names):
     """As wanted(), for the mechanical names of everything that is not here, each once."""
     here = {(owner, last) for _, owner, last in wanted(document, names)}
     for name in names.values():
-        if name.full not in document.other and document.is_absent(name.full) and name.full not in document.homonyms:
+        if name.full not in document.other and document.is_absent(
+            name.full) and name.full not in document.homonyms:
             place = document.mechanical(name, names)
             if place is not None and place not in here:
                 here.add(place)
@@ -173,23 +189,26 @@ def unwanted(document, names):
 
 
 def absence(full, owner, last, index):
-    """Returns C++ that compiles only if `owner`, a class or one of our namespaces, has no member `last`."""
-    comment = f"// {full}: a row of \"Not here\" in docs/reference/api_names.md is stale if this fails\n"
+    """Returns C++ that compiles only if `owner`, a class or one of our namespaces, has no member
+    `last`."""
+    comment = (f"// {full}: a row of \"Not here\" in docs/reference/api_names.md is stale if this "
+               f"fails\n")
     if owner in NAMESPACES.values():
         # If both namespaces have the name, it is ambiguous.
         return comment + (f"namespace absent{index} {{ struct {last}; }}\n"
-                          f"namespace probe{index} {{ using namespace ::{owner}; using namespace absent{index};\n"
-                          f"using T = {last}; }}")
+                          f"namespace probe{index} {{ using namespace ::{owner}; using namespace "
+                          f"absent{index};\nusing T = {last}; }}")
     if last == owner.rsplit("::", 1)[-1]:
         return ""  # a class has its own name
     # The same in a class: an ambiguous member cannot be named.
-    return comment + (f"struct A{index} {{ int {last}; }};\nstruct B{index} : ::{owner}, A{index} {{}};\n"
-                      f"template <class T> concept Names{index} = requires {{ &T::{last}; }};\n"
-                      f"static_assert(Names{index}<B{index}>);")
+    return comment + (f"struct A{index} {{ int {last}; }};\nstruct B{index} : ::{owner}, A{index} "
+                      f"{{}};\ntemplate <class T> concept Names{index} = requires {{ &T::{last}; "
+                      f"}};\nstatic_assert(Names{index}<B{index}>);")
 
 
 def generate(document, names):
-    print('// Compiles if every name of docs/reference/api_names.md is there. Made by tools/checks/check_api_names.py.')
+    print('// Compiles if every name of docs/reference/api_names.md is there. Made by '
+          'tools/checks/check_api_names.py.')
     print('#include "estimator/estimator.h"\n#include "tpu/tpu_estimator.h"\n')
     namespaces = set(NAMESPACES.values()) | {"estimator::regularizers", "estimator::rnn_cell"}
     contrib = [(full, *document.split(ours)) for full, ours in document.contrib.items()]
@@ -210,10 +229,13 @@ def generate(document, names):
 
 def test(document, names):
     count = len(list(wanted(document, names)))
-    problems = [f"docs/reference/api_names.md has no row for {full}" for full in unexplained(document, names)]
-    for row in list(document.other) + list(document.options) + list(document.parameters) + document.absent:
+    problems = [f"docs/reference/api_names.md has no row for {full}"
+                for full in unexplained(document, names)]
+    for row in list(document.other) + list(document.options) + list(
+        document.parameters) + document.absent:
         if row not in document.used:
-            problems.append(f"docs/reference/api_names.md: {row} is not a name of TensorFlow, or is in two tables")
+            problems.append(f"docs/reference/api_names.md: {row} is not a name of TensorFlow, or "
+                            f"is in two tables")
     print(f"{len(names)} names of TensorFlow's; {count} names and fields are here")
     for problem in problems:
         print(problem)

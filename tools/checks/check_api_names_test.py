@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The C++ by which check_api_names.py finds stale rows of "Not here" compiles without the name, and not with it."""
+"""The C++ by which check_api_names.py finds stale rows of "Not here" compiles without the name, and
+not with it."""
 import subprocess
 import sys
 
@@ -26,8 +27,8 @@ struct Class {
 
 def compiles(owner, name):
     code = HERE + check_api_names.absence("tf.name", owner, name, 0)
-    run = subprocess.run(["c++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input=code, text=True,
-                         capture_output=True)
+    run = subprocess.run(["c++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input=code,
+                         text=True, capture_output=True)
     assert run.returncode == 0 or name in run.stderr, run.stderr  # it fails for this reason
     return run.returncode == 0
 
@@ -54,13 +55,15 @@ def main():
 
     document = FakeDocument({"math.mod": "FloorMod"}, {"losses.huber": "HuberOptions"},
                             ["math.b*", "losses.*(loss)", "losses.gone", "train.Gone*"])
-    lines = ["math.abs(x)", "math.betainc(x)", "math.bincount(x)", "math.mod(x)", "losses.huber(x, delta=, loss=)", "losses.gone()",
+    lines = ["math.abs(x)", "math.betainc(x)", "math.bincount(x)", "math.mod(x)",
+             "losses.huber(x, delta=, loss=)", "losses.gone()",
              "train.Gone()", "train.Gone.method()"]
     found = names_of(document, lines)
     assert found == ["math.bincount", "losses.huber(loss)", "losses.gone", "train.Gone"], found
 
     # Every optional argument of a name that is here is a field, a parameter, or in "Not here".
-    lines = ["math.mod(x, y, name=, out=)", "math.abs(x, axis=)", "losses.huber(x, delta=, name=, scope=, loss=)", "losses.gone(y=)"]
+    lines = ["math.mod(x, y, name=, out=)", "math.abs(x, axis=)",
+             "losses.huber(x, delta=, name=, scope=, loss=)", "losses.gone(y=)"]
     names = {name.full: name for name in map(check_api_names.Name, lines)}
     assert list(check_api_names.unexplained(document, names)) == ["math.mod(out)"]
     held = [full for full, _, _ in check_api_names.wanted(document, names) if "(" in full]

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Compares docs/reference/behaviours.md with the tests: each line must have a test that names it or a reason, but not both.
+"""Compares docs/reference/behaviours.md with the tests: each line must have a test that names it or
+a reason, but not both.
 
-A test names its lines in a comment: `// Behaviour B3.`, `// Behaviours M6 and M7: ...`, `// Behaviours B6 to B8.`
-Reads the whole work tree, which it finds through the real path of this script.
+A test names its lines in a comment: `// Behaviour B3.`, `// Behaviours M6 and M7: ...`, `//
+Behaviours B6 to B8.` Reads the whole work tree, which it finds through the real path of this
+script.
 """
 import os
 import re
@@ -48,7 +50,8 @@ def main():
         if line not in tests and not reason:
             problems.append(f"{line} has neither a test nor a reason")
     for line in sorted(set(tests) - set(reasons)):
-        problems.append(f"{tests[line]} names {line}, which docs/reference/behaviours.md does not have")
+        problems.append(f"{tests[line]} names {line}, which docs/reference/behaviours.md does not "
+                        f"have")
     print(f"{len(tests)} of {len(reasons)} lines have a test")
     print("\n".join(problems))
     return 1 if problems else 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the compiler's errors with those that a source file expects.
 
-A line with the comment `// error: TEXT` expects exactly one error that contains TEXT. The error is in this line, or in a
-template that this line instantiates.
+A line with the comment `// error: TEXT` expects exactly one error that contains TEXT. The error is
+in this line, or in a template that this line instantiates.
 
 Usage: check_compile_errors.py SOURCE LOG      LOG: what gcc or clang printed for SOURCE
 """

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the tree against tools/checks/layers.txt and reports all violations at once.
 
-  - Every #include goes to the own folder or to a lower layer, within a folder to an earlier room, and never into
+  - Every #include goes to the own folder or to a lower layer, within a folder to an earlier room,
+  and never into
     another folder's private rooms.
   - Every third-party include belongs to a library that its folder may use.
   - No folder's targets are all public, and no folder has too many files side by side.
@@ -52,7 +53,8 @@ class Table:
             self.libraries[rest[0]] = rest[1:]
         elif kind == "rooms" and len(rest) >= 2:
             groups = " ".join(rest[1:]).split("<")
-            self.rooms[rest[0]] = {room: number for number, group in enumerate(groups) for room in group.split()}
+            self.rooms[rest[0]] = {room: number for number, group in enumerate(groups)
+                                   for room in group.split()}
         elif kind == "private" and rest:
             self.private.update(rest)
         elif kind == "max_files" and rest and rest[0].isdigit():
@@ -71,7 +73,8 @@ class Table:
         return None
 
     def room(self, path):
-        """(the folder with rooms that contains path, the room or "" for the folder's top files), or (None, None)."""
+        """(the folder with rooms that contains path, the room or "" for the folder's top files), or
+        (None, None)."""
         for folder in self.rooms:
             if path.startswith(folder + "/"):
                 inner = os.path.dirname(path[len(folder) + 1:])
@@ -97,7 +100,8 @@ def check_own(table, source, include, root):
     file = re.sub(r"\.pb\.h$", ".proto", include) if generated else include
     if there is None or not os.path.exists(os.path.join(root, file)):
         return f'"{include}": no such file; write the path from the root of the repository'
-    if (here, there) in table.allowed or (os.path.dirname(source), os.path.dirname(file)) in table.allowed:
+    if (here, there) in table.allowed or (os.path.dirname(source),
+                                          os.path.dirname(file)) in table.allowed:
         return None
     if here == there:
         return check_rooms(table, source, include)
@@ -111,7 +115,8 @@ def check_own(table, source, include, root):
 
 
 def check_rooms(table, source, include):
-    """An #include between files of one folder: from a later room to an earlier one, or from the top to any."""
+    """An #include between files of one folder: from a later room to an earlier one, or from the top
+    to any."""
     folder, here = table.room(source)
     _, there = table.room(include)
     if folder is None or here in ("", there) or TEST.search(source) or TEST.search(include):
@@ -133,7 +138,8 @@ def check_foreign(table, source, include):
     here = table.folder(source)
     library = table.library(include)
     if library is None:
-        return f"<{include}>: not in tools/checks/layers.txt; add it to a library there, or use <c...> for a C header"
+        return (f"<{include}>: not in tools/checks/layers.txt; add it to a library there, or use "
+                f"<c...> for a C header")
     usable = table.common | table.layers[here][1]
     if source.endswith(("_test.cc", "_benchmark.cc")) or "/testing/" in source:
         usable = usable | table.testing
@@ -143,25 +149,31 @@ def check_foreign(table, source, include):
 
 
 def check_visibility(root, build_file):
-    """Checks that the default visibility of a folder names folders. Only single targets may be public."""
+    """Checks that the default visibility of a folder names folders. Only single targets may be
+    public."""
     with open(os.path.join(root, build_file), encoding="utf-8") as file:
         text = file.read()
     for match in re.finditer(r"default_visibility\s*=\s*\[([^]]*)\]", text):
         if "//visibility:public" in match.group(1):
             line = text.count("\n", 0, match.start()) + 1
-            yield f"{build_file}:{line}: name the folders that use this one; a single target may be public"
+            yield (f"{build_file}:{line}: name the folders that use this one; a single target may "
+                   f"be public")
 
 
 def check_file_counts(table, sources):
-    """No folder has more files side by side than a reader finds things in; tests are not counted."""
+    """No folder has more files side by side than a reader finds things in; tests are not
+    counted."""
     counts = {}
     for source in sources:
         if not TEST.search(source):
             folder = os.path.dirname(source)
             counts[folder] = counts.get(folder, 0) + 1
     for folder, count in sorted(counts.items()):
-        if table.max_files is not None and count > table.max_files and not table.may_have_many_files(folder):
-            yield f"{folder}:1: {count} source files side by side (at most {table.max_files}): give it inner folders"
+        if table.max_files is None or count <= table.max_files:
+            continue
+        if not table.may_have_many_files(folder):
+            yield (f"{folder}:1: {count} source files side by side (at most {table.max_files}): "
+                   f"give it inner folders")
 
 
 def files_matching(root, pattern):
@@ -174,7 +186,8 @@ def files_matching(root, pattern):
 
 def main():
     here = os.path.dirname(os.path.realpath(__file__))
-    root = os.path.realpath(sys.argv[1]) if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(here))
+    root = os.path.realpath(sys.argv[1]) if len(sys.argv) > 1 else os.path.dirname(
+        os.path.dirname(here))
     table = Table(os.path.join(root, "tools/checks/layers.txt"))
     sources = list(files_matching(root, SOURCE))
     violations = list(check_file_counts(table, sources))

@@ -3,7 +3,8 @@
 
 Usage: extract_code.py cpp|python FILE.md [SOURCE]
 
-With SOURCE, prints only the blocks whose first line is the comment `// SOURCE`: a page can show several files.
+With SOURCE, prints only the blocks whose first line is the comment `// SOURCE`: a page can show
+several files.
 """
 import re
 import sys

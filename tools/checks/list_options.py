@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Lists the fields of every options struct in their order: docs/reference/options.md.
 
-The structs are those of the headers that estimator/estimator.h and tpu/tpu_estimator.h include, directly or not, whose
-names end in one of SUFFIXES or are in OTHERS, if they are aggregates: a designated initializer must name the fields in
-the order of their declaration.
+The structs are those of the headers that estimator/estimator.h and tpu/tpu_estimator.h include,
+directly or not, whose names end in one of SUFFIXES or are in OTHERS, if they are aggregates: a
+designated initializer must name the fields in the order of their declaration.
 
 Usage: list_options.py page          prints the page
        list_options.py test          fails if docs/reference/options.md is another page
-       list_options.py generate DOC  prints C++ that compiles only if each struct of the page DOC has exactly the fields
+       list_options.py generate DOC  prints C++ that compiles only if each struct of the page DOC
+       has exactly the fields
                                      that DOC lists, in that order
 
 Regenerate: tools/checks/list_options.py page > docs/reference/options.md
@@ -20,18 +21,21 @@ import sys
 
 ROOTS = ["estimator/estimator.h", "tpu/tpu_estimator.h"]
 SUFFIXES = ("Options", "Config", "Settings", "Feature")
-OTHERS = {"Cadence", "EarlyStoppingCadence", "Element", "EvalSpec", "HostCall", "Scaffold", "TrainSpec", "VocabInfo"}
+OTHERS = {"Cadence", "EarlyStoppingCadence", "Element", "EvalSpec", "HostCall", "Scaffold",
+          "TrainSpec", "VocabInfo"}
 # Structs that users do not write.
 INTERNAL = {"estimator::BuildOptions", "estimator::ImportOptions", "estimator::StepRunner::Options",
             "estimator::tpu::ShardedStrategyOptions", "estimator::tpu::TPUEstimatorSettings"}
 PAGE = "docs/reference/options.md"
 HEAD = """# Options structs
 
-This page lists the fields of every options struct, with their defaults. A call may leave out any field that has a default, but C++ wants the
-fields that it names in this order: `Dense(x, {.units = 10, .use_bias = false})` compiles, and `{.use_bias = false, .units = 10}` does not.
+This page lists the fields of every options struct, with their defaults. A call may leave out any
+field that has a default, but C++ wants the fields that it names in this order:
+`Dense(x, {.units = 10, .use_bias = false})` compiles, and
+`{.use_bias = false, .units = 10}` does not.
 
-The header beside each struct says what the fields mean. `tools/checks/list_options.py` makes this page from the headers, and
-`bazel test //docs:options_test` checks it.
+The header beside each struct says what the fields mean. `tools/checks/list_options.py` makes this
+page from the headers, and `bazel test //docs:options_test` checks it.
 
 | struct | fields in order | header |
 |---|---|---|
@@ -46,7 +50,8 @@ def read(path):
     """Returns the text of a file without comments and preprocessor lines."""
     with open(path) as file:
         text = file.read()
-    text = re.sub(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*', lambda match: match[1] or "", text)  # "//" in a string is text
+    # "//" in a string is text
+    text = re.sub(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*', lambda match: match[1] or "", text)
     return re.sub(r"^#(?!include).*(?:\\\n.*)*$", "", text, flags=re.MULTILINE)
 
 
@@ -55,7 +60,8 @@ def headers():
     found, pending = set(), list(ROOTS)
     while pending:
         path = pending.pop()
-        if path in found or not os.path.exists(path):  # a generated header, as those of protos, has no options
+        # a generated header, as those of protos, has no options
+        if path in found or not os.path.exists(path):
             continue
         found.add(path)
         pending += re.findall(r'^#include "((?:estimator|tpu)/[^"]+)"', read(path), re.MULTILINE)
@@ -94,7 +100,8 @@ def split(text, separator):
 
 
 def statements(body):
-    """Yields (text, whether it is public) for the declarations of a class, without the bodies of functions."""
+    """Yields (text, whether it is public) for the declarations of a class, without the bodies of
+    functions."""
     text, i, public = "", 0, True
     while i < len(body):
         access = re.match(r"\s*(public|protected|private):", body[i:]) if not text.strip() else None
@@ -106,7 +113,8 @@ def statements(body):
             text, i = "", i + 1
         elif body[i] == "{":
             end = closing(body, i)
-            function = re.search(r"\)\s*(const|override|final|noexcept|\s)*(:.*)?$", without_brackets(text), re.DOTALL)
+            function = re.search(r"\)\s*(const|override|final|noexcept|\s)*(:.*)?$",
+                                 without_brackets(text), re.DOTALL)
             if function and "=" not in without_brackets(text).split("(")[0]:
                 yield text.strip(), public
                 text = ""
@@ -118,7 +126,8 @@ def statements(body):
             i += 1
 
 
-NO_FIELD = re.compile(r"(static|using|enum|friend|template|struct|class|typedef|explicit|virtual|operator)\b")
+NO_FIELD = re.compile(
+    r"(static|using|enum|friend|template|struct|class|typedef|explicit|virtual|operator)\b")
 
 
 def fields_of(body, name):
@@ -128,7 +137,8 @@ def fields_of(body, name):
         plain = without_brackets(text)
         if re.match(rf"(explicit\s+)?{name}\s*\(", plain):
             return None  # a constructor
-        if not text or NO_FIELD.match(text) or "operator" in plain or "(" in re.split(r"[={]", plain)[0]:
+        if not text or NO_FIELD.match(text) or "operator" in plain or "(" in re.split(r"[={]",
+                                                                                      plain)[0]:
             continue
         if not public:
             return None
@@ -155,8 +165,10 @@ def structs_in(text, scope, header):
         full = f"{scope}::{name}" if scope else name
         if match.group("kind") != "namespace":
             short = name.rsplit("::", 1)[-1]
-            listed = (short.endswith(SUFFIXES) or short in OTHERS) and match.group("kind") == "struct"
-            fields = fields_of(body, short) if listed and not match.group("base").strip().startswith(":") else None
+            listed = (short.endswith(SUFFIXES)
+                      or short in OTHERS) and match.group("kind") == "struct"
+            fields = fields_of(body, short) if listed and not match.group(
+                "base").strip().startswith(":") else None
             if fields and full not in INTERNAL:
                 yield Struct(full, fields, header)
             body = public_part(body, match.group("kind"))
@@ -190,14 +202,16 @@ def cpp_name(struct):
 def page():
     lines = []
     for struct in structs():
-        fields = ", ".join(f"`.{name} = {default}`" if default else f"`.{name}`" for name, default in struct.fields)
+        fields = ", ".join(f"`.{name} = {default}`" if default else f"`.{name}`" for name,
+                           default in struct.fields)
         name = cpp_name(struct).removeprefix("estimator::")
         lines.append(f"| `{name}` | {fields} | `{struct.header}` |\n")
     return HEAD + "".join(lines)
 
 
 def generate(path):
-    print("// Compiles if every struct has exactly the fields that docs/reference/options.md lists, in that order.")
+    print("// Compiles if every struct has exactly the fields that docs/reference/options.md "
+          "lists, in that order.")
     print("// Made by tools/checks/list_options.py.")
     print("".join(f'#include "{root}"\n' for root in ROOTS))
     with open(path) as file:
@@ -206,14 +220,16 @@ def generate(path):
         names = re.findall(r"`\.(\w+)", cells)
         print(f"[[maybe_unused]] static void Check{index}(estimator::{struct}& x) {{")
         print(f"  [[maybe_unused]] auto& [{', '.join(f'f{i}' for i in range(len(names)))}] = x;")
-        print(f"  [[maybe_unused]] const auto y = estimator::{struct}{{{', '.join(f'.{n} = x.{n}' for n in names)}}};\n}}")
+        print(f"  [[maybe_unused]] const auto y = "
+              f"estimator::{struct}{{{', '.join(f'.{n} = x.{n}' for n in names)}}};\n}}")
     print("int main() { return 0; }")
 
 
 def test():
     with open(PAGE) as file:
         actual = file.read().splitlines(keepends=True)
-    difference = list(difflib.unified_diff(actual, page().splitlines(keepends=True), PAGE, "the headers"))
+    difference = list(difflib.unified_diff(actual, page().splitlines(keepends=True), PAGE,
+                                           "the headers"))
     sys.stdout.writelines(difference)
     if difference:
         print(f"\nRegenerate: tools/checks/list_options.py page > {PAGE}")

@@ -43,8 +43,8 @@ class Estimator : public Base<P> {
 
 EXPECTED = [
     ("estimator::layers::DenseOptions",
-     [("units", "0"), ("activation", "nullptr"), ("shapes", '{{"a", {1, 2}}}'), ("first", "{}"), ("second", None),
-      ("shape", "{1, 2}"), ("delimiter", '","')]),
+     [("units", "0"), ("activation", "nullptr"), ("shapes", '{{"a", {1, 2}}}'), ("first", "{}"),
+      ("second", None), ("shape", "{1, 2}"), ("delimiter", '","')]),
     ("estimator::Estimator::Options", [("params", "{}")]),
 ]
 

@@ -1,6 +1,8 @@
-"""What the peers' scripts share: flags, the clock of the steady state, memory, and one line of JSON.
+"""What the peers' scripts share: flags, the clock of the steady state, memory, and one line of
+JSON.
 
-It imports nothing but the standard library, so that the seconds from process start include every import.
+It imports nothing but the standard library, so that the seconds from process start include every
+import.
 """
 import argparse
 import json
@@ -25,15 +27,18 @@ def parser(description, batch_size):
     flags = argparse.ArgumentParser(description=description)
     flags.add_argument("--batch_size", type=int, default=batch_size)
     flags.add_argument("--steps", type=int, default=100, help="steps that are measured")
-    flags.add_argument("--seconds", type=float, default=0, help="stop after so many measured seconds; 0: no limit")
-    flags.add_argument("--warmup_steps", type=int, default=5, help="steps before those that are measured")
+    flags.add_argument("--seconds", type=float, default=0,
+                       help="stop after so many measured seconds; 0: no limit")
+    flags.add_argument("--warmup_steps", type=int, default=5,
+                       help="steps before those that are measured")
     flags.add_argument("--compute_dtype", choices=["float32", "bfloat16"], default="float32")
     flags.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     return flags
 
 
 class Meter:
-    """Counts the steps of the steady state. Call step() after each step; it returns True when enough is measured."""
+    """Counts the steps of the steady state. Call step() after each step; it returns True when
+    enough is measured."""
 
     def __init__(self, flags):
         self.flags = flags

@@ -1,4 +1,5 @@
-"""The program models/mnist/mnist_tpu.cc with TensorFlow's TPUEstimator, for tf_mnist_tpu.py and tf_predict.py."""
+"""The program models/mnist/mnist_tpu.cc with TensorFlow's TPUEstimator, for tf_mnist_tpu.py and
+tf_predict.py."""
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -29,14 +30,17 @@ def inference(image, is_training, compute_dtype):
 
 
 def model_fn(features, labels, mode, params):
-    logits = inference(features["image"], mode == tf.estimator.ModeKeys.TRAIN, params["compute_dtype"])
+    logits = inference(features["image"], mode == tf.estimator.ModeKeys.TRAIN,
+                       params["compute_dtype"])
     spec = tf1.estimator.tpu.TPUEstimatorSpec
     if mode == tf.estimator.ModeKeys.PREDICT:
-        return spec(mode, predictions={"class_ids": tf.argmax(logits, 1), "probabilities": tf.nn.softmax(logits)})
+        return spec(mode, predictions={"class_ids": tf.argmax(logits, 1),
+                                       "probabilities": tf.nn.softmax(logits)})
     loss = tf1.losses.sparse_softmax_cross_entropy(labels, logits)
     step = tf1.train.get_global_step()
     rate = tf1.train.exponential_decay(0.05, step, max(1, 100000 // params["batch_size"]), 0.95)
-    return spec(mode, loss=loss, train_op=tf1.train.GradientDescentOptimizer(rate).minimize(loss, step))
+    return spec(mode, loss=loss,
+                train_op=tf1.train.GradientDescentOptimizer(rate).minimize(loss, step))
 
 
 def records(data_dir, split):
@@ -44,7 +48,8 @@ def records(data_dir, split):
     def fixed(kind, size, header_bytes):
         file = os.path.join(data_dir, "%s-%s" % (split, kind))
         if not os.path.exists(file):
-            raise SystemExit("%s does not exist: --data_dir must have MNIST's four files, uncompressed" % file)
+            raise SystemExit("%s does not exist: --data_dir must have MNIST's four files, "
+                             "uncompressed" % file)
         return tf1.data.FixedLengthRecordDataset(file, size, header_bytes=header_bytes)
 
     images = fixed("images-idx3-ubyte", 784, 16).map(

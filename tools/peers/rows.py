@@ -1,4 +1,5 @@
-"""The rows of docs/performance.md: which programs do the same work, and which number of each is compared."""
+"""The rows of docs/performance.md: which programs do the same work, and which number of each is
+compared."""
 import collections
 
 # A row of the table.
@@ -23,9 +24,11 @@ DTYPES = {"f32": "float32", "bf16": "bfloat16"}
 
 
 def _mnist_run(batch_size, dtype):
-    common = ["--batch_size=%d" % batch_size, "--compute_dtype=" + dtype, "--steps=1000000", "--seconds={seconds}"]
+    common = ["--batch_size=%d" % batch_size, "--compute_dtype=" + dtype, "--steps=1000000",
+              "--seconds={seconds}"]
     return Run(
-        ours=(MNIST, common + ["--use_tpu=false", "--data_dir={data_dir}", "--model_dir={new_dir}"]),
+        ours=(MNIST, common + ["--use_tpu=false", "--data_dir={data_dir}",
+                               "--model_dir={new_dir}"]),
         peers=[("TPUEstimator", TENSORFLOW, "tf_mnist_tpu.py", common + ["--data_dir={data_dir}"]),
                ("Keras", TENSORFLOW, "tf_mnist_keras.py", common),
                ("PyTorch", PYTORCH, "torch_mnist.py", common)],
@@ -33,8 +36,8 @@ def _mnist_run(batch_size, dtype):
 
 
 def _resnet_run(version, dtype):
-    common = ["--batch_size=32", "--compute_dtype=" + dtype, "--resnet_version=" + version, "--steps=1000000",
-              "--seconds={seconds}", "--warmup_steps=2"]
+    common = ["--batch_size=32", "--compute_dtype=" + dtype, "--resnet_version=" + version,
+              "--steps=1000000", "--seconds={seconds}", "--warmup_steps=2"]
     return Run(ours=(RESNET, common + ["--use_tpu=false", "--model_dir={new_dir}"]),
                peers=[("Keras", TENSORFLOW, "tf_resnet.py", common),
                       ("PyTorch", PYTORCH, "torch_resnet.py", common)],
@@ -51,7 +54,8 @@ def _encoder_run(dtype):
 def _first_step_run(on_shards):
     common = ["--mode=first_step", "--batch_size=128", "--data_dir={data_dir}"]
     ours = common + ["--model_dir={new_dir}", "--use_tpu=" + ("true" if on_shards else "false")]
-    return Run(ours=(MNIST, ours), peers=[("TPUEstimator", TENSORFLOW, "tf_mnist_tpu.py", common)], prepare=[])
+    return Run(ours=(MNIST, ours), peers=[("TPUEstimator", TENSORFLOW, "tf_mnist_tpu.py", common)],
+               prepare=[])
 
 
 def _predict_run():
@@ -63,7 +67,8 @@ def _predict_run():
 
 def _predict_from_checkpoint_run():
     common = ["--batch_size=1000", "--data_dir={data_dir}"]
-    once, timed = ["--mode=predict", "--steps=1"], ["--mode=predict_from_checkpoint", "--rows=10000"]
+    once, timed = ["--mode=predict", "--steps=1"], ["--mode=predict_from_checkpoint",
+                                                    "--rows=10000"]
     ours = ["--use_tpu=false", "--model_dir={work_dir}/our_model"]
     theirs = ["--model_dir={work_dir}/tf_model"]
     return Run(ours=(MNIST, common + timed + ours),
@@ -72,8 +77,8 @@ def _predict_from_checkpoint_run():
 
 
 def _input_run(row):
-    common = ["--row=" + row, "--work_dir={work_dir}/input", "--steps=1000000", "--seconds={seconds}",
-              "--data_dir={data_dir}"]
+    common = ["--row=" + row, "--work_dir={work_dir}/input", "--steps=1000000",
+              "--seconds={seconds}", "--data_dir={data_dir}"]
     ours = common + (["--images={images}"] if row.startswith("jpeg") else [])
     # The first call writes the files that tf_data.py reads.
     return Run(ours=(INPUT, ours), peers=[("tf.data", TENSORFLOW, "tf_data.py", common)],
@@ -108,8 +113,8 @@ for _row in INPUT_TITLES:
     RUNS[_row] = _input_run(_row)
 RUNS["save"] = _save_run()
 
-ROWS = [Row("mnist_%d_%s" % (b, d), "MNIST, batch %d, %s: training" % (b, d), "mnist_%d_%s" % (b, d),
-            "images_per_second", "images/s", False)
+ROWS = [Row("mnist_%d_%s" % (b, d), "MNIST, batch %d, %s: training" % (b, d),
+            "mnist_%d_%s" % (b, d), "images_per_second", "images/s", False)
         for d in DTYPES for b in (1024, 128)]
 ROWS += [Row("resnet50%s_%s" % (v, d), "ResNet-50 v%s, batch 32, 224x224, %s: training" % (n, d),
              "resnet50%s_%s" % (v, d), "images_per_second", "images/s", False)
@@ -118,15 +123,21 @@ ROWS += [Row("encoder_" + d, "encoder of 4 layers, batch 32, %s: training" % d, 
              "examples_per_second", "examples/s", False)
          for d in DTYPES]
 ROWS += [
-    Row("first_step_cpu", "MNIST, batch 128, CPU: process start to the first step", "first_step_cpu",
-        "first_step_seconds", "s", True),
-    Row("first_step_shards", "MNIST, batch 128, 8 shards: process start to the first step", "first_step_shards",
-        "first_step_seconds", "s", True),
-    Row("mnist_memory", "MNIST, batch 1024, f32: peak memory", "mnist_1024_f32", "peak_rss_mib", "MiB", True),
-    Row("resnet50_memory", "ResNet-50 v1, batch 32, f32: peak memory", "resnet50_f32", "peak_rss_mib", "MiB", True),
-    Row("predict", "MNIST: Predict, batch 1000", "predict", "predictions_per_second", "rows/s", False),
-    Row("predict_from_checkpoint", "MNIST: process start to the 10,000th prediction from a checkpoint",
+    Row("first_step_cpu", "MNIST, batch 128, CPU: process start to the first step",
+        "first_step_cpu", "first_step_seconds", "s", True),
+    Row("first_step_shards", "MNIST, batch 128, 8 shards: process start to the first step",
+        "first_step_shards", "first_step_seconds", "s", True),
+    Row("mnist_memory", "MNIST, batch 1024, f32: peak memory", "mnist_1024_f32", "peak_rss_mib",
+        "MiB", True),
+    Row("resnet50_memory", "ResNet-50 v1, batch 32, f32: peak memory", "resnet50_f32",
+        "peak_rss_mib", "MiB", True),
+    Row("predict", "MNIST: Predict, batch 1000", "predict", "predictions_per_second", "rows/s",
+        False),
+    Row("predict_from_checkpoint", "MNIST: process start to the 10,000th prediction from a "
+                                   "checkpoint",
         "predict_from_checkpoint", "seconds_to_predictions", "s", True),
 ]
-ROWS += [Row(key, title, key, "examples_per_second", "examples/s", False) for key, title in INPUT_TITLES.items()]
-ROWS.append(Row("save", "MNIST: what a save takes from the training loop", "save", "save_ms", "ms", True))
+ROWS += [Row(key, title, key, "examples_per_second", "examples/s", False) for key,
+         title in INPUT_TITLES.items()]
+ROWS.append(Row("save", "MNIST: what a save takes from the training loop", "save", "save_ms", "ms",
+                True))

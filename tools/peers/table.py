@@ -23,13 +23,16 @@ def cell(values):
 
 
 def values_of(lines, row, label):
-    """The numbers of a program in the order of the rounds. A run that has none, such as a failed one, is left out."""
-    values = [line.get(row.metric) for line in lines if line["run"] == row.run and line["label"] == label]
+    """The numbers of a program in the order of the rounds. A run that has none, such as a failed
+    one, is left out."""
+    values = [line.get(row.metric) for line in lines if line["run"] == row.run
+              and line["label"] == label]
     return [value for value in values if value is not None]
 
 
 def best_peer(lines, row, run, column):
-    """(name, values) of the script of this column with the best median; None if no script has a value."""
+    """(name, values) of the script of this column with the best median; None if no script has a
+    value."""
     candidates = []
     for name, of_column, _, _ in run.peers:
         values = values_of(lines, row, name) if of_column == column else []
@@ -85,10 +88,12 @@ def table(lines, rows, runs):
 
 
 def replace_figures(page, figures):
-    """The page with `figures` between its two markers. Raises ValueError if it does not have each marker once."""
+    """The page with `figures` between its two markers. Raises ValueError if it does not have each
+    marker once."""
     for marker in (BEGIN, END):
         if page.count(marker) != 1:
-            raise ValueError("the page must have the line %s once, but has it %d times" % (marker, page.count(marker)))
+            raise ValueError("the page must have the line %s once, but has it %d times"
+                             % (marker, page.count(marker)))
     before, rest = page.split(BEGIN)
     if END not in rest:
         raise ValueError("the line %s must come after %s" % (END, BEGIN))

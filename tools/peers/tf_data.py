@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """tf.data on the files and crops that input_benchmark wrote: the same work as its rows.
 
-usage: tf_data.py --row=parse_small|parse_images|shuffle_batch|jpeg_bilinear|jpeg_bicubic --work_dir=DIR
+usage: tf_data.py --row=parse_small|parse_images|shuffle_batch|jpeg_bilinear|jpeg_bicubic
+--work_dir=DIR
                   [--data_dir=DIR] [--seconds=5]
 """
 import glob
@@ -17,7 +18,8 @@ IMAGE_SIZE = 224
 
 def need(path):
     if not os.path.exists(path):
-        raise SystemExit("%s does not exist: run input_benchmark with the same --row and --work_dir first" % path)
+        raise SystemExit("%s does not exist: run input_benchmark with the same --row and "
+                         "--work_dir first" % path)
     return path
 
 
@@ -35,7 +37,8 @@ def parse_examples(tf, flags, kind):
     batch_size = 1024 if kind == "small" else 128
     records = tf.data.TFRecordDataset(files, num_parallel_reads=flags.threads)
     batches = records.repeat().batch(batch_size, drop_remainder=True)
-    return batches.map(lambda x: tf.io.parse_example(x, specs), num_parallel_calls=flags.threads), batch_size
+    return batches.map(lambda x: tf.io.parse_example(x, specs),
+                       num_parallel_calls=flags.threads), batch_size
 
 
 def shuffle_batch(tf, flags):
@@ -88,8 +91,10 @@ def main():
     flags = measure.parser(__doc__, batch_size=0)
     flags.add_argument("--row", choices=ROWS, required=True)
     flags.add_argument("--work_dir", required=True, help="the folder that input_benchmark wrote")
-    flags.add_argument("--data_dir", default="", help="folder of MNIST's four files, uncompressed; for shuffle_batch")
-    flags.add_argument("--max_difference", action="store_true", help="also compare the pixels of the first images")
+    flags.add_argument("--data_dir", default="", help="folder of MNIST's four files, uncompressed; "
+                                                      "for shuffle_batch")
+    flags.add_argument("--max_difference", action="store_true",
+                       help="also compare the pixels of the first images")
     flags = flags.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     import tensorflow as tf
@@ -116,8 +121,9 @@ def main():
         if 0 < flags.seconds <= seconds:
             break
     measure.print_json("tf_data", {
-        "row": flags.row, "examples_per_second": batches * batch_size / seconds, "measured_examples": batches * batch_size,
-        "peak_rss_mib": measure.peak_rss_mib(), "threads": flags.threads})
+        "row": flags.row, "examples_per_second": batches * batch_size / seconds,
+        "measured_examples": batches * batch_size, "peak_rss_mib": measure.peak_rss_mib(),
+        "threads": flags.threads})
 
 
 if __name__ == "__main__":

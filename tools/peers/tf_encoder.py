@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""TensorFlow's Estimator on a transformer encoder with a classifier on its first token, on random tokens.
+"""TensorFlow's Estimator on a transformer encoder with a classifier on its first token, on random
+tokens.
 
 Dropout, clipping by the global norm, and Adam with decoupled weight decay, as BERT's fine-tuning.
 
-usage: tf_encoder.py [--batch_size=32] [--compute_dtype=float32|bfloat16] [--hidden=256] [--layers=4] ...
+usage: tf_encoder.py [--batch_size=32] [--compute_dtype=float32|bfloat16] [--hidden=256]
+[--layers=4] ...
 """
 import os
 import tempfile
@@ -13,8 +15,8 @@ import measure
 
 def main():
     flags = measure.parser(__doc__, batch_size=32)
-    for name, value in {"hidden": 256, "layers": 4, "heads": 4, "intermediate": 1024, "sequence": 128,
-                        "vocabulary": 8000}.items():
+    for name, value in {"hidden": 256, "layers": 4, "heads": 4, "intermediate": 1024,
+                        "sequence": 128, "vocabulary": 8000}.items():
         flags.add_argument("--" + name, type=int, default=value)
     flags = flags.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -52,7 +54,8 @@ def main():
 
     def attention(x, bias):
         def heads(name):
-            return tf.transpose(tf.reshape(dense(x, hidden, name), [-1, sequence, flags.heads, head_size]),
+            return tf.transpose(tf.reshape(dense(x, hidden, name),
+                                           [-1, sequence, flags.heads, head_size]),
                                 [0, 2, 1, 3])
         query, key, value = heads("query"), heads("key"), heads("value")
         scores = tf.matmul(query, key, transpose_b=True) * tf.constant(head_size ** -0.5, dtype)
@@ -81,7 +84,8 @@ def main():
         bias = (1 - tf.cast(features["mask"], dtype))[:, None, None, :] * tf.constant(-10000, dtype)
         for layer in range(flags.layers):
             with tf1.variable_scope("layer_%d" % layer):
-                x = layer_norm(x + dropout(dense(attention(x, bias), hidden, "attention_output")), "attention_norm")
+                x = layer_norm(x + dropout(dense(attention(x, bias), hidden, "attention_output")),
+                               "attention_norm")
                 middle = dense(x, flags.intermediate, "intermediate", gelu)
                 x = layer_norm(x + dropout(dense(middle, hidden, "output")), "output_norm")
         first = dense(tf.reshape(x, [-1, sequence, hidden])[:, 0, :], hidden, "pooler", tf.tanh)

@@ -12,7 +12,8 @@ import measure
 
 def main():
     flags = measure.parser(__doc__, batch_size=1024)
-    flags.add_argument("--data_dir", required=True, help="folder of MNIST's four files, uncompressed")
+    flags.add_argument("--data_dir", required=True, help="folder of MNIST's four files, "
+                                                         "uncompressed")
     flags.add_argument("--mode", choices=["train", "first_step", "save"], default="train")
     flags = flags.parse_args()
 
@@ -41,7 +42,8 @@ def main():
             if self.steps % 20:
                 return
             begin = time.monotonic()
-            self.saver.save(run_context.session, self.model_dir + "/saved.ckpt", global_step=self.steps)
+            self.saver.save(run_context.session, self.model_dir + "/saved.ckpt",
+                            global_step=self.steps)
             self.milliseconds.append(1000 * (time.monotonic() - begin))
 
     with tempfile.TemporaryDirectory() as model_dir:
@@ -55,8 +57,8 @@ def main():
             later = saves.milliseconds[1:]
             measure.print_json("tf_mnist_tpu", {
                 "mode": flags.mode, "batch_size": flags.batch_size,
-                "save_ms": statistics.median(later) if later else None, "saves": len(saves.milliseconds),
-                "peak_rss_mib": measure.peak_rss_mib()})
+                "save_ms": statistics.median(later) if later else None,
+                "saves": len(saves.milliseconds), "peak_rss_mib": measure.peak_rss_mib()})
             return
         else:
             estimator.train(input_fn, hooks=[Steps()])

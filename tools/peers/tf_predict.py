@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""TensorFlow's TPUEstimator.predict on MNIST, on the CPU: its speed, or the time from process start to --rows.
+"""TensorFlow's TPUEstimator.predict on MNIST, on the CPU: its speed, or the time from process start
+to --rows.
 
-usage: tf_predict.py --data_dir=DIR [--mode=predict|predict_from_checkpoint] [--model_dir=DIR] [--rows=10000] ...
+usage: tf_predict.py --data_dir=DIR [--mode=predict|predict_from_checkpoint] [--model_dir=DIR]
+[--rows=10000] ...
 """
 import os
 import tempfile
@@ -17,13 +19,17 @@ def read(predictions, count):
 
 def main():
     flags = measure.parser(__doc__, batch_size=1000)
-    flags.add_argument("--data_dir", required=True, help="folder of MNIST's four files, uncompressed")
+    flags.add_argument("--data_dir", required=True, help="folder of MNIST's four files, "
+                                                         "uncompressed")
     flags.add_argument("--mode", choices=["predict", "predict_from_checkpoint"], default="predict")
-    flags.add_argument("--model_dir", default="", help="folder with a checkpoint, such as --mode=predict leaves")
+    flags.add_argument("--model_dir", default="", help="folder with a checkpoint, such as "
+                                                       "--mode=predict leaves")
     flags.add_argument("--rows", type=int, default=10000)
     flags = flags.parse_args()
-    if flags.mode == "predict_from_checkpoint" and not os.path.exists(os.path.join(flags.model_dir, "checkpoint")):
-        raise SystemExit("--model_dir must have a checkpoint: run --mode=predict with the same --model_dir first")
+    if flags.mode == "predict_from_checkpoint" and not os.path.exists(os.path.join(flags.model_dir,
+                                                                                   "checkpoint")):
+        raise SystemExit("--model_dir must have a checkpoint: run --mode=predict with the same "
+                         "--model_dir first")
 
     import mnist_estimator as mnist
     with tempfile.TemporaryDirectory() as temporary:
@@ -31,7 +37,8 @@ def main():
         if flags.mode == "predict":
             estimator.train(mnist.train_input_fn(flags.data_dir), max_steps=1)
         predictions = estimator.predict(mnist.predict_input_fn(flags.data_dir))
-        fields = {"mode": flags.mode, "batch_size": flags.batch_size, "compute_dtype": flags.compute_dtype}
+        fields = {"mode": flags.mode, "batch_size": flags.batch_size,
+                  "compute_dtype": flags.compute_dtype}
         if flags.mode == "predict_from_checkpoint":
             read(predictions, flags.rows)
             fields["seconds_to_predictions"] = measure.seconds_since_process_start()

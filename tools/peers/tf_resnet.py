@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """ResNet-50 as a Keras model in a tf.function, with images that are made once.
 
-Version 1 is tf.keras.applications.ResNet50. Version 1.5, which Keras does not have, is the same with the stride of a
-block in its 3x3 convolution.
+Version 1 is tf.keras.applications.ResNet50. Version 1.5, which Keras does not have, is the same
+with the stride of a block in its 3x3 convolution.
 
-usage: tf_resnet.py [--batch_size=32] [--resnet_version=1|1.5] [--compute_dtype=float32|bfloat16] ...
+usage: tf_resnet.py [--batch_size=32] [--resnet_version=1|1.5] [--compute_dtype=float32|bfloat16]
+...
 """
 import os
 
@@ -45,7 +46,8 @@ def main():
         tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")
     if flags.resnet_version == "1":
         model = tf.keras.applications.ResNet50(
-            weights=None, classifier_activation=None, input_shape=(flags.image_size, flags.image_size, 3))
+            weights=None, classifier_activation=None,
+            input_shape=(flags.image_size, flags.image_size, 3))
     else:
         model = resnet50_v1_5(tf, flags.image_size)
     optimizer = tf.keras.optimizers.SGD(0.1, 0.9)

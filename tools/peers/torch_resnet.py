@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""torchvision's ResNet-50, with images that are made once. Version 1.5 is torchvision's; version 1 has the stride of a
-block in its first 1x1 convolution.
+"""torchvision's ResNet-50, with images that are made once. Version 1.5 is torchvision's; version 1
+has the stride of a block in its first 1x1 convolution.
 
-usage: torch_resnet.py [--batch_size=32] [--resnet_version=1|1.5] [--compute_dtype=float32|bfloat16] [--compile]
+usage: torch_resnet.py [--batch_size=32] [--resnet_version=1|1.5] [--compute_dtype=float32|bfloat16]
+[--compile]
                        [--layout=nchw|nhwc] ...
 """
 import measure
@@ -23,7 +24,8 @@ def main():
     images = torch.rand(flags.batch_size, 3, flags.image_size, flags.image_size)
     labels = torch.randint(0, 1000, (flags.batch_size,))
     torch_training.run("torch_resnet", flags, model, images, labels,
-                       torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9), resnet_version=flags.resnet_version)
+                       torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9),
+                       resnet_version=flags.resnet_version)
 
 
 if __name__ == "__main__":

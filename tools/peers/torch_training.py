@@ -25,7 +25,7 @@ def run(program, flags, model, images, labels, optimizer, **fields):
         optimizer.step()
         if meter.step():
             break
-    measure.print_training(program, flags, meter, "images", input="synthetic", compile=flags.compile,
-                           layout=flags.layout, **fields)
+    measure.print_training(program, flags, meter, "images", input="synthetic",
+                           compile=flags.compile, layout=flags.layout, **fields)
 
 

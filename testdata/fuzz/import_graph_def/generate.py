@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the corpus of //estimator/graphdef:import_graph_def_fuzz: GraphDefs, reduced from testdata/saved_models.
+"""Writes the corpus of //estimator/graphdef:import_graph_def_fuzz: GraphDefs, reduced from
+testdata/saved_models.
 
 Usage: generate.py     (needs tensorflow-cpu 2.15.1; writes into the folder of this script)
 Other files here are inputs of the fuzzer that showed a fault. Keep them.

@@ -1,7 +1,8 @@
-"""A transformer block as in BERT: masked multi-head attention, layer normalization, and a GELU feed-forward part.
+"""A transformer block as in BERT: masked multi-head attention, layer normalization, and a GELU
+feed-forward part.
 
-The optimizer is gradient descent: the gradient of the keys' bias consists of rounding errors, which Adam would scale to
-the size of the other gradients.
+The optimizer is gradient descent: the gradient of the keys' bias consists of rounding errors, which
+Adam would scale to the size of the other gradients.
 """
 
 import os
@@ -42,13 +43,18 @@ def model_fn(features, labels):
     hidden *= 0.5 * (1 + tf.tanh(np.sqrt(2 / np.pi) * (hidden + 0.044715 * tf.pow(hidden, 3))))
     y = layer_norm(tf1.layers.dense(hidden, WIDTH, name="output") + attended, "LayerNorm")
     pooled = tf1.layers.dense(y[:, 0, :], WIDTH, activation=tf.tanh, name="pooler")
-    loss = tf1.losses.sparse_softmax_cross_entropy(labels, tf1.layers.dense(pooled, 3, name="classifier"))
-    return Step(loss=loss, train_op=tf1.train.GradientDescentOptimizer(0.1).minimize(loss, tf1.train.get_global_step()))
+    loss = tf1.losses.sparse_softmax_cross_entropy(labels,
+                                                   tf1.layers.dense(pooled, 3, name="classifier"))
+    return Step(loss=loss,
+                train_op=tf1.train.GradientDescentOptimizer(0.1).minimize(
+                    loss, tf1.train.get_global_step()))
 
 
 rng = np.random.default_rng(8)
 batches = {"features/x": rng.standard_normal((4, 6, LENGTH, WIDTH)).astype(np.float32),
-           "features/mask": (np.arange(LENGTH) < rng.integers(2, LENGTH + 1, (4, 6, 1))).astype(np.int32),
+           "features/mask": (np.arange(LENGTH)
+                             < rng.integers(2, LENGTH + 1, (4, 6, 1))).astype(np.int32),
            "labels": rng.integers(0, 3, (4, 6)).astype(np.int32)}
-generate(__file__, model_fn, "a transformer block", batches=batches, num_steps=20, forward_ops={"Softmax", "BiasAdd"},
+generate(__file__, model_fn, "a transformer block", batches=batches, num_steps=20,
+         forward_ops={"Softmax", "BiasAdd"},
          atol=1e-7)  # for the keys' bias

@@ -1,4 +1,5 @@
-"""Batch normalization in inference, which uses the moving averages of the checkpoint, not the batch's statistics."""
+"""Batch normalization in inference, which uses the moving averages of the checkpoint, not the
+batch's statistics."""
 
 import os
 import sys
@@ -26,4 +27,5 @@ for name, size in (("batch_normalization", 6), ("batch_normalization_1", 5)):
     initial[f"{name}/beta"] = rng.standard_normal(size)
     initial[f"{name}/moving_mean"] = rng.standard_normal(size)
     initial[f"{name}/moving_variance"] = rng.uniform(0.1, 4, size)
-generate(__file__, model_fn, "batch normalization in inference", batches=batches, num_steps=4, mode="EVAL", initial=initial)
+generate(__file__, model_fn, "batch normalization in inference", batches=batches, num_steps=4,
+         mode="EVAL", initial=initial)

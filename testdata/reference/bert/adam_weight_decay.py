@@ -1,11 +1,12 @@
-"""Adam with decoupled weight decay and without bias correction. Written from the formulas of Loshchilov and Hutter 2017 and
-Devlin et al. 2018, appendix A.2."""
+"""Adam with decoupled weight decay and without bias correction. Written from the formulas of
+Loshchilov and Hutter 2017 and Devlin et al. 2018, appendix A.2."""
 
 from reference_lib import tf, tf1
 
 
 class AdamWeightDecay(tf1.train.Optimizer):
-    """The names of slots are those in BERT's checkpoints. Variables whose name contains a word of `exclude` do not decay."""
+    """The names of slots are those in BERT's checkpoints. Variables whose name contains a word of
+    `exclude` do not decay."""
 
     def __init__(self, rate, decay, exclude):
         super().__init__(False, "AdamWeightDecayOptimizer")
@@ -26,4 +27,5 @@ class AdamWeightDecay(tf1.train.Optimizer):
         return var.assign_sub(self._rate * step)
 
     def _apply_sparse_duplicate_indices(self, grad, var):
-        return self._apply_dense(tf.convert_to_tensor(grad), var)  # words that are not looked up change too
+        # words that are not looked up change too
+        return self._apply_dense(tf.convert_to_tensor(grad), var)

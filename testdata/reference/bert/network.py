@@ -1,5 +1,6 @@
-"""BERT with few units and without dropout, for the cases bert_*. Written from Devlin et al. 2018 and Vaswani et al. 2017.
-Variables have the names of google-research/bert, so that its checkpoints fit. bert_config.json has the sizes.
+"""BERT with few units and without dropout, for the cases bert_*. Written from Devlin et al. 2018
+and Vaswani et al. 2017. Variables have the names of google-research/bert, so that its checkpoints
+fit. bert_config.json has the sizes.
 """
 
 import json
@@ -12,14 +13,18 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from reference_lib import Step, generate, tf, tf1  # noqa: E402,F401
 from bert.adam_weight_decay import AdamWeightDecay  # noqa: E402
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "bert_config.json"), encoding="utf-8") as f:
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "bert_config.json"),
+          encoding="utf-8") as f:
     CONFIG = json.load(f)
 UNITS, HEADS, LENGTH, BATCH = CONFIG["hidden_size"], CONFIG["num_attention_heads"], 12, 6
 RATE, TRAIN_STEPS, WARMUP_STEPS = 0.003, 25, 4
-# The arguments of generate() that both cases have. A key's bias adds one number to all scores of a word, which does not
-# change their softmax: its gradient is rounding errors alone. It starts at other values than 0, so that its use is checked.
-OPTIONS = {"num_steps": 20, "forward_ops": {"BiasAdd", "Softmax"}, "without": ["key/bias"], "initial": {
-    f"bert/encoder/layer_{i}/attention/self/key/bias": np.linspace(-1, 1, CONFIG["hidden_size"]).astype(np.float32)
+# The arguments of generate() that both cases have. A key's bias adds one number to all scores of a
+# word, which does not change their softmax: its gradient is rounding errors alone. It starts at
+# other values than 0, so that its use is checked.
+OPTIONS = {"num_steps": 20, "forward_ops": {"BiasAdd", "Softmax"}, "without": ["key/bias"],
+           "initial": {
+    f"bert/encoder/layer_{i}/attention/self/key/bias": np.linspace(
+        -1, 1, CONFIG["hidden_size"]).astype(np.float32)
     for i in range(CONFIG["num_hidden_layers"])}}
 
 
@@ -64,7 +69,8 @@ def embeddings(features):
 
 def heads(x, name):
     """[batch * length, units] -> [batch, heads, length, units / heads]"""
-    return tf.transpose(tf.reshape(dense(x, UNITS, name), [-1, LENGTH, HEADS, UNITS // HEADS]), [0, 2, 1, 3])
+    return tf.transpose(tf.reshape(dense(x, UNITS, name), [-1, LENGTH, HEADS, UNITS // HEADS]),
+                        [0, 2, 1, 3])
 
 
 def layer(x, mask):
@@ -84,7 +90,8 @@ def layer(x, mask):
 
 
 def bert(features):
-    """Returns all words [batch, length, units], the pooled first word [batch, units], and the table of words."""
+    """Returns all words [batch, length, units], the pooled first word [batch, units], and the table
+    of words."""
     with tf1.variable_scope("bert"):
         with tf1.variable_scope("embeddings"):
             x, table = embeddings(features)
@@ -105,7 +112,8 @@ def cross_entropy(x, weights, bias_values, labels):
 
 
 def train_op(loss):
-    """One step of fine-tuning or pretraining: gradients clipped to a global norm of 1, a warm-up, then a linear decay."""
+    """One step of fine-tuning or pretraining: gradients clipped to a global norm of 1, a warm-up,
+    then a linear decay."""
     step = tf1.train.get_global_step()
     rate = tf1.train.polynomial_decay(tf.constant(RATE), step, TRAIN_STEPS, end_learning_rate=0.0)
     passed = tf.cast(step, tf.float32)
@@ -117,13 +125,16 @@ def train_op(loss):
 
 
 def batches(num_batches=5):
-    """The features that both tasks have. Row i has at least 4 words; the second sentence begins somewhere in between."""
+    """The features that both tasks have. Row i has at least 4 words; the second sentence begins
+    somewhere in between."""
     rng = np.random.default_rng(3)
     shape = (num_batches, BATCH, 1)
     lengths = rng.integers(4, LENGTH + 1, shape)
     lengths[:, 0] = LENGTH
     place = np.arange(LENGTH)
-    return rng, {"features/input_ids": np.where(place < lengths, rng.integers(1, CONFIG["vocab_size"], (
+    return rng, {"features/input_ids": np.where(place < lengths,
+                                                rng.integers(1, CONFIG["vocab_size"], (
         num_batches, BATCH, LENGTH)), 0).astype(np.int32),
                  "features/input_mask": (place < lengths).astype(np.int32),
-                 "features/segment_ids": ((place >= rng.integers(2, lengths)) & (place < lengths)).astype(np.int32)}
+                 "features/segment_ids": (
+                     (place >= rng.integers(2, lengths)) & (place < lengths)).astype(np.int32)}

@@ -1,4 +1,5 @@
-"""Fine-tuning of a classifier of sentence pairs, as google-research/bert's run_classifier, without dropout."""
+"""Fine-tuning of a classifier of sentence pairs, as google-research/bert's run_classifier, without
+dropout."""
 
 import os
 import sys

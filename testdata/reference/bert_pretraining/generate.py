@@ -1,4 +1,5 @@
-"""Pretraining with masked words and the next sentence, as google-research/bert's run_pretraining, without dropout."""
+"""Pretraining with masked words and the next sentence, as google-research/bert's run_pretraining,
+without dropout."""
 
 import os
 import sys
@@ -16,11 +17,12 @@ def masked_lm_loss(words, table, features):
     places = tf.gather(words, features["masked_lm_positions"], batch_dims=1)
     with tf1.variable_scope("cls/predictions"):
         with tf1.variable_scope("transform"):
-            x = network.layer_norm(network.dense(tf.reshape(places, [-1, network.UNITS]), network.UNITS,
-                                                 activation=network.gelu))
+            x = network.layer_norm(network.dense(tf.reshape(places, [-1, network.UNITS]),
+                                                 network.UNITS, activation=network.gelu))
         bias = network.bias("output_bias", network.CONFIG["vocab_size"])
         losses = network.cross_entropy(x, table, bias, tf.reshape(features["masked_lm_ids"], [-1]))
-        weights = tf.reshape(features["masked_lm_weights"], [-1])  # 0 where an example has fewer masked words
+        # 0 where an example has fewer masked words
+        weights = tf.reshape(features["masked_lm_weights"], [-1])
         return tf.reduce_sum(weights * losses) / (tf.reduce_sum(weights) + 1e-5)
 
 
@@ -28,7 +30,8 @@ def next_sentence_loss(pooled, features):
     with tf1.variable_scope("cls/seq_relationship"):
         weights = network.variable("output_weights", [2, network.UNITS])
         bias = network.bias("output_bias", 2)
-        return tf.reduce_mean(network.cross_entropy(pooled, weights, bias, features["next_sentence_labels"][:, 0]))
+        return tf.reduce_mean(network.cross_entropy(pooled, weights, bias,
+                                                    features["next_sentence_labels"][:, 0]))
 
 
 def model_fn(features, labels):
@@ -41,9 +44,13 @@ def model_fn(features, labels):
 rng, batches = network.batches()
 shape = (5, network.BATCH, MASKED)
 batches["features/masked_lm_positions"] = np.sort(rng.integers(0, 4, shape)).astype(np.int32)
-batches["features/masked_lm_ids"] = rng.integers(1, network.CONFIG["vocab_size"], shape).astype(np.int32)
-batches["features/masked_lm_weights"] = (np.arange(MASKED) < rng.integers(1, MASKED + 1, (5, network.BATCH, 1))).astype(
+batches["features/masked_lm_ids"] = rng.integers(1, network.CONFIG["vocab_size"],
+                                                 shape).astype(np.int32)
+batches["features/masked_lm_weights"] = (np.arange(MASKED)
+                                         < rng.integers(1, MASKED + 1,
+                                                        (5, network.BATCH, 1))).astype(
     np.float32)
-batches["features/next_sentence_labels"] = rng.integers(0, 2, (5, network.BATCH, 1)).astype(np.int32)
+batches["features/next_sentence_labels"] = rng.integers(0, 2, (5, network.BATCH,
+                                                               1)).astype(np.int32)
 network.generate(__file__, model_fn, "a small BERT, pretrained", batches=batches,
                  **network.OPTIONS)

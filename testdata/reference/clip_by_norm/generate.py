@@ -9,5 +9,6 @@ import network  # noqa: E402
 from reference_lib import tf  # noqa: E402
 
 network.generate_with_gradients(
-    __file__, lambda grads_and_vars: [(tf.clip_by_norm(gradient, 0.2), variable) for gradient, variable in grads_and_vars],
+    __file__, lambda grads_and_vars: [(tf.clip_by_norm(gradient, 0.2), variable) for gradient,
+                                      variable in grads_and_vars],
     "gradients clipped to norm 0.2, each by itself")

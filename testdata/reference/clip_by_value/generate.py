@@ -10,5 +10,6 @@ from reference_lib import tf  # noqa: E402
 
 network.generate_with_gradients(
     __file__,
-    lambda grads_and_vars: [(tf.clip_by_value(gradient, -0.02, 0.03), variable) for gradient, variable in grads_and_vars],
+    lambda grads_and_vars: [(tf.clip_by_value(gradient, -0.02, 0.03), variable) for gradient,
+                            variable in grads_and_vars],
     "gradients clipped to [-0.02, 0.03]")

@@ -1,4 +1,5 @@
-"""Functions with gradients of their own: a reversed gradient, a straight-through sign of a variable, two outputs."""
+"""Functions with gradients of their own: a reversed gradient, a straight-through sign of a
+variable, two outputs."""
 
 import os
 import sys
@@ -17,7 +18,8 @@ def reverse_gradient(x):
 @tf.custom_gradient
 def binary_matmul(x, w):
     """x times the signs of w. The gradient is that of x times w."""
-    return tf.matmul(x, tf.sign(w)), lambda dy: (tf.matmul(dy, w, transpose_b=True), tf.matmul(x, dy, transpose_a=True))
+    return tf.matmul(x, tf.sign(w)), lambda dy: (tf.matmul(dy, w, transpose_b=True),
+                                                 tf.matmul(x, dy, transpose_a=True))
 
 
 @tf.custom_gradient
@@ -39,4 +41,5 @@ def model_fn(features, labels):
 
 
 if __name__ == "__main__":
-    generate(__file__, model_fn, "functions with tf.custom_gradient", batches=network.batches(), num_steps=20)
+    generate(__file__, model_fn, "functions with tf.custom_gradient", batches=network.batches(),
+             num_steps=20)

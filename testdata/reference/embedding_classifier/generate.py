@@ -1,4 +1,5 @@
-"""Word embeddings, averaged with a mask, and a classifier, with Adam. Its sparse updates equal those of dense gradients."""
+"""Word embeddings, averaged with a mask, and a classifier, with Adam. Its sparse updates equal
+those of dense gradients."""
 
 import os
 import sys
@@ -10,13 +11,15 @@ from reference_lib import Step, generate, tf, tf1  # noqa: E402
 
 
 def model_fn(features, labels):
-    table = tf1.get_variable("embeddings", [40, 6], initializer=tf1.random_normal_initializer(stddev=0.5))
+    table = tf1.get_variable("embeddings", [40, 6],
+                             initializer=tf1.random_normal_initializer(stddev=0.5))
     words = tf.nn.embedding_lookup(table, features["words"])
     mask = tf.cast(tf.sequence_mask(features["length"], 7), tf.float32)[:, :, None]
     mean = tf.reduce_sum(words * mask, 1) / tf.reduce_sum(mask, 1)
     hidden = tf1.layers.dense(mean, 8, activation=tf.nn.tanh)
     loss = tf1.losses.sparse_softmax_cross_entropy(labels, tf1.layers.dense(hidden, 3))
-    return Step(loss=loss, train_op=tf1.train.AdamOptimizer(0.01).minimize(loss, tf1.train.get_global_step()))
+    return Step(loss=loss,
+                train_op=tf1.train.AdamOptimizer(0.01).minimize(loss, tf1.train.get_global_step()))
 
 
 rng = np.random.default_rng(7)

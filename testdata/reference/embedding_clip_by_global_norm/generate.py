@@ -14,4 +14,5 @@ def clip(pairs):
 
 
 network.generate(__file__, lambda: tf1.train.MomentumOptimizer(0.2, 0.9),
-                 "the embedding network, Momentum(0.2, 0.9), gradients clipped to global norm 0.3", clip=clip)
+                 "the embedding network, Momentum(0.2, 0.9), gradients clipped to global norm 0.3",
+                 clip=clip)

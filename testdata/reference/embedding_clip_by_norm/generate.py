@@ -13,4 +13,5 @@ def clip(pairs):
 
 
 network.generate(__file__, lambda: tf1.train.MomentumOptimizer(0.2, 0.9),
-                 "the embedding network, Momentum(0.2, 0.9), gradients clipped to norm 0.1, each by itself", clip=clip)
+                 "the embedding network, Momentum(0.2, 0.9), gradients clipped to norm 0.1, each "
+                 "by itself", clip=clip)

@@ -1,4 +1,5 @@
-"""A table that is both looked up and multiplied: its gradient is dense, in the norm and in the update."""
+"""A table that is both looked up and multiplied: its gradient is dense, in the norm and in the
+update."""
 
 import os
 import sys
@@ -14,5 +15,6 @@ def clip(pairs):
 
 
 network.generate(__file__, lambda: tf1.train.MomentumOptimizer(0.1, 0.9),
-                 "the embedding network with a tied output, Momentum(0.1, 0.9), gradients clipped to global norm 0.3",
+                 "the embedding network with a tied output, Momentum(0.1, 0.9), gradients clipped "
+                 "to global norm 0.3",
                  clip=clip, tied=True, batches=network.batches(), forward_ops={"BiasAdd", "Tanh"})

@@ -1,4 +1,5 @@
-"""Moving averages of the weights under TensorFlow's names, with a fixed decay and with a decay that warms up."""
+"""Moving averages of the weights under TensorFlow's names, with a fixed decay and with a decay that
+warms up."""
 
 import os
 import sys
@@ -16,7 +17,8 @@ def model_fn(features, labels):
     variables = tf1.trainable_variables()
     with tf.control_dependencies([train_op]):
         fixed = tf1.train.ExponentialMovingAverage(0.9).apply(variables[:2])
-        warming = tf1.train.ExponentialMovingAverage(0.99, num_updates=global_step).apply(variables[2:])
+        warming = tf1.train.ExponentialMovingAverage(0.99, num_updates=global_step).apply(
+            variables[2:])
     return Step(loss=loss, train_op=tf.group(fixed, warming))
 
 

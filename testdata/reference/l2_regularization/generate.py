@@ -16,4 +16,5 @@ def model_fn(features, labels):
     return Step(loss=loss, train_op=train_op)
 
 
-generate(__file__, model_fn, "L2 regularization of the kernels", batches=network.batches(), num_steps=20)
+generate(__file__, model_fn, "L2 regularization of the kernels", batches=network.batches(),
+         num_steps=20)

@@ -1,5 +1,6 @@
-"""The network of models/mnist with fewer filters, for cases that only differ in their optimizer, and one with dropout.
-If the environment has REFERENCE_WHOLE_MNIST, it has all filters. Those references are too large for the repository.
+"""The network of models/mnist with fewer filters, for cases that only differ in their optimizer,
+and one with dropout. If the environment has REFERENCE_WHOLE_MNIST, it has all filters. Those
+references are too large for the repository.
 """
 
 import os
@@ -11,11 +12,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import reference_lib as lib  # noqa: E402
 from reference_lib import tf, tf1  # noqa: E402
 
-FILTERS, MORE_FILTERS, UNITS = (32, 64, 1024) if "REFERENCE_WHOLE_MNIST" in os.environ else (4, 8, 16)
+FILTERS, MORE_FILTERS, UNITS = (32, 64,
+                                1024) if "REFERENCE_WHOLE_MNIST" in os.environ else (4, 8, 16)
 
 
 def batches():
-    """Blobs whose place is their class. A fifth has a wrong label, so that the loss does not approach 0."""
+    """Blobs whose place is their class. A fifth has a wrong label, so that the loss does not
+    approach 0."""
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 10, (10, 8))
     images = rng.integers(0, 40, (10, 8, 28, 28))
@@ -29,8 +32,10 @@ def batches():
 def logits(features, dropout=lambda x: x):
     layers = tf1.layers
     x = tf.cast(tf.reshape(features["image"], [-1, 28, 28, 1]), tf.float32) * (1 / 255)
-    x = layers.max_pooling2d(layers.conv2d(x, FILTERS, 5, padding="same", activation=tf.nn.relu), 2, 2, padding="same")
-    x = layers.max_pooling2d(layers.conv2d(x, MORE_FILTERS, 5, padding="same", activation=tf.nn.relu), 2, 2, padding="same")
+    x = layers.max_pooling2d(layers.conv2d(x, FILTERS, 5, padding="same", activation=tf.nn.relu), 2,
+                             2, padding="same")
+    x = layers.max_pooling2d(layers.conv2d(x, MORE_FILTERS, 5, padding="same",
+                                           activation=tf.nn.relu), 2, 2, padding="same")
     x = layers.dense(layers.flatten(x), UNITS, activation=tf.nn.relu)
     return layers.dense(dropout(x), 10)
 
@@ -40,12 +45,15 @@ def loss(features, labels):
 
 
 def generate(case_file, make_optimizer, description, **options):
-    """Writes a case of 50 steps: the network of this folder with the optimizer that make_optimizer() returns.
-    make_optimizer is called inside the graph, so it may use tf1.train.get_global_step() for the learning rate.
+    """Writes a case of 50 steps: the network of this folder with the optimizer that
+    make_optimizer() returns. make_optimizer is called inside the graph, so it may use
+    tf1.train.get_global_step() for the learning rate.
     """
 
     def model_fn(features, labels):
         value = loss(features, labels)
-        return lib.Step(loss=value, train_op=make_optimizer().minimize(value, tf1.train.get_global_step()))
+        return lib.Step(loss=value,
+                        train_op=make_optimizer().minimize(value, tf1.train.get_global_step()))
 
-    lib.generate(case_file, model_fn, description, shared=os.path.dirname(os.path.abspath(__file__)), **options)
+    lib.generate(case_file, model_fn, description,
+                 shared=os.path.dirname(os.path.abspath(__file__)), **options)

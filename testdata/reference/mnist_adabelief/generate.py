@@ -1,4 +1,5 @@
-"""The MNIST network with AdaBelief, written from Zhuang et al. 2020, algorithm 2, with decoupled weight decay."""
+"""The MNIST network with AdaBelief, written from Zhuang et al. 2020, algorithm 2, with decoupled
+weight decay."""
 
 import os
 import sys
@@ -39,7 +40,8 @@ class AdaBelief(tf1.train.Optimizer):
         return var.assign_sub(self._rate * (update + self._decay * var))
 
     def _rectified(self, mean, update):
-        """Liu et al. 2019, algorithm 2. In float32, where the order of operations matters in the first steps."""
+        """Liu et al. 2019, algorithm 2. In float32, where the order of operations matters in the
+        first steps."""
         power, t = self._shared("beta2_power"), tf.cast(self._shared("step"), tf.float32)
         sma_inf = 2 / (1 - tf.constant(0.999)) - 1
         sma = sma_inf - 2 * t * power / (1 - power)
@@ -56,4 +58,5 @@ class AdaBelief(tf1.train.Optimizer):
 
 if __name__ == "__main__":
     network.generate(__file__, lambda: AdaBelief(0.001, 1e-8, 0.01, False),
-                     "the MNIST network, AdaBelief(0.001, epsilon 1e-8, weight_decay 0.01), not rectified")
+                     "the MNIST network, AdaBelief(0.001, epsilon 1e-8, weight_decay 0.01), not "
+                     "rectified")

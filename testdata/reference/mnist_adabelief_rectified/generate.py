@@ -1,4 +1,5 @@
-"""The MNIST network with AdaBelief as the Python package adabelief_tf has it by default: rectified, with epsilon 1e-14."""
+"""The MNIST network with AdaBelief as the Python package adabelief_tf has it by default: rectified,
+with epsilon 1e-14."""
 
 import importlib.util
 import os
@@ -8,7 +9,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "mnist"))
 import network  # noqa: E402
 
-spec = importlib.util.spec_from_file_location("adabelief", os.path.join(HERE, "..", "mnist_adabelief", "generate.py"))
+spec = importlib.util.spec_from_file_location("adabelief",
+                                              os.path.join(HERE, "..", "mnist_adabelief",
+                                                           "generate.py"))
 adabelief = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(adabelief)
 

@@ -1,4 +1,5 @@
-"""The MNIST network with Adafactor, written from Shazeer and Stern 2018, algorithms 4 and 5, and with momentum."""
+"""The MNIST network with Adafactor, written from Shazeer and Stern 2018, algorithms 4 and 5, and
+with momentum."""
 
 import os
 import sys
@@ -39,14 +40,16 @@ class Adafactor(tf1.train.Optimizer):
         else:
             rows = self._moving(self.get_slot(var, "rows"), tf.reduce_mean(square, -1))
             columns = self._moving(self.get_slot(var, "columns"), tf.reduce_mean(square, -2))
-            # The divisor is the root of the rank-1 matrix with these margins (outer product / mean of all). Divide by one
-            # factor after the other: their product may underflow to 0 for units that never fire.
+            # The divisor is the root of the rank-1 matrix with these margins (outer product / mean
+            # of all). Divide by one factor after the other: their product may underflow to 0 for
+            # units that never fire.
             rows = tf.math.rsqrt(rows / tf.reduce_mean(rows, -1, keepdims=True))
             update = grad * rows[..., None] * tf.math.rsqrt(columns)[..., None, :]
         update /= tf.maximum(1.0, tf.sqrt(tf.reduce_mean(update * update)))
         scale = tf.maximum(1e-3, tf.sqrt(tf.reduce_mean(tf.square(var))))
         m = self.get_slot(var, "m")
-        return var.assign_sub(m.assign(self._beta1 * m + (1 - self._beta1) * self._rate * scale * update))
+        return var.assign_sub(m.assign(self._beta1 * m + (1 - self._beta1) * self._rate * scale
+                                       * update))
 
 
 network.generate(__file__, lambda: Adafactor(0.02, 0.9),

@@ -1,4 +1,5 @@
-"""The MNIST network with Adam with decoupled weight decay and without bias correction, as in BERT."""
+"""The MNIST network with Adam with decoupled weight decay and without bias correction, as in
+BERT."""
 
 import os
 import sys

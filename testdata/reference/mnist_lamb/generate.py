@@ -1,4 +1,5 @@
-"""The MNIST network with LAMB, written from You et al. 2019, algorithm 2, without bias correction."""
+"""The MNIST network with LAMB, written from You et al. 2019, algorithm 2, without bias
+correction."""
 
 import os
 import sys
@@ -9,7 +10,8 @@ from reference_lib import tf, tf1  # noqa: E402
 
 
 class Lamb(tf1.train.Optimizer):
-    """Biases are neither decayed nor adapted, as in ALBERT. The names of slots are those of ALBERT."""
+    """Biases are neither decayed nor adapted, as in ALBERT. The names of slots are those of
+    ALBERT."""
 
     def __init__(self, rate, decay):
         super().__init__(False, "LAMBOptimizer")

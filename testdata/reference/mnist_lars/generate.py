@@ -29,4 +29,5 @@ class Lars(tf1.train.Optimizer):
 
 
 network.generate(__file__, lambda: Lars(0.02, 0.9, 1e-3, 0.1),
-                 "the MNIST network, LARS(0.02, momentum 0.9, weight_decay 1e-3, eeta 0.1, skip_list bias)")
+                 "the MNIST network, LARS(0.02, momentum 0.9, weight_decay 1e-3, eeta 0.1, "
+                 "skip_list bias)")

@@ -13,4 +13,5 @@ def optimizer():
     return tf1.train.MomentumOptimizer(rate, 0.9)
 
 
-network.generate(__file__, optimizer, "the MNIST network, Momentum(exponential_decay(0.02, s, 10, 0.95), 0.9)")
+network.generate(__file__, optimizer, "the MNIST network, Momentum(exponential_decay(0.02, s, 10, "
+                                      "0.95), 0.9)")

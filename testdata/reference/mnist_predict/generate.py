@@ -10,7 +10,8 @@ from reference_lib import Step, generate, tf  # noqa: E402
 
 def model_fn(features, labels):
     logits = network.logits(features)
-    return Step(predictions={"class_ids": tf.argmax(logits, 1), "probabilities": tf.nn.softmax(logits)})
+    return Step(predictions={"class_ids": tf.argmax(logits, 1),
+                             "probabilities": tf.nn.softmax(logits)})
 
 
 generate(__file__, model_fn, "predictions of the MNIST network", mode="PREDICT", num_steps=10,

@@ -7,5 +7,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import network  # noqa: E402
 from reference_lib import tf1  # noqa: E402
 
-network.generate(__file__, lambda: tf1.train.RMSPropOptimizer(0.005, momentum=0.5, epsilon=1e-3, centered=True),
+network.generate(__file__, lambda: tf1.train.RMSPropOptimizer(0.005, momentum=0.5, epsilon=1e-3,
+                                                              centered=True),
                  "the MNIST network, RMSProp(0.005, momentum 0.5, epsilon 1e-3, centered)")

@@ -16,7 +16,8 @@ def conv_bn(x, filters, size, strides=1, relu=True):
 
 
 def block(x, filters, strides=1):
-    shortcut = x if strides == 1 and x.shape[-1] == filters else conv_bn(x, filters, 1, strides, relu=False)
+    shortcut = x if strides == 1 and x.shape[-1] == filters else conv_bn(x, filters, 1, strides,
+                                                                         relu=False)
     y = conv_bn(x, filters, 3, strides)
     y = conv_bn(y, filters, 3, relu=False)
     return tf.nn.relu(y + shortcut)
@@ -30,7 +31,8 @@ def model_fn(features, labels):
     x = block(x, 8)
     logits = tf1.layers.dense(tf.reduce_mean(x, [1, 2]), 5)
     loss = tf1.losses.softmax_cross_entropy(tf.one_hot(labels, 5), logits, label_smoothing=0.1)
-    loss += 1e-3 * tf.add_n([tf.nn.l2_loss(v) for v in tf1.trainable_variables() if "batch_normalization" not in v.name])
+    loss += 1e-3 * tf.add_n([tf.nn.l2_loss(v) for v in tf1.trainable_variables()
+                             if "batch_normalization" not in v.name])
     optimizer = tf1.train.MomentumOptimizer(0.02, 0.9, use_nesterov=True)
     with tf.control_dependencies(tf1.get_collection(tf1.GraphKeys.UPDATE_OPS)):
         return Step(loss=loss, train_op=optimizer.minimize(loss, tf1.train.get_global_step()))

@@ -1,4 +1,5 @@
-"""ResNet-50 version 1.5 at an eighth of the width: the stride is in the 3x3 convolution of a block."""
+"""ResNet-50 version 1.5 at an eighth of the width: the stride is in the 3x3 convolution of a
+block."""
 
 import os
 import sys

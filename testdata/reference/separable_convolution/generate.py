@@ -1,4 +1,5 @@
-"""Separable convolutions with strides, dilation and a depth multiplier, as in MobileNet and Xception."""
+"""Separable convolutions with strides, dilation and a depth multiplier, as in MobileNet and
+Xception."""
 
 import os
 import sys
@@ -13,12 +14,16 @@ def model_fn(features, labels):
     layers = tf1.layers
     x = layers.conv2d(features, 6, 3, strides=2, padding="same", activation=tf.nn.relu6)
     x = layers.separable_conv2d(x, 8, 3, padding="same", activation=tf.nn.relu6)
-    x = layers.separable_conv2d(x, 8, 3, strides=2, padding="same", depth_multiplier=2, activation=tf.nn.elu)
-    x = layers.separable_conv2d(x, 6, 3, padding="same", dilation_rate=2, activation=tf.nn.relu, use_bias=False)
+    x = layers.separable_conv2d(x, 8, 3, strides=2, padding="same", depth_multiplier=2,
+                                activation=tf.nn.elu)
+    x = layers.separable_conv2d(x, 6, 3, padding="same", dilation_rate=2, activation=tf.nn.relu,
+                                use_bias=False)
     x = layers.average_pooling2d(x, 2, 2)
     logits = layers.dense(layers.flatten(x), 3)
     loss = tf1.losses.sigmoid_cross_entropy(labels, logits)
-    return Step(loss=loss, train_op=tf1.train.MomentumOptimizer(0.1, 0.9).minimize(loss, tf1.train.get_global_step()))
+    return Step(loss=loss,
+                train_op=tf1.train.MomentumOptimizer(0.1, 0.9).minimize(
+                    loss, tf1.train.get_global_step()))
 
 
 rng = np.random.default_rng(6)

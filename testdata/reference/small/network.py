@@ -28,12 +28,14 @@ def batches():
 
 
 def generate_with_gradients(case_file, change, description, **options):
-    """Writes a case in which change(grads_and_vars) changes the gradients before gradient descent applies them."""
+    """Writes a case in which change(grads_and_vars) changes the gradients before gradient descent
+    applies them."""
 
     def model_fn(features, labels):
         value = loss(features, labels)
         optimizer = tf1.train.GradientDescentOptimizer(0.5)
         grads_and_vars = change(optimizer.compute_gradients(value))
-        return Step(loss=value, train_op=optimizer.apply_gradients(grads_and_vars, tf1.train.get_global_step()))
+        return Step(loss=value, train_op=optimizer.apply_gradients(grads_and_vars,
+                                                                   tf1.train.get_global_step()))
 
     generate(case_file, model_fn, description, batches=batches(), num_steps=20, **options)
