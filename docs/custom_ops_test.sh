@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs the program of custom_ops.md on the CPU and on shards, and its exported model: CustomGradient is a part of TensorFlow's
-# graph, an op of one's own is refused by name.
+# Runs the program of custom_ops.md on the CPU and on shards, and its exported model: CustomGradient
+# is a part of TensorFlow's graph, an op of one's own is refused by name.
 set -eu
 program=$1
 saved_model=$2
@@ -14,14 +14,16 @@ below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
 for run in cpu shards; do
   [[ $run == shards ]] && flag=--use_tpu || flag=--use_tpu=false
   "$program" --model_dir="$dir/$run" "$flag" --train_steps=1 | tee "$dir/$run.first"
-  "$program" --model_dir="$dir/$run" "$flag" --train_steps=100 --export_dir="$dir/own_op_$run" | tee "$dir/$run.last"
+  "$program" --model_dir="$dir/$run" "$flag" --train_steps=100 --export_dir="$dir/own_op_$run" |
+    tee "$dir/$run.last"
   grep -q "evaluated 64 examples at step 100" "$dir/$run.last"
   below "$(loss_of "$dir/$run.last")" "$(loss_of "$dir/$run.first")"
 done
 
 # The CPU and shards learn the same, up to rounding.
 awk -v a="$(loss_of "$dir/cpu.last")" -v b="$(loss_of "$dir/shards.last")" \
-  'BEGIN { d = a - b; if (d < 0) d = -d; if (d > 0.01) { print "losses differ: " a " and " b; exit 1 } }'
+  'BEGIN { d = a - b; if (d < 0) d = -d
+           if (d > 0.01) { print "losses differ: " a " and " b; exit 1 } }'
 
 # A .npy file of six zeros, f32 [3,2].
 {
@@ -37,7 +39,8 @@ grep -q "class" "$dir/outputs"
 
 # An op of one's own is refused by its name.
 status=0
-"$saved_model" run --dir="$dir/own_op_cpu" --inputs="point=$dir/point.npy" >"$dir/refused" 2>&1 || status=$?
+"$saved_model" run --dir="$dir/own_op_cpu" --inputs="point=$dir/point.npy" >"$dir/refused" 2>&1 ||
+  status=$?
 cat "$dir/refused"
 [[ $status == 1 ]]
 grep -q "Shrink" "$dir/refused"

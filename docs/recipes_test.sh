@@ -7,7 +7,8 @@ for flag in --use_tpu=false --use_tpu; do
   dir=$TEST_TMPDIR/recipes$flag
   mkdir "$dir"
   "$program" --dir="$dir" "$flag" | tee "$dir/out"
-  # Chance is 0.69. A run from BERT's own checkpoint goes below the loss at which the first one ended.
+  # Chance is 0.69. A run from BERT's own checkpoint goes below the loss at which the first one
+  # ended.
   awk '/^BERT:/ { sub(",", "", $3); exit !($3 + 0 < 0.65 && $7 + 0 < $3 + 0) }' "$dir/out"
   grep -q "^wide_and_deep: trained to step 40$" "$dir/out" # and not 80
   grep -q "^gan: trained to step 40$" "$dir/out"

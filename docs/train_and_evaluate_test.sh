@@ -1,5 +1,6 @@
 #!/bin/bash
-# Runs the program of the page on train_and_evaluate: what it leaves, a second start, early stopping.
+# Runs the program of the page on train_and_evaluate: what it leaves, a second start, early
+# stopping.
 set -eu
 program=$1
 model_dir=$TEST_TMPDIR/model

@@ -1,10 +1,14 @@
 #!/bin/bash
-# Runs the tutorial's program: a few steps, a resumed run on replicas, and the mistakes that it shows.
+# Runs the tutorial's program: a few steps, a resumed run on replicas, and the mistakes that it
+# shows.
 set -eu
 program=$1
 points=$TEST_TMPDIR/points.csv
 model_dir=$TEST_TMPDIR/mine
-awk 'BEGIN { srand(1); for (i = 0; i < 2000; ++i) { x = 2 * rand() - 1; y = 2 * rand() - 1; print x "," y "," (x * x + y * y < 0.5) } }' >"$points"
+awk 'BEGIN { srand(1)
+             for (i = 0; i < 2000; ++i) {
+               x = 2 * rand() - 1; y = 2 * rand() - 1
+               print x "," y "," (x * x + y * y < 0.5) } }' >"$points"
 
 run() { "$program" --data="$points" --model_dir="$model_dir" "$@" 2>&1; }
 # fails_with WORDS FLAG...: the run ends with exit code 1 and says WORDS.

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Checks that TensorFlow 2.15.1 reads our files, and that we read its files. Run it by hand: it needs Python 3.9 to
-# 3.11, and at the first run the network.
+# Checks that TensorFlow 2.15.1 reads our files, and that we read its files. Run it by hand: it
+# needs Python 3.9 to 3.11, and at the first run the network.
 #
 # Usage: tools/verify_interop.sh [-k NAME] ... [VENV]
 #   -k NAME  only this check, for example check_graph.py. Repeat it for several checks
-#   VENV     the virtual environment, created if it does not exist. Default: ~/.cache/estimator-interop
+#   VENV     the virtual environment, created if it does not exist. Default:
+#   ~/.cache/estimator-interop
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 usage() { sed -n '5,7s/^# //p' "$0"; exit 2; }
@@ -17,11 +18,13 @@ shift $((OPTIND - 1))
 (($# <= 1)) || usage
 venv=${1:-$HOME/.cache/estimator-interop}
 
-# Each line is a check: the script under testdata/interop, and the targets whose programs are its arguments.
+# Each line is a check: the script under testdata/interop, and the targets whose programs are its
+# arguments.
 checks=(
   "check_checkpoint.py //tools/interop:bundle_tool"
   "check_checkpoint_tool.py //tools/checkpoint:checkpoint"
-  "check_large_checkpoint.py //tools/checkpoint:checkpoint //estimator/training:checkpoint_benchmark"
+  "check_large_checkpoint.py //tools/checkpoint:checkpoint \
+    //estimator/training:checkpoint_benchmark"
   "check_events.py //tools/interop:event_tool //models/mnist:mnist_tpu"
   "check_parsing.py //tools/interop:parse_tool"
   "check_mnist.py //models/mnist:mnist_tpu"
@@ -32,7 +35,8 @@ checks=(
   "check_warm_start.py //tools/interop:warm_start_tool"
   "check_references.py //tools/replay:replay_reference"
   "check_train_and_evaluate.py //tools/interop:train_and_evaluate_tool"
-  "check_tfrecord_tools.py //tools/tfrecord:tfrecord //tools/to_tfrecord:to_tfrecord //tools/imagenet_to_tfrecord:imagenet_to_tfrecord"
+  "check_tfrecord_tools.py //tools/tfrecord:tfrecord //tools/to_tfrecord:to_tfrecord \
+    //tools/imagenet_to_tfrecord:imagenet_to_tfrecord"
   "check_images.py //tools/interop:image_tool"
   "check_overfit.py //models/imagenet:resnet_main"
   "check_stablehlo.py //tools/interop:stablehlo_tool"
@@ -50,13 +54,15 @@ if ((${#only[@]})); then
     for check in "${checks[@]}"; do
       if [[ ${check%% *} == "$name" ]]; then chosen+=("$check"); found=yes; fi
     done
-    [[ $found ]] || { echo "there is no check $name. The checks are: ${checks[*]%% *}" >&2; exit 2; }
+    [[ $found ]] ||
+      { echo "there is no check $name. The checks are: ${checks[*]%% *}" >&2; exit 2; }
   done
   checks=("${chosen[@]}")
 fi
 
 if [[ ! -x "$venv/bin/python" ]]; then
-  python3 -m venv "$venv" && "$venv/bin/pip" install --quiet tensorflow-cpu==2.15.1 "opencv-python-headless<4.11" || exit 1
+  python3 -m venv "$venv" &&
+    "$venv/bin/pip" install --quiet tensorflow-cpu==2.15.1 "opencv-python-headless<4.11" || exit 1
 fi
 
 failed=()
