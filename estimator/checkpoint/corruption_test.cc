@@ -43,7 +43,7 @@ struct Stored {
   int64_t offset, size;
 };
 
-class CorruptionTest : public testing::Test {
+class CorruptionTest : public ::testing::Test {
  protected:
   // Numbers, strings, slices, and dtypes that have no DType, in two data files.
   void SetUp() override {

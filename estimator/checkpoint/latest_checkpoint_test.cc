@@ -24,7 +24,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class LatestCheckpointTest : public testing::Test {
+class LatestCheckpointTest : public ::testing::Test {
  protected:
   void SaveSteps(const std::vector<int>& steps) {
     Saver saver;

@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class RestoreTest : public testing::Test {
+class RestoreTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const std::map<std::string, Array> variables = {

@@ -54,7 +54,7 @@ std::string BytesOf(const BundleReader& reader, const std::string& name) {
 
 absl::Status ErrorOf(const std::string& prefix) { return BundleReader::Open(prefix).status(); }
 
-class V1GoldenTest : public testing::TestWithParam<const char*> {};
+class V1GoldenTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(V1GoldenTest, HoldsWhatTensorFlowWroteInTodaysFormat) {
   const Reader v1 = Golden(GetParam());
@@ -100,7 +100,7 @@ TEST(V1Checkpoint, TheNameOfAStateFileServesAndOneFileOfSeveralDoesNot) {
               ErrorHas("both: its 1 slices hold 6 of 12 elements"));
 }
 
-class V1FileTest : public testing::Test {
+class V1FileTest : public ::testing::Test {
  protected:
   const TempDir dir_;
   const std::string path_ = dir_.File("m");

@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class V1CorruptionTest : public testing::Test {
+class V1CorruptionTest : public ::testing::Test {
  protected:
   void Copy(const std::string& name) {
     contents_[name] = ReadFile("testdata/checkpoints_v1/" + name).value();

@@ -207,14 +207,7 @@ def est_test(name, srcs = None, deps = [], link = [], singly = [], copts = [], s
       **kwargs: further arguments of cc_test.
     """
     common = _begin_with("//tools/build:common_test")
-    sources = jumbo(name + "_", [name + ".cc"] if srcs == None else srcs, singly, at_most = 1)
-    if sources.textual_hdrs:
-        native.cc_library(
-            name = name + "_sources",
-            testonly = True,
-            textual_hdrs = sources.textual_hdrs,
-        )
-        deps = deps + [":%s_sources" % name]
+    sources = jumbo(name + "_", [name + ".cc"] if srcs == None else srcs, singly, at_most = 8, own_names = True)
     native.cc_test(
         name = name,
         srcs = sources.srcs,

@@ -5,24 +5,40 @@ Most of the time of a compilation is the parsing of headers. Ten sources that ar
 
 def _jumbo_source_impl(ctx):
     out = ctx.actions.declare_file(ctx.label.name + ".cc")
-    lines = ["#include \"%s\"\n" % source.short_path for source in ctx.files.srcs]
-    ctx.actions.write(out, "".join(lines))
+    if ctx.attr.own_names:
+        commands = []
+        for source in ctx.files.srcs:
+            stem = source.basename[:-len(".cc")]
+            commands.append("echo '#line 1 \"%s\"'" % source.short_path)
+            commands.append("sed 's/^namespace {$/namespace in_%s {/' %s" % (stem, source.path))
+        ctx.actions.run_shell(
+            inputs = ctx.files.srcs,
+            outputs = [out],
+            command = "{ %s; } > %s" % ("; ".join(commands), out.path),
+            mnemonic = "JumboSource",
+        )
+    else:
+        lines = ["#include \"%s\"\n" % source.short_path for source in ctx.files.srcs]
+        ctx.actions.write(out, "".join(lines))
     return [DefaultInfo(files = depset([out]))]
 
 _jumbo_source = rule(
     implementation = _jumbo_source_impl,
-    doc = "NAME.cc, which includes `srcs`.",
-    attrs = {"srcs": attr.label_list(allow_files = [".cc"])},
+    doc = "NAME.cc, with the text of all `srcs`.",
+    attrs = {
+        "own_names": attr.bool(doc = "An unnamed namespace gets the name of its file, so that names of two files differ."),
+        "srcs": attr.label_list(allow_files = [".cc"]),
+    },
 )
 
 def _folder(file):
     return file.rpartition("/")[0]
 
-def jumbo(name, srcs, singly = [], at_most = 12):
+def jumbo(name, srcs, singly = [], at_most = 12, own_names = False):
     """The `srcs` of a target, as few sources.
 
     The sources of a folder are divided evenly. Sources of two folders are never compiled together, so a name in an
-    anonymous namespace must be unique in its folder only. With --define=jumbo=off each source is compiled alone.
+    anonymous namespace must be unique in its folder only, and not even there with `own_names`. With --define=jumbo=off each source is compiled alone.
 
     Args:
       name: the prefix of the names of the generated sources.
@@ -30,6 +46,7 @@ def jumbo(name, srcs, singly = [], at_most = 12):
       singly: those that are compiled alone: they include themselves (Highway's foreach_target.h), define macros,
         or take very long.
       at_most: how many sources of one folder are compiled together.
+      own_names: each source has an unnamed namespace of its own. For tests, which have the same names often.
 
     Returns:
       A struct. `srcs`: for the attribute of this name. `textual_hdrs`: what they include.
@@ -48,7 +65,7 @@ def jumbo(name, srcs, singly = [], at_most = 12):
         for i in range(count):
             part = sources[i * len(sources) // count:(i + 1) * len(sources) // count]
             target = "_".join([name] + folder.split("/") + ["part%d" % (i + 1)]).replace("__", "_")
-            _jumbo_source(name = target, srcs = part, visibility = ["//visibility:private"])
+            _jumbo_source(name = target, srcs = part, own_names = own_names, visibility = ["//visibility:private"])
             generated.append(":" + target)
     alone = [source for source in srcs if source not in together]
     return struct(

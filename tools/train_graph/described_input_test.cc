@@ -41,7 +41,7 @@ std::vector<TrainGraphInput> ImagesAndLabels() {
            .used = true}};
 }
 
-class DescribedInput : public testing::Test {
+class DescribedInput : public ::testing::Test {
  protected:
   // Images whose pixels are the number of their row, and labels 10, 11, ...
   void WriteNpy(int64_t rows) {

@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class ModelFolder : public testing::Test {
+class ModelFolder : public ::testing::Test {
  protected:
   void Write(const std::string& name, const std::string& bytes = "") {
     EST_ASSERT_OK(WriteFileAtomically(dir_.File(name), bytes));

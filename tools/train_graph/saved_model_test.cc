@@ -59,7 +59,7 @@ class Losses : public SessionRunHook {
   Tensor loss_;
 };
 
-class SavedModelTest : public testing::Test {
+class SavedModelTest : public ::testing::Test {
  protected:
   void SetUp() override {
     absl::StatusOr<ImportedModelFn> imported = ImportModelFn(kSaved);

@@ -29,7 +29,7 @@ constexpr char kSavedInput[] =
     "--input=npy:testdata/train_graph/saved/x.npy,testdata/train_graph/saved/y.npy --batch_size=8 "
     "--shuffle=0";
 
-class TrainGraph : public testing::Test {
+class TrainGraph : public ::testing::Test {
  protected:
   static ProgramRun Program(const std::string& flags) {
     return RunProgram(absl::StrCat("tools/train_graph/train_graph ", flags));
