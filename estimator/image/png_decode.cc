@@ -15,7 +15,7 @@ namespace estimator::image {
 namespace {
 
 // TensorFlow's limits.
-constexpr int64_t kMaxSide = int64_t{1} << 27;
+constexpr int64_t kMaxPngSide = int64_t{1} << 27;
 constexpr int64_t kMaxPixels = int64_t{1} << 29;
 // deflate's largest ratio. A file cannot hold more bytes of pixels than this for each of its own, so
 // that a small file cannot make the process allocate much memory.
@@ -40,7 +40,7 @@ class PngDecoder {
   absl::StatusOr<Shape> Open() {
     EST_RETURN_IF_ERROR(Run([](void* d) { static_cast<PngDecoder*>(d)->ReadHeader(); }));
     const Shape shape = {height_, width_, channels_};
-    if (width_ >= kMaxSide || height_ >= kMaxSide ||
+    if (width_ >= kMaxPngSide || height_ >= kMaxPngSide ||
         int64_t{width_} * int64_t{height_} >= kMaxPixels) {
       return absl::InvalidArgumentError(
           absl::StrCat("PNG size too large for int: ", width_, " by ", height_));

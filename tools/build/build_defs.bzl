@@ -193,7 +193,7 @@ def estimator_binary(name, srcs = None, deps = [], copts = ["-Wall", "-Werror=un
         **kwargs
     )
 
-def est_test(name, srcs = None, deps = [], link = [], singly = [], copts = [], size = "small", **kwargs):
+def est_test(name, srcs = None, deps = [], link = [], singly = [], copts = [], size = "medium", **kwargs):
     """A GoogleTest program of the tests of a folder, or of those that must share a process.
 
     Args:

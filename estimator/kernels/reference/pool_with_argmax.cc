@@ -14,7 +14,7 @@
 namespace estimator {
 namespace {
 
-struct Pool {
+struct ArgmaxPool {
   Shape input;  // the shape of what is pooled
   Window rows;
   Window columns;
@@ -23,7 +23,7 @@ struct Pool {
 // Calls fn(output element, input element, tap) for every element of every window, in row-major
 // order.
 template <typename Fn>
-void ForEachTap(const Pool& pool, Fn&& fn) {
+void ForEachTap(const ArgmaxPool& pool, Fn&& fn) {
   const int64_t channels = pool.input[3];
   for (int64_t n = 0; n < pool.input[0]; ++n) {
     for (int64_t p = 0; p < pool.rows.output; ++p) {
@@ -44,7 +44,7 @@ void ForEachTap(const Pool& pool, Fn&& fn) {
   }
 }
 
-absl::StatusOr<Pool> PoolOf(const KernelSpec& spec, const Shape& input, const TensorSpec& pooled) {
+absl::StatusOr<ArgmaxPool> PoolOf(const KernelSpec& spec, const Shape& input, const TensorSpec& pooled) {
   const auto& ksize = spec.attrs.ints("ksize");
   const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);
   if (!windows.ok()) return windows.status();
@@ -52,10 +52,10 @@ absl::StatusOr<Pool> PoolOf(const KernelSpec& spec, const Shape& input, const Te
     return absl::UnimplementedError(
         "only f32 is supported, with at most 256 taps, because argmax is a byte");
   }
-  return Pool{.input = input, .rows = windows->rows, .columns = windows->columns};
+  return ArgmaxPool{.input = input, .rows = windows->rows, .columns = windows->columns};
 }
 
-std::unique_ptr<Kernel> MakeForward(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeArgmaxPool(const KernelSpec& spec) {
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
   if (!pool.ok()) return nullptr;
   const size_t size = static_cast<size_t>(spec.outputs[0].shape.num_elements());
@@ -93,7 +93,7 @@ std::unique_ptr<Kernel> MakeBackward(const KernelSpec& spec) {
   });
 }
 
-EST_REGISTER_KERNEL("_MaxPoolWithArgmax", KernelTier::kReference, MakeForward);
+EST_REGISTER_KERNEL("_MaxPoolWithArgmax", KernelTier::kReference, MakeArgmaxPool);
 EST_REGISTER_KERNEL("_MaxPoolGradWithArgmax", KernelTier::kReference, MakeBackward);
 
 }  // namespace

@@ -111,7 +111,7 @@ struct ProdOf {
   T product = 1;
 };
 template <typename T>
-constexpr T Lowest() {
+constexpr T LowestOf() {
   if constexpr (std::is_floating_point_v<T>)
     return -std::numeric_limits<T>::infinity();
   else
@@ -130,7 +130,7 @@ struct MaxOf {
     best = (x > best || x != x) ? x : best;
   }  // NaN replaces any value, and no value replaces NaN
   T Result(int64_t) const { return best; }
-  T best = Lowest<T>();
+  T best = LowestOf<T>();
 };
 template <typename T>
 struct MinOf {
