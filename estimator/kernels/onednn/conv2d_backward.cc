@@ -3,8 +3,11 @@
 //   ...BackpropFilter: x [N,H,W,C], filter_sizes, dy [N,OH,OW,O] -> dfilter [KH,KW,C,O]
 // dfilter may be f32 where x and dy are bf16 (passes/bfloat16_products.h).
 // The sizes come from the output's static shape. Dilated windows are left to the reference kernel.
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "estimator/kernels/kernel_rules.h"
 #include "estimator/kernels/onednn/convolution.h"
@@ -48,6 +51,19 @@ bool IsSlow(const KernelSpec& spec) {
   return OneDnnFilterGradientIsSlow(spec.inputs[0].dtype, amx);
 }
 
+// oneDNN 2.6's kernel of 1x1 filters for AVX2 gives wrong sums on two threads if the stride is not 1 and a
+// number of channels is no multiple of its blocks of 8.
+bool IsWrong(const dnnl::convolution_backward_weights::primitive_desc& desc,
+             const Convolution& conv) {
+  const auto fills_blocks = [](const dnnl::memory::desc& images) {
+    return images.dims()[1] % 8 == 0;
+  };
+  const bool moves_one = std::all_of(conv.strides.begin(), conv.strides.end(),
+                                     [](int64_t stride) { return stride == 1; });
+  return !moves_one && std::string(desc.impl_info_str()) == "jit_1x1:avx2" &&
+         !(fills_blocks(desc.src_desc()) && fills_blocks(desc.diff_dst_desc()));
+}
+
 std::optional<FilterPlan> FilterPlanOf(const KernelSpec& spec, bool depthwise) {
   if (spec.inputs.size() != 3 || IsSlow(spec)) return std::nullopt;
   const std::optional<Convolution> conv =
@@ -58,6 +74,7 @@ std::optional<FilterPlan> FilterPlanOf(const KernelSpec& spec, bool depthwise) {
         {dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter,
          conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         UserScratchpad(), CpuEngine(), ForwardHint(*conv));
+    if (IsWrong(desc, *conv)) return std::nullopt;
     if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.diff_dst_desc()))
       return std::nullopt;
     return FilterPlan{.conv = *conv, .desc = desc};
