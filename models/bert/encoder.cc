@@ -11,9 +11,9 @@ namespace {
 
 Initializer KernelInitializer() { return initializers::TruncatedNormal({.stddev = 0.02}); }
 
-class Builder {
+class EncoderBuilder {
  public:
-  Builder(const EncoderParams& params, bool is_training)
+  EncoderBuilder(const EncoderParams& params, bool is_training)
       : params_(params), is_training_(is_training) {}
 
   // Returns the logits, f32 [N, 2].
@@ -105,7 +105,7 @@ Operation TrainOp(const Tensor& loss, double learning_rate) {
 tpu::TPUEstimatorSpec EncoderModelFn(const Features& features, const Labels& labels, Mode mode,
                                      const EncoderParams& params) {
   const Tensor logits =
-      Builder(params, mode == Mode::kTrain).Build(features["ids"], features["mask"]);
+      EncoderBuilder(params, mode == Mode::kTrain).Build(features["ids"], features["mask"]);
   if (mode == Mode::kPredict)
     return tpu::TPUEstimatorSpec::Predict({{"probabilities", Softmax(logits)}});
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);

@@ -49,7 +49,7 @@ Task NextSentence(const BertConfig& config, const BertModel& model, const Featur
 }
 
 // The metrics of the masked words get all their tensors as [N, P], so that the batch is axis 0.
-MetricMap EvalMetricFn(const Tensor& masked_lm_ids, const Tensor& masked_lm_predictions,
+MetricMap PretrainingMetricFn(const Tensor& masked_lm_ids, const Tensor& masked_lm_predictions,
                        const Tensor& masked_lm_losses, const Tensor& masked_lm_weights,
                        const Tensor& next_sentence_labels, const Tensor& next_sentence_predictions,
                        const Tensor& next_sentence_losses) {
@@ -83,7 +83,7 @@ tpu::TPUEstimatorSpec PretrainingModelFn(const Features& features, const Labels&
   }
   if (mode == Mode::kEval) {
     return tpu::TPUEstimatorSpec::Eval(
-        loss, {EvalMetricFn,
+        loss, {PretrainingMetricFn,
                {features["masked_lm_ids"], Reshape(masked_lm.predictions, places), masked_lm_losses,
                 weights, next_sentence.labels, next_sentence.predictions, next_sentence.losses}});
   }

@@ -50,7 +50,7 @@ namespace {
 
 const FlagSpelling kAuto("use_tpu=auto", "detect_accelerator=true");
 
-bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
+bool FlagWasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
 
 // Whether the program looks for devices: --use_tpu=auto, or --tpu without --use_tpu=false.
 bool Detects() { return FLAGS_detect_accelerator || (FLAGS_use_tpu && !FLAGS_tpu.empty()); }
@@ -126,7 +126,7 @@ std::vector<FlagRequirement> TPURequirements() {
           "is given with --tpu, and both choose the devices; leave one out");
   const std::string needs_topology =
       "needs a topology, for which the program is compiled: add --tpu_check=v3-8 or another one";
-  require("tpu_check_seconds", ChecksTopology() || !WasGiven("tpu_check_seconds"), needs_topology);
+  require("tpu_check_seconds", ChecksTopology() || !FlagWasGiven("tpu_check_seconds"), needs_topology);
   require("tpu_check_fill", ChecksTopology() || !FLAGS_tpu_check_fill, needs_topology);
   if (Detects()) {
     // Its default may have been set again, from a flag with the same meaning.
@@ -136,7 +136,7 @@ std::vector<FlagRequirement> TPURequirements() {
             "one out");
   }
   if (FLAGS_detect_accelerator) {
-    require("use_tpu", !WasGiven("use_tpu"),
+    require("use_tpu", !FlagWasGiven("use_tpu"),
             "is given as auto and as true or false; leave one out");
     require("master", FLAGS_master.empty(),
             "is given with --use_tpu=auto, and both choose the devices; leave one out");

@@ -132,9 +132,13 @@ def est_library(
             **visibility
         )
         parts.append(":" + part)
+
+    # The parts and the rest use each other, in any order.
+    alwayslink = kwargs.pop("alwayslink", False) or len(options) > 0
     sources = jumbo(name + "_", rest, singly)
     native.cc_library(
         name = name,
+        alwayslink = alwayslink,
         srcs = sources.srcs,
         hdrs = hdrs,
         textual_hdrs = sources.textual_hdrs,

@@ -21,8 +21,6 @@ namespace {
 
 using Readers = std::vector<std::unique_ptr<BundleReader>>;
 
-constexpr int64_t kElementsAtOnce = 64 << 10;
-
 std::string TypeIn(const BundleReader& reader, const std::string& name) {
   const auto found = reader.index().tensors.find(name);
   if (found == reader.index().tensors.end()) return "-";

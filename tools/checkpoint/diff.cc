@@ -22,8 +22,6 @@
 namespace estimator {
 namespace {
 
-constexpr int64_t kElementsAtOnce = 64 << 10;
-
 // The difference of one variable: a row of the table. Elements within the tolerances do not count.
 struct Finding {
   int64_t num_different = 0;

@@ -13,6 +13,9 @@ namespace estimator {
 // Represents every int64, uint64 and double exactly.
 using Number = long double;
 
+// Programs that stream tensors decode this many at a time.
+inline constexpr int64_t kElementsAtOnce = 64 << 10;
+
 // Returns the number of numbers in an element: 2 for complex dtypes, 1 for other numbers, 0 for
 // strings, variants and resources.
 int NumbersPerElement(int dtype_on_disk);

@@ -21,8 +21,8 @@
 namespace estimator {
 namespace {
 
-constexpr int64_t kElementsAtOnce = 64 << 10;
 constexpr int64_t kEdge = 6;  // number of elements shown at each end of a long variable
+
 
 int64_t StoredBytes(const BundleReader& reader, const BundleEntry& entry) {
   int64_t bytes = 0;

@@ -9,7 +9,7 @@
 namespace estimator {
 namespace {
 
-constexpr int64_t kFramingBytes = 16;  // two lengths and checksums around the data
+constexpr int64_t kRecordFramingBytes = 16;  // two lengths and checksums around the data
 
 }  // namespace
 
@@ -29,7 +29,7 @@ RecordFileWriter::~RecordFileWriter() {
 
 absl::Status RecordFileWriter::Write(absl::string_view record) {
   ++records_;
-  bytes_ += static_cast<int64_t>(record.size()) + kFramingBytes;
+  bytes_ += static_cast<int64_t>(record.size()) + kRecordFramingBytes;
   return writer_->Write(record);
 }
 

@@ -16,15 +16,15 @@
 namespace estimator::tpu {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SearchClock = std::chrono::steady_clock;
 
 constexpr int64_t kStep = 8;        // rows come in tiles of 8
 constexpr int64_t kMost = 1 << 20;  // rows of one device
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+constexpr double kBytesOfGiB = 1024.0 * 1024.0 * 1024.0;
 
 // The memory of a device that libtpu leaves to a program, if no message has told it: about 7.5 of
 // the 8 GiB of a v2.
-double UsableBytes(const CompileTarget& target) { return 0.93 * target.memory_gib * kGiB; }
+double UsableBytes(const CompileTarget& target) { return 0.93 * target.memory_gib * kBytesOfGiB; }
 
 // The bytes that a program needs, if that is known.
 std::optional<double> BytesOf(const CompileOutcome& outcome) {
@@ -69,7 +69,7 @@ class Search {
         program_(program),
         limits_(limits),
         usable_bytes_(UsableBytes(request.target)),
-        start_(Clock::now()) {}
+        start_(SearchClock::now()) {}
 
   LargestBatch Run(const CompileOutcome& outcome, int64_t rows) {
     result_.ended = Note(outcome, rows);
@@ -148,7 +148,7 @@ class Search {
     }
     CompileRequest request = request_;
     request.timeout_seconds =
-        limits_.seconds - std::chrono::duration<double>(Clock::now() - start_).count();
+        limits_.seconds - std::chrono::duration<double>(SearchClock::now() - start_).count();
     const absl::Status late = absl::DeadlineExceededError(
         absl::StrFormat("it may take %.4g s; --tpu_check_seconds allows more", limits_.seconds));
     if (request.timeout_seconds <= 0) return late;
@@ -177,7 +177,7 @@ class Search {
   const ProgramForRows& program_;
   const SearchLimits limits_;
   double usable_bytes_;
-  const Clock::time_point start_;
+  const SearchClock::time_point start_;
   LargestBatch result_;
   std::vector<Point> points_;  // in the order of their compilation
   bool halve_ = false;

@@ -29,7 +29,7 @@ using Clip = Pairs (*)(const Pairs&);
 
 // Each call of the model_fn minimizes with its own copy of the optimizer.
 template <typename Optimizer>
-Model Under(Optimizer optimizer, Clip clip = nullptr, bool tied = false) {
+Model UnderEmbedding(Optimizer optimizer, Clip clip = nullptr, bool tied = false) {
   return Model::Of<EstimatorParams>([=](const Features& features, const Tensor& labels, Mode,
                                         const EstimatorParams&) {
     const Tensor loss = Loss(features, labels, tied);
@@ -59,28 +59,28 @@ Pairs ByValue(const Pairs& pairs) {
 Cases EmbeddingCases() {
   const train::Momentum momentum(0.2, 0.9);
   return {
-      {"embedding_adadelta", Under(train::Adadelta(1.0, {.rho = 0.9, .epsilon = 1e-4}))},
-      {"embedding_adagrad", Under(train::Adagrad(0.3))},
-      {"embedding_clip_by_global_norm", Under(momentum, ByGlobalNorm)},
-      {"embedding_clip_by_norm", Under(momentum, ByNorm)},
-      {"embedding_clip_by_value", Under(momentum, ByValue)},
-      {"embedding_ftrl", Under(train::Ftrl(0.5, {.l1_regularization_strength = 0.01,
+      {"embedding_adadelta", UnderEmbedding(train::Adadelta(1.0, {.rho = 0.9, .epsilon = 1e-4}))},
+      {"embedding_adagrad", UnderEmbedding(train::Adagrad(0.3))},
+      {"embedding_clip_by_global_norm", UnderEmbedding(momentum, ByGlobalNorm)},
+      {"embedding_clip_by_norm", UnderEmbedding(momentum, ByNorm)},
+      {"embedding_clip_by_value", UnderEmbedding(momentum, ByValue)},
+      {"embedding_ftrl", UnderEmbedding(train::Ftrl(0.5, {.l1_regularization_strength = 0.01,
                                                  .l2_regularization_strength = 0.02,
                                                  .beta = 0.1}))},
       {"embedding_ftrl_shrinkage",
-       Under(train::Ftrl(
+       UnderEmbedding(train::Ftrl(
            0.5, {.learning_rate_power = -0.6, .l2_shrinkage_regularization_strength = 0.001}))},
-      {"embedding_gradient_descent", Under(train::GradientDescent(0.5))},
-      {"embedding_momentum", Under(momentum)},
-      {"embedding_momentum_nesterov", Under(train::Momentum(0.2, 0.9, {.use_nesterov = true}))},
+      {"embedding_gradient_descent", UnderEmbedding(train::GradientDescent(0.5))},
+      {"embedding_momentum", UnderEmbedding(momentum)},
+      {"embedding_momentum_nesterov", UnderEmbedding(train::Momentum(0.2, 0.9, {.use_nesterov = true}))},
       {"embedding_proximal_adagrad",
-       Under(train::ProximalAdagrad(
+       UnderEmbedding(train::ProximalAdagrad(
            0.3, {.l1_regularization_strength = 0.01, .l2_regularization_strength = 0.02}))},
-      {"embedding_rms_prop", Under(train::RMSProp(0.1, {.decay = 0.9, .momentum = 0.5}))},
+      {"embedding_rms_prop", UnderEmbedding(train::RMSProp(0.1, {.decay = 0.9, .momentum = 0.5}))},
       {"embedding_rms_prop_centered",
-       Under(train::RMSProp(0.1,
+       UnderEmbedding(train::RMSProp(0.1,
                             {.decay = 0.9, .momentum = 0.5, .epsilon = 1e-3, .centered = true}))},
-      {"embedding_tied", Under(train::Momentum(0.1, 0.9), ByGlobalNorm, /*tied=*/true)},
+      {"embedding_tied", UnderEmbedding(train::Momentum(0.1, 0.9), ByGlobalNorm, /*tied=*/true)},
   };
 }
 
