@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/op_def/op_def.h"
+#include "estimator/kernels/op_traits.h"
 
 namespace estimator {
 namespace {

@@ -6,19 +6,22 @@
 namespace estimator {
 namespace {
 
-OutputSpecs SameAsInputs(const ShapeContext& context) {
+absl::StatusOr<std::vector<TensorSpec>> SameAsInputs(const ShapeContext& context) {
   std::vector<TensorSpec> specs;
   for (const Tensor& input : context.inputs) specs.push_back(input.spec());
   return specs;
 }
 
-Tensors PassThrough(const Node& /*node*/, const Tensors& grads) { return grads; }
+std::vector<Tensor> PassThrough(const Node& /*node*/, const std::vector<Tensor>& grads) {
+  return grads;
+}
 
-EST_REGISTER_OP("IdentityN", SameAsInputs, PassThrough);
+EST_REGISTER_OP(
+    {.name = "IdentityN", .num_inputs = -1, .shape = SameAsInputs, .gradient = PassThrough});
 
 }  // namespace
 
-Tensors IdentityN(const Tensors& inputs, StringArg name) {
+std::vector<Tensor> IdentityN(const std::vector<Tensor>& inputs, StringArg name) {
   return AddOpN("IdentityN", static_cast<int>(inputs.size()), inputs, {}, name);
 }
 

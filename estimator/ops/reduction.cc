@@ -19,6 +19,8 @@
 namespace estimator {
 namespace {
 
+using Grads = std::vector<Tensor>;
+
 OutputSpecs ReductionRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(1));
   const Shape& from = context.input(0).shape;
@@ -61,9 +63,9 @@ struct Reduced {
   Tensor x, axes, grad, out;
 };
 
-Reduced KeepAxes(const Node& node, const Tensors& grads) {
+Reduced KeepAxes(const Node& node, const Grads& grads) {
   const Tensor& x = node.input(0);
-  const Tensor out = ResultOf(node);
+  const Tensor out(grads[0].graph(), const_cast<Node*>(&node), 0);
   const std::vector<int64_t> axes = *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(1);
   Shape kept = x.shape();
   for (const int64_t axis : axes) kept.set_dim(static_cast<int>(axis), 1);
@@ -74,12 +76,12 @@ Tensor SumKeeping(const Tensor& x, const Tensor& axes) {
   return AddOp("Sum", {x, axes}, {{"keep_dims", true}});
 }
 
-Tensors SumGradient(const Node& node, const Tensors& grads) {
+Grads SumGradient(const Node& node, const Grads& grads) {
   const Reduced r = KeepAxes(node, grads);
   return {BroadcastTo(r.grad, r.x.shape()), Tensor()};
 }
 
-Tensors MeanGradient(const Node& node, const Tensors& grads) {
+Grads MeanGradient(const Node& node, const Grads& grads) {
   const Reduced r = KeepAxes(node, grads);
   const double count = static_cast<double>(r.x.shape().num_elements()) /
                        static_cast<double>(std::max<int64_t>(1, r.grad.shape().num_elements()));
@@ -89,7 +91,7 @@ Tensors MeanGradient(const Node& node, const Tensors& grads) {
 // The gradient for an element is the product of the other elements. It is computed from products
 // from both ends, along one axis after the other. Without a division it is also right for zeros,
 // NaN and infinities.
-Tensors ProdGradient(const Node& node, const Tensors& grads) {
+Grads ProdGradient(const Node& node, const Grads& grads) {
   const Reduced r = KeepAxes(node, grads);
   const auto others_along = [](const Tensor& x, int64_t axis) {
     const auto exclusive = [&](bool reverse) {
@@ -112,7 +114,7 @@ Tensors ProdGradient(const Node& node, const Tensors& grads) {
   return {BroadcastTo(result, r.x.shape()), Tensor()};
 }
 
-Tensors ExtremeGradient(const Node& node, const Tensors& grads) {
+Grads ExtremeGradient(const Node& node, const Grads& grads) {
   const Reduced r = KeepAxes(node, grads);
   const Tensor chosen = Cast(Equal(r.x, r.out), r.x.dtype());
   return {chosen / SumKeeping(chosen, r.axes) * r.grad, Tensor()};
@@ -123,16 +125,26 @@ OutputSpecs L2LossRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape{}}};
 }
 
-EST_REGISTER_OP("Sum", NumberReductionRule, SumGradient);
-EST_REGISTER_OP("Mean", NumberReductionRule, MeanGradient);
-EST_REGISTER_OP("Prod", NumberReductionRule, ProdGradient);
-EST_REGISTER_OP("Max", NumberReductionRule, ExtremeGradient);
-EST_REGISTER_OP("Min", NumberReductionRule, ExtremeGradient);
-EST_REGISTER_OP("All", BoolReductionRule);
-EST_REGISTER_OP("Any", BoolReductionRule);
-EST_REGISTER_OP("L2Loss", L2LossRule, [](const Node& node, const Tensors& grads) -> Tensors {
-  return {node.input(0) * grads[0]};
-});
+EST_REGISTER_OP(
+    {.name = "Sum", .num_inputs = 2, .shape = NumberReductionRule, .gradient = SumGradient});
+EST_REGISTER_OP(
+    {.name = "Mean", .num_inputs = 2, .shape = NumberReductionRule, .gradient = MeanGradient});
+EST_REGISTER_OP(
+    {.name = "Prod", .num_inputs = 2, .shape = NumberReductionRule, .gradient = ProdGradient});
+EST_REGISTER_OP(
+    {.name = "Max", .num_inputs = 2, .shape = NumberReductionRule, .gradient = ExtremeGradient});
+EST_REGISTER_OP(
+    {.name = "Min", .num_inputs = 2, .shape = NumberReductionRule, .gradient = ExtremeGradient});
+EST_REGISTER_OP(
+    {.name = "All", .num_inputs = 2, .shape = BoolReductionRule, .not_differentiable = true});
+EST_REGISTER_OP(
+    {.name = "Any", .num_inputs = 2, .shape = BoolReductionRule, .not_differentiable = true});
+EST_REGISTER_OP({.name = "L2Loss",
+                 .num_inputs = 1,
+                 .shape = L2LossRule,
+                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
+                   return {node.input(0) * grads[0]};
+                 }});
 
 Tensor Reduce(absl::string_view op, const Tensor& x, const ReduceAxes& axes,
               const ReduceOptions& options) {
@@ -212,9 +224,9 @@ Tensor Norm(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& option
   return Sqrt(ReduceSum(x * x, axes, {.keepdims = options.keepdims}));
 }
 
-Tensor GlobalNorm(const Tensors& tensors, StringArg name) {
+Tensor GlobalNorm(const std::vector<Tensor>& tensors, StringArg name) {
   const NameScope scope(name, GraphFor(tensors));
-  Tensors squares;
+  std::vector<Tensor> squares;
   for (const Tensor& tensor : tensors) {
     if (!tensor.valid() && tensor.graph() != nullptr && !tensor.graph()->status().ok())
       return tensor;

@@ -51,24 +51,22 @@ class SavedModelExporter : public Exporter {
   absl::Status Validate() const override;
 
  protected:
-  // Takes the common fields of Options, one of the structs below.
-  template <typename Options>
-  SavedModelExporter(const Options& options, std::optional<int64_t> exports_to_keep)
-      : name_(options.name),
-        serving_input_receiver_fn_(options.serving_input_receiver_fn),
-        options_{.assets = options.assets,
-                 .assets_extra = options.assets_extra,
-                 .as_text = options.as_text},
-        exports_to_keep_(exports_to_keep) {}
+  struct SavedModelOptions {
+    ServingInputReceiverFn serving_input_receiver_fn;
+    std::vector<std::string> assets;
+    std::map<std::string, std::string> assets_extra;
+    bool as_text;
+    std::optional<int64_t> exports_to_keep;
+  };
+  SavedModelExporter(std::string name, SavedModelOptions options)
+      : name_(std::move(name)), options_(std::move(options)) {}
   // Writes the SavedModel, then deletes exports beyond exports_to_keep.
   absl::StatusOr<std::string> Write(EstimatorBase& estimator, const std::string& export_path,
                                     const std::string& checkpoint_path) const;
 
  private:
   const std::string name_;
-  const ServingInputReceiverFn serving_input_receiver_fn_;
-  const ExportSavedModelOptions options_;
-  const std::optional<int64_t> exports_to_keep_;  // nullopt: all
+  const SavedModelOptions options_;
 };
 
 // Exports once, when training has reached TrainSpec.max_steps. Training that stops earlier, such as
@@ -83,7 +81,7 @@ class FinalExporter : public SavedModelExporter {
     std::map<std::string, std::string> assets_extra = {};  // the same
     bool as_text = false;                                  // saved_model.pbtxt instead of .pb
   };
-  explicit FinalExporter(const Options& options) : SavedModelExporter(options, std::nullopt) {}
+  explicit FinalExporter(Options options);
   absl::StatusOr<std::optional<std::string>> Export(EstimatorBase& estimator,
                                                     const std::string& export_path,
                                                     const std::string& checkpoint_path,
@@ -103,8 +101,7 @@ class LatestExporter : public SavedModelExporter {
     // The number of exports to keep; the oldest are deleted. nullopt: all.
     std::optional<int64_t> exports_to_keep = 5;
   };
-  explicit LatestExporter(const Options& options)
-      : SavedModelExporter(options, options.exports_to_keep) {}
+  explicit LatestExporter(Options options);
   absl::StatusOr<std::optional<std::string>> Export(EstimatorBase& estimator,
                                                     const std::string& export_path,
                                                     const std::string& checkpoint_path,
@@ -140,10 +137,7 @@ class BestExporter : public SavedModelExporter {
     // The number of exports to keep; the oldest are deleted. nullopt: all.
     std::optional<int64_t> exports_to_keep = 5;
   };
-  explicit BestExporter(const Options& options)
-      : SavedModelExporter(options, options.exports_to_keep),
-        event_file_pattern_(options.event_file_pattern),
-        compare_fn_(options.compare_fn) {}
+  explicit BestExporter(Options options);
   absl::Status Validate() const override;
   absl::StatusOr<std::optional<std::string>> Export(EstimatorBase& estimator,
                                                     const std::string& export_path,

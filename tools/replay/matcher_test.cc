@@ -61,7 +61,7 @@ TEST(MatcherTest, ALambdaOfBareTensorsWithoutParamsMatches) {
   EXPECT_THAT(model_fn, replay::MatchesReference(kReference));
 }
 
-TEST(MatcherTest, AModelMatchesOnReplicas) {
+TEST(MatcherTest, AModelMatchesOnShards) {
   EXPECT_THAT(ModelFn, replay::MatchesReference(kReference, {.num_shards = 4}));
 }
 

@@ -33,12 +33,11 @@ struct FilterThreadLayout {
         offsets(pixels + RoundUp(std::max(p.plane_pixels, p.steps * kStep) * 8, 64)),
         bias(offsets + RoundUp(p.block_segments * p.steps * 8, 64)),
         planes(bias + p.out_part * 4),
-        end(planes +
-            RoundUp(IsGathered(p.given)
-                        ? PlaneNumbers(TapWindowsOf(p.given), p.segment_rows, p.given.out_columns) *
-                              2 * p.parts()
-                        : 0,
-                    64)) {}
+        end(planes + RoundUp(p.given.IsGathered() ? PlaneNumbers(TapWindowsOf(p.given), p.segment_rows,
+                                                                 p.given.out_columns) *
+                                                        2 * p.parts()
+                                                  : 0,
+                             64)) {}
   int64_t x, dy, zeros, pixels, offsets, bias, planes, end;
 };
 
@@ -55,8 +54,8 @@ struct Part {
 template <typename T>
 class FilterWorker {
  public:
-  FilterWorker(const FilterPlan& plan, const Part& part, const T* x, const T* dy,
-               const uint8_t* argmax, char* scratch)
+  FilterWorker(const FilterPlan& plan, const Part& part, const T* x, const T* dy, const uint8_t* argmax,
+         char* scratch)
       : plan_(plan), part_(part), x_image_(x), dy_image_(dy), argmax_(argmax) {
     const FilterThreadLayout layout(plan);
     x_ = reinterpret_cast<Bfloat16*>(scratch + layout.x);
@@ -70,7 +69,7 @@ class FilterWorker {
     const auto clear = [scratch](int64_t begin, int64_t end) {
       std::memset(scratch + begin, 0, static_cast<size_t>(end - begin));
     };
-    if (IsGathered(plan.given)) clear(layout.x, layout.dy);
+    if (plan.given.IsGathered()) clear(layout.x, layout.dy);
     if (argmax != nullptr) clear(layout.dy, layout.zeros);
     clear(layout.zeros, layout.pixels);
   }
@@ -97,7 +96,7 @@ class FilterWorker {
     const int64_t plane = plan_.plane_pixels;
     const int64_t phases = plan_.phase_rows * plan_.phase_columns;
     Bfloat16* const x = x_ + place * phases * plane;
-    if (IsGathered(plan_.given)) {
+    if (plan_.given.IsGathered()) {
       CopyInputTaps(image, row, rows, x);
     } else if (plan_.pairs) {
       FindInput(image, row, 0, 0);
@@ -243,8 +242,7 @@ class FilterWorker {
       }
       return;
     }
-    // Taps read x at addresses that are no multiples of 64 bytes, which is slow beyond the L1
-    // cache.
+    // Taps read x at addresses that are no multiples of 64 bytes, which is slow beyond the L1 cache.
     for (int64_t c = part_.in_begin; c < part_.in_end; c += kGroup) {
       for (int64_t k = part_.out_begin; k < part_.out_end; k += kGroup)
         MultiplyGroups(c, k, steps, first);
@@ -295,9 +293,7 @@ class FilterWorker {
 
 }  // namespace
 
-size_t FilterPlan::thread_bytes() const {
-  return static_cast<size_t>(FilterThreadLayout(*this).end);
-}
+size_t FilterPlan::thread_bytes() const { return static_cast<size_t>(FilterThreadLayout(*this).end); }
 
 size_t FilterPlan::scratch_bytes() const {
   return static_cast<size_t>(pixel_parts * channel_parts) * thread_bytes() +
@@ -339,8 +335,7 @@ void Run(const FilterPlan& plan, const T* x, const T* dy, const uint8_t* argmax,
       // Of threads with the same channels of dy, the first one adds them up.
       if (dbias != nullptr && part.in_begin == 0)
         part.bias_sums = bias_sums + pixel_part * plan.out_padded + part.out_begin;
-      FilterWorker<T>(plan, part, x, dy, argmax,
-                      bytes + static_cast<size_t>(t) * plan.thread_bytes())
+      FilterWorker<T>(plan, part, x, dy, argmax, bytes + static_cast<size_t>(t) * plan.thread_bytes())
           .Run();
     }
   });

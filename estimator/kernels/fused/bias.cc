@@ -43,11 +43,11 @@ void AddRows(const T* x, int64_t begin, int64_t end, int64_t width, float* sums)
 }
 
 template <typename T>
-KernelPlan MakeTypedBiasAdd(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeTypedBiasAdd(const KernelSpec& spec) {
   const ChannelPlanes planes = PlanesOf(spec);
   if (planes.width == 0) return nullptr;
   const Chunks chunks = MakeChunks(planes.planes() * planes.rows, planes.width);
-  return MakeKernel(
+  return MakeFusedKernel(
       [planes, chunks](const KernelArgs& args) {
         WithWidth(planes.width, [&](auto width) {
           ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
@@ -60,16 +60,16 @@ KernelPlan MakeTypedBiasAdd(const KernelSpec& spec) {
         });
         return absl::OkStatus();
       },
-      /*scratch_bytes=*/0, /*alias_input=*/0);
+      {.alias_input = 0});
 }
 
 // The gradient of a bf16 bias may be f32 (passes/fuse.h, FuseCast).
 template <typename T, typename Result>
-KernelPlan MakeTypedBiasAddGrad(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeTypedBiasAddGrad(const KernelSpec& spec) {
   const ChannelPlanes planes = PlanesOf(spec);
   if (planes.width == 0) return nullptr;
   const ChannelSums<1> sums(planes);
-  return MakeKernel(
+  return MakeFusedKernel(
       [sums, planes](const KernelArgs& args) {
         WithWidth(planes.width, [&](auto width) {
           sums.Run(args.scratch, [&](int64_t begin, int64_t end, int64_t, float* run) {
@@ -81,17 +81,17 @@ KernelPlan MakeTypedBiasAddGrad(const KernelSpec& spec) {
           args.out<Result>(0)[c] = static_cast<Result>(static_cast<float>(total[c]));
         return absl::OkStatus();
       },
-      sums.bytes());
+      {.scratch_bytes = sums.bytes()});
 }
 
-KernelPlan MakeBiasAdd(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
   const DType dtype = spec.inputs[0].dtype;
   if (spec.inputs[1].dtype != dtype || spec.outputs[0].dtype != dtype) return nullptr;
   return dtype == DType::kBfloat16 ? MakeTypedBiasAdd<Bfloat16>(spec)
                                    : MakeTypedBiasAdd<float>(spec);
 }
 
-KernelPlan MakeBiasAddGrad(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeBiasAddGrad(const KernelSpec& spec) {
   const DType result = spec.outputs[0].dtype;
   if (spec.inputs[0].dtype == DType::kFloat32)
     return result == DType::kFloat32 ? MakeTypedBiasAddGrad<float, float>(spec) : nullptr;

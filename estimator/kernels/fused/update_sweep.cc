@@ -7,6 +7,7 @@
 #include "estimator/array/half.h"
 #include "estimator/kernels/fused/bfloat16.h"
 #include "estimator/kernels/fused/parallel.h"
+#include "glog/logging.h"
 
 namespace estimator::fused {
 namespace {
@@ -35,16 +36,16 @@ class Sweep final : public UpdateSweep {
     num_outputs_ = output;
   }
 
-  std::unique_ptr<Kernel> WithBfloat16Copies(const std::vector<int>& outputs) const override {
-    auto sweep = std::make_unique<Sweep>(*this);
+  void AddBfloat16Copies(const std::vector<int>& outputs) override {
+    CHECK(!has_copies_);
+    has_copies_ = true;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const size_t output = static_cast<size_t>(outputs[i]);
-      for (Part& part : sweep->parts_) {
+      for (Part& part : parts_) {
         if (output < part.outputs || output >= part.outputs + part.num_outputs) continue;
         part.copies.push_back({.from = output, .to = num_outputs_ + i});
       }
     }
-    return sweep;
   }
 
   absl::Status Run(const KernelArgs& args) override {
@@ -98,6 +99,7 @@ class Sweep final : public UpdateSweep {
   std::vector<Part> parts_;
   std::vector<int> alias_;  // for each output of a member
   size_t num_outputs_ = 0;  // without copies
+  bool has_copies_ = false;
   Chunks chunks_;
 };
 

@@ -106,12 +106,12 @@ float* ScratchOf(const KernelArgs& args, const Plan& plan, int chunk) {
          static_cast<size_t>(chunk) * AttentionScratch(plan.sizes);
 }
 
-KernelPlan MakeAttention(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeAttention(const KernelSpec& spec) {
   const std::optional<Plan> found = MakePlan(spec, 0);
   if (!found.has_value() || spec.outputs.size() != 1 ||
       !IsF32(spec.outputs[0], spec.inputs[0].shape))
     return nullptr;
-  return MakeKernel(
+  return fused::MakeFusedKernel(
       [plan = *found](const KernelArgs& args) {
         fused::ParallelFor(plan.chunks, [&](int chunk, int64_t begin, int64_t end) {
           for (int64_t unit = begin; unit < end; ++unit) {
@@ -124,10 +124,10 @@ KernelPlan MakeAttention(const KernelSpec& spec) {
         });
         return absl::OkStatus();
       },
-      ScratchBytes(*found));
+      {.scratch_bytes = ScratchBytes(*found)});
 }
 
-KernelPlan MakeAttentionGrad(const KernelSpec& spec) {
+std::unique_ptr<Kernel> MakeAttentionGrad(const KernelSpec& spec) {
   const std::optional<Plan> found = MakePlan(spec, 1);
   if (!found.has_value() || spec.outputs.size() != 3 ||
       !IsF32(spec.inputs[0], spec.inputs[1].shape) ||
@@ -135,7 +135,7 @@ KernelPlan MakeAttentionGrad(const KernelSpec& spec) {
       !IsF32(spec.outputs[1], spec.inputs[2].shape) ||
       !IsF32(spec.outputs[2], spec.inputs[2].shape))
     return nullptr;
-  return MakeKernel(
+  return fused::MakeFusedKernel(
       [plan = *found](const KernelArgs& args) {
         fused::ParallelFor(plan.chunks, [&](int chunk, int64_t begin, int64_t end) {
           for (int64_t unit = begin; unit < end; ++unit) {
@@ -150,7 +150,7 @@ KernelPlan MakeAttentionGrad(const KernelSpec& spec) {
         });
         return absl::OkStatus();
       },
-      ScratchBytes(*found));
+      {.scratch_bytes = ScratchBytes(*found)});
 }
 
 EST_REGISTER_KERNEL("_Attention", KernelTier::kFused, MakeAttention);

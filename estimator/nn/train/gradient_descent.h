@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/nn/train/formula_optimizer.h"
+#include "estimator/nn/train/optimizer.h"
 
 namespace estimator::train {
 
@@ -15,15 +15,15 @@ struct GradientDescentOptions {
   std::string name = "GradientDescent";  // name of the ops
 };
 
-class GradientDescent : public FormulaOptimizer {
+class GradientDescent : public Optimizer {
  public:
   explicit GradientDescent(Schedule learning_rate, const GradientDescentOptions& options = {})
-      : FormulaOptimizer(options.name, std::move(learning_rate)) {}
+      : Optimizer(options.name, std::move(learning_rate)) {}
 
  protected:
-  Update UpdateOf(const Variable& variable) override {
-    return {.op = "ApplyGradientDescent", .numbers = {{"alpha", Rate(variable)}}};
-  }
+  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+  std::vector<Operation> ApplySparse(const RowGradient& gradient,
+                                     const Variable& variable) override;
 };
 
 }  // namespace estimator::train

@@ -73,7 +73,7 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(
   }
   const Tensor scaled =
       WrapsBareOptimizers()
-          ? ScaleLossForReplicas(loss, Reduction::kMean, ReplicaScope::Current().num_replicas)
+          ? ScaleLossForShards(loss, Reduction::kMean, ReplicaScope::Current().num_shards)
           : loss;
   const std::vector<Tensor> gradients = Gradients(scaled, chosen);
   if (!graph.status().ok()) return {};

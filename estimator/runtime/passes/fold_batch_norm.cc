@@ -4,60 +4,103 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/runtime/passes/fuse.h"
-#include "estimator/runtime/passes/rewriter.h"
 
 namespace estimator::ir {
 namespace {
 
-// A variable or a constant in f32: what is computed from them alone is kept between runs.
-Pattern Fixed(const std::string& name) {
-  return Any(name).If([](const Module& module, Value value) {
-    const Node::Kind kind = module.node(value).kind;
-    return (kind == Node::Kind::kVariable || kind == Node::Kind::kConstant) &&
-           module.spec(value).dtype == DType::kFloat32;
-  });
-}
+class BatchNormFolder {
+ public:
+  explicit BatchNormFolder(Module& module)
+      : module_(module), readers_(Readers(module)), to_(module.nodes.size()) {}
 
-bool HasFixedMoments(const Module& module, Value value) {
-  const Node& norm = module.node(value);
-  return !norm.attrs.b("is_training") && norm.attrs.s("data_format") == "NHWC" &&
-         norm.outputs[0].dtype == DType::kFloat32;
-}
+  void Run() {
+    for (int n = 0; n < static_cast<int>(to_.size()); ++n) {
+      const Node& node = module_.node(n);
+      if (node.kind == Node::Kind::kOp && node.op == "FusedBatchNormV3") Visit(n);
+    }
+    ReplaceUses(module_, to_);
+    Compact(module_);
+  }
+
+ private:
+  // A variable or a constant in f32: what is computed from them alone is kept between runs.
+  bool IsFixed(Value value) const {
+    const Node::Kind kind = module_.node(value).kind;
+    return (kind == Node::Kind::kVariable || kind == Node::Kind::kConstant) &&
+           module_.spec(value).dtype == DType::kFloat32;
+  }
+
+  void Visit(int n) {
+    const Node norm = module_.node(n);
+    if (norm.attrs.b("is_training") || norm.attrs.s("data_format") != "NHWC") return;
+    const int c = norm.inputs[0].node;
+    if (module_.node(c).kind != Node::Kind::kOp || module_.node(c).op != "Conv2D") return;
+    if (OnlyReader(readers_, c) != n || module_.spec(norm.inputs[0]).dtype != DType::kFloat32)
+      return;
+    Node conv = module_.node(c);
+    for (const Value value :
+         {conv.inputs[1], norm.inputs[1], norm.inputs[2], norm.inputs[3], norm.inputs[4]}) {
+      if (!IsFixed(value)) return;
+    }
+    if (!OnlyYIsRead(n)) return;
+
+    const Value scale = norm.inputs[1], offset = norm.inputs[2], mean = norm.inputs[3],
+                variance = norm.inputs[4];
+    const TensorSpec channels = module_.spec(scale);
+    const Value epsilon = Add(
+        MakeConstant(Array::Scalar(norm.attrs.f("epsilon")), absl::StrCat(norm.name, "/epsilon")));
+    const Value deviation =
+        Op(norm, "Rsqrt", {Op(norm, "AddV2", {variance, epsilon}, channels)}, channels);
+    const Value factor = Op(norm, "Mul", {scale, deviation}, channels);
+    const Value bias =
+        Op(norm, "Sub", {offset, Op(norm, "Mul", {mean, factor}, channels)}, channels);
+    conv.inputs[1] = Op(norm, "Mul", {conv.inputs[1], factor}, module_.spec(conv.inputs[1]));
+    conv.kernel = nullptr;
+    const Value product = Add(std::move(conv));
+    Value y = Op(norm, "BiasAdd", {product, bias}, norm.outputs[0]);
+    module_.node(y).attrs = {{"data_format", std::string("NHWC")}};
+    to_[static_cast<size_t>(n)] = {y};
+    module_.num_fused_nodes += 2;
+  }
+
+  // Whether nothing reads an output of node n but the first.
+  bool OnlyYIsRead(int n) const {
+    for (const int r : At(readers_, n)) {
+      if (r < 0) continue;
+      for (const Value input : module_.node(r).inputs) {
+        if (input.node == n && input.output != 0) return false;
+      }
+    }
+    for (const Value fetch : module_.fetches) {
+      if (fetch.node == n && fetch.output != 0) return false;
+    }
+    for (const Update& update : module_.updates) {
+      if (update.value.node == n && update.value.output != 0) return false;
+    }
+    return true;
+  }
+
+  Value Add(Node node) {
+    module_.nodes.push_back(std::move(node));
+    return {static_cast<int>(module_.nodes.size()) - 1, 0};
+  }
+  // A node of `norm`.
+  Value Op(const Node& norm, const char* op, std::vector<Value> inputs, const TensorSpec& spec) {
+    Node node;
+    node.op = op;
+    node.name = norm.name;
+    node.inputs = std::move(inputs);
+    node.outputs = {spec};
+    return Add(std::move(node));
+  }
+
+  Module& module_;
+  const std::vector<std::vector<int>> readers_;
+  Replacements to_;
+};
 
 }  // namespace
 
-void FoldBatchNorm(Module& module) {
-  Rewriter rewriter(module);
-  const Pattern conv = OpOf("Conv2D", {Any("x"), Fixed("filter")}, "conv");
-  const Pattern norm =
-      OpOf("FusedBatchNormV3",
-           {conv, Fixed("scale"), Fixed("offset"), Fixed("mean"), Fixed("variance")}, "y")
-          .If(HasFixedMoments);
-  rewriter.ForEach(Direct(norm), [&](const Match& match) {
-    // So nothing reads the moments, which are outputs too.
-    if (!rewriter.OnlyReadInside(match.nodes, {match["y"]})) return;
-    const Node before = module.node(match["y"]);
-    const TensorSpec channels = module.spec(match["scale"]);
-    const auto op = [&](const char* name, std::vector<Value> inputs, const TensorSpec& output) {
-      return rewriter.AddOp(name, std::move(inputs), output, before.name);
-    };
-    // All of this depends on fixed values alone, so DeriveValues computes it once.
-    const Value epsilon = rewriter.Add(MakeConstant(Array::Scalar(before.attrs.f("epsilon")),
-                                                    absl::StrCat(before.name, "/epsilon")));
-    const Value deviation =
-        op("Rsqrt", {op("AddV2", {match["variance"], epsilon}, channels)}, channels);
-    const Value factor = op("Mul", {match["scale"], deviation}, channels);
-    const Value bias =
-        op("Sub", {match["offset"], op("Mul", {match["mean"], factor}, channels)}, channels);
-    Node scaled = module.node(match["conv"]);
-    scaled.inputs[1] = op("Mul", {match["filter"], factor}, module.spec(match["filter"]));
-    const Value product = rewriter.Add(std::move(scaled));
-    rewriter.Replace(match["y"],
-                     rewriter.AddOp("BiasAdd", {product, bias}, before.outputs[0], before.name,
-                                    {{"data_format", std::string("NHWC")}}));
-    module.num_fused_nodes += 2;
-  });
-  rewriter.Finish();
-}
+void FoldBatchNorm(Module& module) { BatchNormFolder(module).Run(); }
 
 }  // namespace estimator::ir

@@ -19,9 +19,9 @@ void Fuse(Module& module, const CompileOptions& options);
 //   FusedBatchNormV3(Conv2D(x, filter), scale, offset, mean, variance)
 //                -> BiasAdd(Conv2D(x, filter * factor), offset - mean * factor)
 //     factor = scale / sqrt(variance + epsilon)
-// Only in f32, if filter and moments are variables or constants, so that the new filter and bias
-// are computed once (derive_values.h), and if nothing else reads the convolution. FuseBias makes
-// one node of the result, with a shortcut and relu.
+// Only in f32, if filter and moments are variables or constants, so that the new filter and bias are
+// computed once (derive_values.h), and if nothing else reads the convolution. FuseBias makes one node
+// of the result, with a shortcut and relu.
 void FoldBatchNorm(Module& module);
 
 // Conv2D + BiasAdd (+ AddV2) (+ activation) -> _FusedConv2D
@@ -30,9 +30,9 @@ void FoldBatchNorm(Module& module);
 //   inputs: those of the first op, the bias, and the other operand of AddV2 (a shortcut), which
 //     must have the shape of the result
 //   attributes: those of the first op, and those of kernels/fused_ops.h
-// An activation is an op that has the trait (op_def/op_def.h). It is not fused if the product
-// would then need a slower tier; neither is the AddV2 of a MatMul. Ops are not fused if another
-// node reads a value between them.
+// An activation is an op that has the trait (kernels/op_traits.h). It is not fused if the product
+// would then need a slower tier; neither is the AddV2 of a MatMul. Ops are not fused if another node
+// reads a value between them.
 //   compute_dtype: CompileOptions.compute_dtype. With bf16, the tier of bf16 factors counts too.
 void FuseBias(Module& module, KernelTier fastest, DType compute_dtype = DType::kFloat32);
 
@@ -77,15 +77,15 @@ void FuseBatchNorm(Module& module, KernelTier fastest);
 // sums, and lets gradients recompute what the forward pass would have to store.
 void FuseElementwise(Module& module, KernelTier fastest);
 
-// The gradient of a bias is summed from the tiles of the chain that computes what it sums, or of
-// the cast that reads it too:
+// The gradient of a bias is summed from the tiles of the chain that computes what it sums, or of the
+// cast that reads it too:
 //   BiasAddGrad(_FusedElementwise(...)) -> _FusedElementwiseSum(...)
 //   BiasAddGrad(x), Cast(x)             -> _FusedElementwiseSum(x), with the cast as its chain
 //   attributes: those of _FusedElementwise, and sum (kernels/fused/elementwise_sum.cc)
-// A chain computes the sums if only the BiasAddGrad reads that output, and the chain has another
-// one. The summed output is then not written. If others read it too, it is in the cache anyway when
-// the BiasAddGrad reads it. A cast computes the sums if it reads the same value. Not for images,
-// whose layout is chosen later. Runs after FuseElementwise.
+// A chain computes the sums if only the BiasAddGrad reads that output, and the chain has another one.
+// The summed output is then not written. If others read it too, it is in the cache anyway when the
+// BiasAddGrad reads it. A cast computes the sums if it reads the same value. Not for images, whose
+// layout is chosen later. Runs after FuseElementwise.
 void FuseBiasGrad(Module& module, KernelTier fastest);
 
 }  // namespace estimator::ir

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "estimator/kernels/kernel_list.h"
+#include "estimator/kernels/native_tier.h"
 #include "estimator/runtime/passes/fuse.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 
@@ -158,8 +158,8 @@ TEST_F(FuseBiasTest, TheShortcutOfAMatMulCostsNoFasterTier) {
     b_.Fetch(b_.Op("AddV2", {biased, side}, shape));
     FuseBias(without, kFastest);
     FuseBias(b_.module, kFastest);
-    EXPECT_EQ(KernelOf(b_.module, Only(b_.module, "_FusedMatMul"))->tier(),
-              KernelOf(without, Only(without, "_FusedMatMul"))->tier());
+    EXPECT_EQ(Only(b_.module, "_FusedMatMul").kernel->tier(),
+              Only(without, "_FusedMatMul").kernel->tier());
   }
 }
 
@@ -180,8 +180,8 @@ TEST_F(FuseBiasTest, AMatMulTakesTheActivationsOfItsKernel) {
       b_.module.fetches.clear();
       b_.Fetch(b_.Op(op, {biased}, shape, {{"alpha", 0.25f}}));
       Apply({Numbers({rows, 64}), Numbers({64, 1024}, 2), Numbers({1024}, 3)});
-      const auto tier = KernelOf(b_.module, Only(b_.module, "_FusedMatMul"))->tier();
-      EXPECT_EQ(tier, KernelOf(without, Only(without, "_FusedMatMul"))->tier());
+      const auto tier = Only(b_.module, "_FusedMatMul").kernel->tier();
+      EXPECT_EQ(tier, Only(without, "_FusedMatMul").kernel->tier());
       const auto native = NativeKernelOf(SpecOf(without, Only(without, "_FusedMatMul")));
       const bool exact = op == "Relu" || op == "Relu6";  // all kernels have them
       const bool takes =
@@ -242,8 +242,8 @@ TEST_F(FuseBiasTest, AnActivationOfAConvolutionCostsNoFasterTier) {
       b_.module.fetches.clear();
       b_.Fetch(b_.Op(op, {biased}, image));
       FuseBias(b_.module, kFastest);
-      const auto tier = KernelOf(b_.module, Only(b_.module, "_FusedConv2D"))->tier();
-      EXPECT_EQ(tier, KernelOf(without, Only(without, "_FusedConv2D"))->tier()) << op;
+      const auto tier = Only(b_.module, "_FusedConv2D").kernel->tier();
+      EXPECT_EQ(tier, Only(without, "_FusedConv2D").kernel->tier()) << op;
       const bool separate = Count(b_.module, op) == 1;
       const auto native = NativeKernelOf(SpecOf(without, Only(without, "_FusedConv2D")));
       if (std::string(op) == "Relu") {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -5,8 +6,8 @@
 #include <vector>
 
 #include "estimator/kernels/layout.h"
+#include "estimator/runtime/passes/find_kernel.h"
 #include "estimator/runtime/passes/fuse.h"
-#include "estimator/runtime/passes/rewriter.h"
 #include "estimator/runtime/passes/schedule.h"
 
 namespace estimator::ir {
@@ -24,144 +25,214 @@ Attrs ConvolutionOf(const Attrs& attrs) {
   return convolution;
 }
 
-bool HasImagesInNhwc(const Module& module, Value value) { return IsPlain(module.node(value)); }
-
-bool HasBiasAndRelu(const Module& module, Value value) {
-  const Node& node = module.node(value);
-  return IsPlain(node) && node.attrs.get<std::vector<std::string>>("fused_ops") ==
-                              std::vector<std::string>{"BiasAdd", "Relu"};
+bool IsPlain(const Attrs& attrs) {
+  return !attrs.has("data_format") || attrs.s("data_format") == kPlainFormat;
 }
 
-// The gradient of the bias that belongs to this gradient of a filter.
-TensorSpec BiasOf(const Node& filter) {
-  return {filter.outputs[0].dtype, {filter.outputs[0].shape[3]}};
+bool IsOp(const Node& node, const char* op) {
+  return node.kind == Node::Kind::kOp && node.op == op;
 }
 
 class ConvBlockFuser {
  public:
   ConvBlockFuser(Module& module, KernelTier fastest)
-      : module_(module), rewriter_(module, fastest), levels_(Levels(module)) {}
+      : module_(module),
+        fastest_(fastest),
+        readers_(Readers(module)),
+        levels_(Levels(module)),
+        gone_(module.nodes.size(), false),
+        to_(module.nodes.size()) {}
 
   void Run() {
-    const Pattern conv =
-        OpOf("_FusedConv2D", {Any("x"), Any("filter"), Any("bias")}, "conv").If(HasBiasAndRelu);
-    const Pattern pool =
-        OneOf({"MaxPool", "_MaxPoolWithArgmax"}, {conv}, "pool").If(HasImagesInNhwc);
-    rewriter_.ForEach(Direct(pool), [&](const Match& match) { FuseBlock(match); });
-    // What is left are convolutions without such a block.
-    const Pattern filter =
-        OpOf("Conv2DBackpropFilter", {Any("x"), Any("sizes"), Any("dy")}, "dfilter");
-    rewriter_.ForEach(Direct(filter.If(HasImagesInNhwc)),
-                      [&](const Match& match) { AddBiasGradient(match); });
-    rewriter_.Finish();
+    const int size = static_cast<int>(readers_.size());
+    for (int n = 0; n < size; ++n) {
+      if (IsOp(at(n), "_FusedConv2D")) VisitConvolution(n);
+    }
+    for (int n = 0; n < size; ++n) {
+      if (IsOp(at(n), "Conv2DBackpropFilter") && !At(gone_, n)) VisitFilter(n);
+    }
+    ReplaceUses(module_, to_);
+    Compact(module_);
   }
 
  private:
-  // Replaces a convolution, its pool, and the gradients of both. The pool's argmax and the gradient
-  // of the convolution's output are not computed any more, so Fuse refuses a block in which other
-  // ops than these read them.
-  void FuseBlock(const Match& match) {
-    const Value pool = match["pool"], argmax{pool.node, 1};
-    Attrs attrs = module_.node(match["conv"]).attrs;
-    const Attrs& window = module_.node(pool).attrs;
+  // A new node, and the place of the node that it replaces.
+  struct Replacement {
+    int at = -1;
+    Node node;
+  };
+  // The nodes of a block that replace others, and what they make superfluous.
+  struct Plan {
+    std::vector<Replacement> nodes;
+    std::vector<int> gone;
+    std::vector<std::pair<int, Value>> uses;  // a node's output 0, and the value that replaces it
+  };
+
+  Node& at(int n) { return module_.node(n); }
+
+  void VisitConvolution(int conv) {
+    const Node& node = at(conv);
+    if (node.inputs.size() != 3 || !IsPlain(node.attrs) ||
+        node.attrs.get<std::vector<std::string>>("fused_ops") !=
+            std::vector<std::string>{"BiasAdd", "Relu"}) {
+      return;
+    }
+    const int pool = OnlyReader(readers_, conv);
+    if (pool < 0 || !IsPlain(at(pool).attrs)) return;
+    const bool trains = IsOp(at(pool), "_MaxPoolWithArgmax");
+    if (!trains && !IsOp(at(pool), "MaxPool")) return;
+
+    Plan plan;
+    plan.gone = {conv};
+    Node forward;
+    forward.op = "_FusedConv2DMaxPool";
+    forward.name = at(pool).name;
+    forward.attrs = BlockAttrs(conv, pool);
+    forward.inputs = node.inputs;
+    forward.outputs = {at(pool).outputs[0], {DType::kUint8, at(pool).outputs[0].shape}};
+    plan.nodes.push_back({pool, std::move(forward)});
+    if (trains && !AddGradients(conv, pool, plan)) return;
+    // A kernel of the reference tier would run the parts one after the other, which is no gain.
+    Apply(plan, KernelTier::kFused);
+  }
+
+  // The attributes of kernels/conv_block.h.
+  Attrs BlockAttrs(int conv, int pool) {
+    Attrs attrs = at(conv).attrs;
+    const Attrs& window = at(pool).attrs;
     attrs.Set("pool_ksize", window.ints("ksize"));
     attrs.Set("pool_strides", window.ints("strides"));
     attrs.Set("pool_padding", window.s("padding"));
-
-    std::vector<Fusion> fusions;
-    Add(fusions, "_FusedConv2DMaxPool", attrs, {match["x"], match["filter"], match["bias"]},
-        {pool});
-    const TensorSpec y = module_.spec(pool);
-    fusions[0].node.outputs = {y, {DType::kUint8, y.shape}};
-    std::set<int> nodes = match.nodes;
-    const Pattern gradient =
-        OpOf("_MaxPoolGradWithArgmax", {Any("argmax"), Any("dy"), Any("pool")}, "full");
-    for (const int reader : rewriter_.readers(argmax)) {
-      Match pooled = match;
-      pooled.values["argmax"] = argmax;
-      if (reader < 0 || !rewriter_.Matches(Direct(gradient), {reader, 0}, &pooled)) continue;
-      nodes.insert(reader);
-      AddGradients(attrs, pooled, nodes, fusions);
-    }
-    rewriter_.Fuse(nodes, std::move(fusions));
+    return attrs;
   }
 
-  // Adds the nodes that replace the readers of the gradient of the convolution's output.
-  void AddGradients(const Attrs& attrs, const Match& match, std::set<int>& nodes,
-                    std::vector<Fusion>& fusions) {
-    const Value dy = match["dy"], argmax = match["argmax"];
-    const auto same_convolution = [&](const Module& module, Value value) {
-      return ConvolutionOf(module.node(value).attrs) == ConvolutionOf(attrs);
-    };
-    const Pattern to_filter =
-        OpOf("Conv2DBackpropFilter", {Any("from"), Any("sizes"), Any("full")}, "dfilter")
-            .If(same_convolution);
-    const Pattern to_input =
-        OpOf("Conv2DBackpropInput", {Any("sizes"), Any("with"), Any("full")}, "dx")
-            .If(same_convolution);
-    const Pattern to_bias = OpOf("BiasAddGrad", {Any("full")}, "dbias").If(HasImagesInNhwc);
-    Match bias, filter;  // there is at most one of each
-    for (const int reader : rewriter_.readers(match["full"])) {
-      if (reader < 0) continue;
-      Match one = match;
-      if (rewriter_.Matches(Direct(to_bias), {reader, 0}, &one)) {
-        bias = one;
-      } else if (rewriter_.Matches(Direct(to_filter), {reader, 0}, &one)) {
-        filter = one;
-      } else if (rewriter_.Matches(Direct(to_input), {reader, 0}, &one)) {
-        nodes.insert(reader);
-        Add(fusions, "_Conv2DMaxPoolBackpropInput", attrs, {one["with"], dy, argmax}, {one["dx"]});
-      }
+  // Adds the gradients of everything that reads the pool's argmax. Returns false if one of them is
+  // not that of a convolution.
+  bool AddGradients(int conv, int pool, Plan& plan) {
+    // A gradient reads the pool twice: the argmax and the maxima.
+    const std::vector<int>& all = At(readers_, pool);
+    for (const int reader : std::set<int>(all.begin(), all.end())) {
+      if (reader < 0 || At(gone_, reader)) continue;  // a fetch can only be of the maxima
+      const std::vector<Value>& inputs = at(reader).inputs;
+      const Value argmax{pool, 1};
+      if (std::find(inputs.begin(), inputs.end(), argmax) == inputs.end()) continue;
+      const bool own = IsOp(at(reader), "_MaxPoolGradWithArgmax") && inputs.size() == 3 &&
+                       inputs[0] == argmax && inputs[2] == Value{pool, 0};
+      if (!own || !AddGradientsOf(conv, pool, reader, plan)) return false;
+      plan.gone.push_back(reader);
     }
-    if (!filter.has("dfilter")) return;
-    const Value dfilter = filter["dfilter"];
-    const TensorSpec spec = BiasOf(module_.node(dfilter));
-    std::vector<Value> outputs = {dfilter};
-    nodes.insert(dfilter.node);
-    if (bias.has("dbias") && module_.spec(bias["dbias"]) == spec) {
-      outputs.push_back(bias["dbias"]);
-      nodes.insert(bias["dbias"].node);
-    }
-    Add(fusions, "_Conv2DMaxPoolBackpropFilter", attrs, {filter["from"], dy, argmax}, outputs);
-    fusions.back().node.outputs = {module_.spec(dfilter), spec};
+    return true;
   }
 
-  // Adds a node at the place of the first of its outputs. A kernel of the reference tier would run
-  // the parts one after the other, which is no gain.
-  static void Add(std::vector<Fusion>& fusions, const char* op, const Attrs& attrs,
-                  std::vector<Value> inputs, const std::vector<Value>& outputs,
-                  KernelTier slowest = KernelTier::kFused) {
-    fusions.push_back({.node = {.op = op, .attrs = attrs, .inputs = std::move(inputs)},
-                       .outputs = outputs,
-                       .place = outputs[0].node,
-                       .slowest = slowest,
-                       .has_reference = true});
-  }
-
-  // Lets the gradient of a filter compute that of the bias too.
-  void AddBiasGradient(const Match& match) {
-    const Value x = match["x"], dy = match["dy"], dfilter = match["dfilter"];
-    const Pattern to_bias = Direct(OpOf("BiasAddGrad", {Any("dy")}, "dbias").If(HasImagesInNhwc));
-    for (const int reader : rewriter_.readers(dy)) {
-      Match both = match;
-      // A collective must not wait for both. x must not depend on the gradient of the bias.
-      if (reader < 0 || !rewriter_.Matches(to_bias, {reader, 0}, &both) ||
-          !(module_.spec(both["dbias"]) == BiasOf(module_.node(dfilter))) ||
-          At(levels_, reader) != At(levels_, dfilter.node) || x.node >= reader)
+  //   grad: the gradient of the convolution's output, which is no longer computed.
+  bool AddGradientsOf(int conv, int pool, int grad, Plan& plan) {
+    const Value argmax{pool, 1}, dy = at(grad).inputs[1], full{grad, 0};
+    const Attrs attrs = BlockAttrs(conv, pool);
+    int filter = -1, bias = -1;
+    for (const int reader : At(readers_, grad)) {
+      if (reader < 0) return false;
+      const Node& node = at(reader);
+      if (IsOp(node, "BiasAddGrad") && IsPlain(node.attrs) && bias < 0) {
+        bias = reader;
         continue;
-      std::vector<Fusion> fusions;
-      // Winograd's algorithm has the sums of dy anyway. oneDNN's gradient of a bias is a sum in
-      // f32, which is less accurate than BiasAddGrad's.
-      Add(fusions, "_FusedConv2DBackpropFilter", module_.node(dfilter).attrs, {x, dy},
-          {dfilter, both["dbias"]}, KernelTier::kNative);
-      rewriter_.Fuse(both.nodes, std::move(fusions));
+      }
+      const bool by_filter = IsOp(node, "Conv2DBackpropFilter") && filter < 0;
+      const bool by_input = IsOp(node, "Conv2DBackpropInput");
+      if ((!by_filter && !by_input) || node.inputs[2] != full || node.inputs[1] == full ||
+          node.inputs[0] == full || !(ConvolutionOf(node.attrs) == ConvolutionOf(attrs))) {
+        return false;
+      }
+      if (by_filter) {
+        filter = reader;
+        continue;
+      }
+      Node to_input;
+      to_input.op = "_Conv2DMaxPoolBackpropInput";
+      to_input.name = node.name;
+      to_input.attrs = attrs;
+      to_input.inputs = {node.inputs[1], dy, argmax};
+      to_input.outputs = node.outputs;
+      plan.nodes.push_back({reader, std::move(to_input)});
+    }
+    if (filter < 0) return bias < 0;
+    const Node& node = at(filter);
+    Node to_filter;
+    to_filter.op = "_Conv2DMaxPoolBackpropFilter";
+    to_filter.name = node.name;
+    to_filter.attrs = attrs;
+    to_filter.inputs = {node.inputs[0], dy, argmax};
+    to_filter.outputs = {node.outputs[0], BiasOf(node)};
+    plan.nodes.push_back({filter, std::move(to_filter)});
+    if (bias >= 0) {
+      if (!(at(bias).outputs[0] == BiasOf(node))) return false;
+      plan.gone.push_back(bias);
+      plan.uses.push_back({bias, {filter, 1}});
+    }
+    return true;
+  }
+
+  // The gradient of the bias that belongs to this gradient of a filter.
+  static TensorSpec BiasOf(const Node& filter) {
+    return {filter.outputs[0].dtype, {filter.outputs[0].shape[3]}};
+  }
+
+  // Replaces the nodes if there is a kernel for each of them, in a tier from `slowest`.
+  bool Apply(Plan& plan, KernelTier slowest) {
+    // The gradients read the argmax, so the forward node is put into the module first.
+    std::vector<Node> old;
+    bool all = true;
+    for (Replacement& replacement : plan.nodes) {
+      old.push_back(std::exchange(at(replacement.at), std::move(replacement.node)));
+      all = all && Accepts(SpecOf(module_, at(replacement.at)), fastest_, slowest);
+    }
+    for (const Replacement& replacement : plan.nodes)
+      all = all && FindKernel(module_, at(replacement.at), fastest_, slowest);
+    if (!all) {
+      for (size_t i = old.size(); i-- > 0;) at(plan.nodes[i].at) = std::move(old[i]);
+      return false;
+    }
+    for (const int n : plan.gone) At(gone_, n) = true;
+    for (const auto& [n, value] : plan.uses) At(to_, n) = {value};
+    module_.num_fused_nodes += static_cast<int>(plan.nodes.size() + plan.gone.size());
+    return true;
+  }
+
+  // Conv2DBackpropFilter(x, sizes, dy) and BiasAddGrad(dy).
+  void VisitFilter(int filter) {
+    const Node& node = at(filter);
+    const Value x = node.inputs[0], dy = node.inputs[2];
+    if (!IsPlain(node.attrs)) return;
+    for (const int bias : At(readers_, dy.node)) {
+      if (bias < 0 || At(gone_, bias) || !IsOp(at(bias), "BiasAddGrad") ||
+          at(bias).inputs[0] != dy || !IsPlain(at(bias).attrs) ||
+          !(at(bias).outputs[0] == BiasOf(node))) {
+        continue;
+      }
+      // A collective must not wait for both. x must not depend on the gradient of the bias.
+      if (At(levels_, bias) != At(levels_, filter) || x.node >= bias) continue;
+      Node both;
+      both.op = "_FusedConv2DBackpropFilter";
+      both.name = node.name;
+      both.attrs = node.attrs;
+      both.inputs = {x, dy};
+      both.outputs = {node.outputs[0], at(bias).outputs[0]};
+      Plan plan;
+      plan.nodes.push_back({filter, std::move(both)});
+      plan.gone = {bias};
+      plan.uses = {{bias, {filter, 1}}};
+      // Winograd's algorithm has the sums of dy anyway. oneDNN's gradient of a bias is a sum in f32,
+      // which is less accurate than BiasAddGrad's.
+      Apply(plan, KernelTier::kNative);
       return;
     }
   }
 
   Module& module_;
-  Rewriter rewriter_;
+  const KernelTier fastest_;
+  const std::vector<std::vector<int>> readers_;
   const std::vector<int> levels_;
+  std::vector<bool> gone_;  // nodes that are no longer needed
+  Replacements to_;
 };
 
 }  // namespace

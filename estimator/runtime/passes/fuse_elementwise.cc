@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -7,35 +8,38 @@
 
 #include "estimator/runtime/passes/elementwise/groups.h"
 #include "estimator/runtime/passes/elementwise/recompute.h"
+#include "estimator/runtime/passes/find_kernel.h"
 #include "estimator/runtime/passes/fuse.h"
-#include "estimator/runtime/passes/rewriter.h"
 
 namespace estimator::ir {
 namespace {
 
 class Fuser {
  public:
-  Fuser(Module& module, KernelTier fastest)
-      : module_(module), rewriter_(module, fastest), groups_(module) {
+  Fuser(Module& module, KernelTier fastest) : module_(module), fastest_(fastest), groups_(module) {
     for (const Update& update : module.updates) variable_of_.emplace(update.value, update.variable);
   }
 
   void Run() {
+    const std::vector<std::vector<int>> readers = Readers(module_);
+    Replacements to(module_.nodes.size());
     for (const auto& [group, members] : groups_.members()) {
-      if (members.size() >= 2) Build(members);
+      if (members.size() >= 2) Build(members, readers, to);
     }
-    rewriter_.Finish();
+    ReplaceUses(module_, to);
+    Compact(module_);
   }
 
  private:
   const Node& at(int n) const { return module_.node(n); }
 
-  void Build(const std::vector<int>& members) {
+  void Build(const std::vector<int>& members, const std::vector<std::vector<int>>& readers,
+             Replacements& to) {
     const std::set<int> inside(members.begin(), members.end());
     // Members that other nodes read; those that update variables are first.
     std::vector<int> outputs;
     for (const int n : members) {
-      const std::vector<int>& all = rewriter_.readers({n, 0});
+      const std::vector<int>& all = At(readers, n);
       if (std::any_of(all.begin(), all.end(), [&](int r) { return inside.count(r) == 0; }))
         outputs.push_back(n);
     }
@@ -70,6 +74,7 @@ class Fuser {
     }
 
     const int64_t num_inputs = static_cast<int64_t>(fused.inputs.size());
+    auto origin = std::make_shared<Origin>();
     std::vector<std::string> ops;
     std::vector<int64_t> args;
     std::vector<float> alphas;
@@ -80,25 +85,38 @@ class Fuser {
       const bool node_has_alpha = node.attrs.has("alpha");
       alphas.push_back(node_has_alpha ? node.attrs.f("alpha") : 0.0f);
       has_alpha = has_alpha || node_has_alpha;
-      for (size_t i = 0; i < 3; ++i)
+      Origin::Step step = StepOf(node, {});
+      for (size_t i = 0; i < 3; ++i) {
         args.push_back(i < node.inputs.size() ? operand.at(node.inputs[i]) : -1);
+        if (args.back() < 0) continue;
+        const int k = static_cast<int>(args.back());
+        step.inputs.push_back(k < num_inputs ? Value{-1, k}
+                                             : Value{k - static_cast<int>(num_inputs), 0});
+      }
+      origin->steps.push_back(std::move(step));
       operand[{members[j], 0}] = num_inputs + static_cast<int64_t>(j);
     }
     std::vector<int64_t> output_operands;
-    std::vector<Value> values;
     for (const int n : outputs) {
-      values.push_back({n, 0});
-      output_operands.push_back(operand.at(values.back()));
+      output_operands.push_back(operand.at({n, 0}));
+      origin->outputs.push_back({static_cast<int>(output_operands.back() - num_inputs), 0});
+      fused.outputs.push_back(at(n).outputs[0]);
     }
     fused.attrs.Set("ops", std::move(ops));
     if (has_alpha) fused.attrs.Set("alphas", std::move(alphas));
     fused.attrs.Set("args", std::move(args));
     fused.attrs.Set("outputs", std::move(output_operands));
-    rewriter_.Fuse(inside, {{.node = std::move(fused), .outputs = std::move(values)}});
+    fused.origin = std::move(origin);
+    if (!FindKernel(module_, fused, fastest_)) return;
+
+    const int index = static_cast<int>(module_.nodes.size());
+    for (size_t o = 0; o < outputs.size(); ++o) At(to, outputs[o]) = {{index, static_cast<int>(o)}};
+    module_.nodes.push_back(std::move(fused));
+    module_.num_fused_nodes += static_cast<int>(members.size());
   }
 
   Module& module_;
-  Rewriter rewriter_;
+  const KernelTier fastest_;
   const ElementwiseGroups groups_;
   std::map<Value, int> variable_of_;  // value -> the variable that it updates
 };

@@ -161,8 +161,8 @@ TEST_F(FuseTest, UpdatesReadTheirVariableFirst) {
   ASSERT_EQ(fused.outputs.size(), 2u);
   EXPECT_EQ(b_.module.node(fused.inputs[0]).name, "m");
   EXPECT_EQ(b_.module.node(fused.inputs[1]).name, "w");
-  EXPECT_EQ(KernelOf(b_.module, fused)->AliasInput(0), 0);
-  EXPECT_EQ(KernelOf(b_.module, fused)->AliasInput(1), 1);
+  EXPECT_EQ(fused.kernel->AliasInput(0), 0);
+  EXPECT_EQ(fused.kernel->AliasInput(1), 1);
 }
 
 TEST_F(FuseTest, LongChainsAreCut) {

@@ -17,7 +17,7 @@ using Clock = std::function<double()>;
 Clock SteadyClock();
 
 // The interval of something periodic. Exactly one of both must be given.
-struct StepsOrSeconds {
+struct Cadence {
   std::optional<int64_t> every_steps = std::nullopt;
   std::optional<double> every_secs = std::nullopt;
   // Errors: INVALID_ARGUMENT unless exactly one is given, and positive.
@@ -30,7 +30,7 @@ struct StepsOrSeconds {
 // Source: TF 2.15 basic_session_run_hooks.SecondOrStepTimer.
 class SecondOrStepTimer {
  public:
-  explicit SecondOrStepTimer(StepsOrSeconds cadence, Clock clock = SteadyClock())
+  explicit SecondOrStepTimer(Cadence cadence, Clock clock = SteadyClock())
       : cadence_(cadence), clock_(std::move(clock)) {}
 
   bool ShouldTriggerForStep(int64_t step) const;
@@ -52,7 +52,7 @@ class SecondOrStepTimer {
   bool EndRun(int64_t step);
 
  private:
-  StepsOrSeconds cadence_;
+  Cadence cadence_;
   Clock clock_;
   std::optional<int64_t> last_step_;
   double last_time_ = 0;

@@ -23,7 +23,7 @@ Tensor Fail(Graph* graph, std::string message) {
 
 }  // namespace
 
-Tensor Features::operator[](StringArg name) const {
+Tensor TensorMap::operator[](StringArg name) const {
   const auto found = tensors_.find(std::string(name));
   if (found != tensors_.end()) return found->second;
   if (tensors_.size() == 1 && tensors_.count("") > 0) {
@@ -41,7 +41,7 @@ Tensor Features::operator[](StringArg name) const {
                            nearest ? absl::StrCat(". Did you mean '", *nearest, "'?") : ""));
 }
 
-Features::operator Tensor() const {
+TensorMap::operator Tensor() const {
   if (tensors_.size() == 1) return tensors_.begin()->second;
   if (tensors_.empty()) return Tensor();
   return Fail(graph_, absl::StrCat("model_fn takes ", what_, " as one tensor, but input_fn gives ",

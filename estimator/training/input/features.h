@@ -12,11 +12,11 @@ namespace estimator {
 
 // Tensors by name, in name order. A single tensor converts to Tensor, so that a model_fn can take
 // `const Tensor& labels`. A bare tensor has the name "".
-class Features {
+class TensorMap {
  public:
-  Features() = default;
+  TensorMap() = default;
   // `what` is "features" or "labels"; error messages use it.
-  Features(Graph* graph, std::string what, std::map<std::string, Tensor> tensors)
+  TensorMap(Graph* graph, std::string what, std::map<std::string, Tensor> tensors)
       : graph_(graph), what_(std::move(what)), tensors_(std::move(tensors)) {}
 
   // For an unknown name, the graph gets an error that lists the names and the nearest one, and the
@@ -37,7 +37,8 @@ class Features {
   std::map<std::string, Tensor> tensors_;
 };
 
-using Labels = Features;
+using Features = TensorMap;
+using Labels = TensorMap;
 
 }  // namespace estimator
 

@@ -1,0 +1,144 @@
+#include "tpu/shards_backend.h"
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/runtime/arena.h"
+#include "estimator/runtime/compile_that_fits.h"
+#include "glog/logging.h"
+#include "tpu/all_reduce.h"
+
+namespace estimator::tpu {
+namespace {
+
+class ShardsExecutable : public Executable {
+ public:
+  ShardsExecutable(std::shared_ptr<const Program> program,
+                   std::vector<std::unique_ptr<ProgramRun>> runs)
+      : program_(std::move(program)),
+        runs_(std::move(runs)),
+        info_(program_->info()),
+        fetches_(runs_.size()) {
+    info_.num_replicas = static_cast<int>(runs_.size());
+  }
+
+  absl::StatusOr<int64_t> RunLoop(int64_t num_steps, const Infeed& infeed,
+                                  const Outfeed& outfeed) override {
+    EST_RETURN_IF_ERROR(runs_[0]->CheckInitialized());
+    for (int64_t step = 0; step < num_steps; ++step) {
+      std::optional<StepFeeds> feeds = StepFeeds(runs_.size());
+      if (infeed) {
+        EST_ASSIGN_OR_RETURN(feeds, infeed());
+      }
+      if (!feeds.has_value()) return step;
+      EST_RETURN_IF_ERROR(RunStep(*feeds));
+      // The outfeed comes before the updates: if it fails, the step changes no variable.
+      if (outfeed) {
+        for (size_t i = 0; i < runs_.size(); ++i) fetches_[i] = runs_[i]->fetches();
+        EST_RETURN_IF_ERROR(outfeed(step, fetches_));
+      }
+      // The replicas share the variables, so one replica's updates are enough.
+      EST_RETURN_IF_ERROR(runs_[0]->ApplyUpdates());
+      ++num_runs_;
+    }
+    return num_steps;
+  }
+
+  void WantFetches(FetchGroups groups) override {
+    for (const auto& run : runs_) run->WantFetches(groups);
+  }
+  const ExecutableInfo& info() const override { return info_; }
+
+ private:
+  absl::Status RunStep(const StepFeeds& feeds) {
+    if (feeds.size() != runs_.size()) {
+      return absl::InvalidArgumentError(absl::StrCat("the input is split for ", feeds.size(),
+                                                     " replicas, but the backend runs ",
+                                                     runs_.size()));
+    }
+    for (size_t i = 0; i < runs_.size(); ++i) EST_RETURN_IF_ERROR(runs_[i]->SetFeeds(feeds[i]));
+    const int64_t global_step = runs_[0]->GlobalStep().value_or(num_runs_);
+    // All replicas finish a segment before its sums: every input of a sum is then computed.
+    for (int segment = 0; segment < program_->num_segments(); ++segment) {
+      for (const auto& run : runs_) EST_RETURN_IF_ERROR(run->RunSegment(segment, global_step));
+      for (const Collective& collective : program_->collectives(segment))
+        EST_RETURN_IF_ERROR(Reduce(collective));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Reduce(const Collective& collective) {
+    std::vector<std::vector<int64_t>> groups = collective.groups;
+    if (groups.empty()) {  // no groups means one group of all replicas
+      groups.emplace_back(runs_.size());
+      std::iota(groups[0].begin(), groups[0].end(), 0);
+    }
+    for (const std::vector<int64_t>& group : groups) {
+      std::vector<const void*> inputs;
+      std::vector<void*> outputs;
+      for (const int64_t replica : group) {
+        ProgramRun& run = *runs_[static_cast<size_t>(replica)];
+        inputs.push_back(run.buffer(collective.input));
+        outputs.push_back(run.buffer(collective.output));
+      }
+      EST_RETURN_IF_ERROR(AllReduceSum(collective.spec, inputs, outputs));
+    }
+    return absl::OkStatus();
+  }
+
+  const std::shared_ptr<const Program> program_;
+  const std::vector<std::unique_ptr<ProgramRun>> runs_;
+  ExecutableInfo info_;
+  StepFetches fetches_;
+  int64_t num_runs_ = 0;
+};
+
+class ShardsBackend : public Backend {
+ public:
+  ShardsBackend(VariableStore& store, int num_replicas, CompileOptions options,
+                const std::shared_ptr<const Arenas>& arenas)
+      : store_(store),
+        options_(options),
+        arenas_(arenas == nullptr ? Arenas(num_replicas) : *arenas) {
+    CHECK_GE(arenas_.own.size(), static_cast<size_t>(num_replicas));
+    arenas_.own.resize(static_cast<size_t>(num_replicas));
+    options_.single_replica = false;
+  }
+
+  std::string name() const override { return absl::StrCat(num_replicas(), " in-process shards"); }
+  int num_replicas() const override { return static_cast<int>(arenas_.own.size()); }
+  VariableStore& variables() override { return store_; }
+
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(const Graph& graph,
+                                                      const ProgramSpec& spec) override {
+    EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                         CompileThatFits(graph, spec, options_, arenas_));
+    std::vector<std::unique_ptr<ProgramRun>> runs;
+    for (int i = 0; i < num_replicas(); ++i) {
+      EST_ASSIGN_OR_RETURN(std::unique_ptr<ProgramRun> run,
+                           ProgramRun::Create(program, store_, i, num_replicas(),
+                                              arenas_.own[static_cast<size_t>(i)], arenas_.shared,
+                                              i == 0 ? nullptr : runs[0]->derived_values()));
+      runs.push_back(std::move(run));
+    }
+    return std::make_unique<ShardsExecutable>(std::move(program), std::move(runs));
+  }
+
+ private:
+  VariableStore& store_;
+  CompileOptions options_;
+  Arenas arenas_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeShardsBackend(VariableStore& store, int num_replicas,
+                                           CompileOptions options,
+                                           std::shared_ptr<const Arenas> arenas) {
+  return std::make_unique<ShardsBackend>(store, num_replicas, std::move(options), arenas);
+}
+
+}  // namespace estimator::tpu
