@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints what a run of `bazel test` tested: a line for each suite of each target, then the failures with
-their logs, then "N passed, N failed[, N skipped]" alone on a line.
+"""Prints what a run of `bazel test` tested: a line for each suite of each target, then the failures
+with their logs, then "N passed, N failed[, N skipped]" alone on a line.
 
     summary.py LOG EXIT_CODE   # LOG: the output of bazel test --test_summary=short
 """
@@ -10,8 +10,8 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-TARGET = re.compile(r"^(//\S+) +(?:\(cached\) )?(PASSED|FLAKY|FAILED|TIMEOUT|INCOMPLETE|REMOTE FAILURE|NO STATUS)"
-                    r"(.*)")
+TARGET = re.compile(r"^(//\S+) +(?:\(cached\) )?"
+                    r"(PASSED|FLAKY|FAILED|TIMEOUT|INCOMPLETE|REMOTE FAILURE|NO STATUS)(.*)")
 
 
 def cases_of(folder):

@@ -15,6 +15,8 @@ absl::Status FinishedEarly(StringArg message) {
   return status;
 }
 
-bool IsFinishedEarly(const absl::Status& status) { return status.GetPayload(kFinishedEarly).has_value(); }
+bool IsFinishedEarly(const absl::Status& status) {
+  return status.GetPayload(kFinishedEarly).has_value();
+}
 
 }  // namespace estimator

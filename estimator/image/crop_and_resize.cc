@@ -120,9 +120,9 @@ absl::StatusOr<Array> CropAndResize(const Array& images, const Array& boxes,
   EST_RETURN_IF_ERROR(CheckBoxes(boxes, box_indices, shape.batch));
   const Shape result_shape = {boxes.shape()[0], crop_size.height, crop_size.width, shape.channels};
   if (!HasElementsAtMost(result_shape, kMaxCroppedElements)) {
-    return absl::InvalidArgumentError(absl::StrCat(kFunction, ": the result ",
-                                                   result_shape.ToString(), " has more than ",
-                                                   kMaxCroppedElements, " elements; use smaller crops"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(kFunction, ": the result ", result_shape.ToString(), " has more than ",
+                     kMaxCroppedElements, " elements; use smaller crops"));
   }
   Array result(DType::kFloat32, result_shape);
   if (result.num_elements() == 0) return result;

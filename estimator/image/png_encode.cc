@@ -25,7 +25,8 @@ void NothingToFlush(png_structp) {}
 
 class PngEncoder {
  public:
-  PngEncoder(const Array& image, const EncodePngOptions& options) : image_(image), options_(options) {}
+  PngEncoder(const Array& image, const EncodePngOptions& options)
+      : image_(image), options_(options) {}
   ~PngEncoder() {
     if (png_ != nullptr) png_destroy_write_struct(&png_, &info_);
     std::free(buffer_.data);

@@ -14,7 +14,9 @@ constexpr size_t kOperandAlignment = 64;
 // Elements that one thread converts at a time. Smaller operands are converted by one thread.
 constexpr int64_t kPiece = 16384;
 
-size_t Aligned(size_t bytes) { return (bytes + kOperandAlignment - 1) / kOperandAlignment * kOperandAlignment; }
+size_t Aligned(size_t bytes) {
+  return (bytes + kOperandAlignment - 1) / kOperandAlignment * kOperandAlignment;
+}
 
 // A bfloat16 operand and the place of its float32 copy in the scratch.
 struct Copy {

@@ -50,9 +50,10 @@ Task NextSentence(const BertConfig& config, const BertModel& model, const Featur
 
 // The metrics of the masked words get all their tensors as [N, P], so that the batch is axis 0.
 MetricMap PretrainingMetricFn(const Tensor& masked_lm_ids, const Tensor& masked_lm_predictions,
-                       const Tensor& masked_lm_losses, const Tensor& masked_lm_weights,
-                       const Tensor& next_sentence_labels, const Tensor& next_sentence_predictions,
-                       const Tensor& next_sentence_losses) {
+                              const Tensor& masked_lm_losses, const Tensor& masked_lm_weights,
+                              const Tensor& next_sentence_labels,
+                              const Tensor& next_sentence_predictions,
+                              const Tensor& next_sentence_losses) {
   return {{"masked_lm_accuracy",
            metrics::Accuracy(masked_lm_ids, masked_lm_predictions, {.weights = masked_lm_weights})},
           {"masked_lm_loss", metrics::Mean(masked_lm_losses, {.weights = masked_lm_weights})},

@@ -50,7 +50,9 @@ namespace {
 
 const FlagSpelling kAuto("use_tpu=auto", "detect_accelerator=true");
 
-bool FlagWasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
+bool FlagWasGiven(const char* flag) {
+  return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default;
+}
 
 // Whether the program looks for devices: --use_tpu=auto, or --tpu without --use_tpu=false.
 bool Detects() { return FLAGS_detect_accelerator || (FLAGS_use_tpu && !FLAGS_tpu.empty()); }
@@ -126,7 +128,8 @@ std::vector<FlagRequirement> TPURequirements() {
           "is given with --tpu, and both choose the devices; leave one out");
   const std::string needs_topology =
       "needs a topology, for which the program is compiled: add --tpu_check=v3-8 or another one";
-  require("tpu_check_seconds", ChecksTopology() || !FlagWasGiven("tpu_check_seconds"), needs_topology);
+  require("tpu_check_seconds", ChecksTopology() || !FlagWasGiven("tpu_check_seconds"),
+          needs_topology);
   require("tpu_check_fill", ChecksTopology() || !FLAGS_tpu_check_fill, needs_topology);
   if (Detects()) {
     // Its default may have been set again, from a flag with the same meaning.

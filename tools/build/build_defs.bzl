@@ -1,9 +1,10 @@
 """C++ rules with the project's warnings. .bazelrc sets the C++ standard and the target machine.
 
-A library is a folder: est_library(name = "checkpoint") has all sources and headers of the folder and of its rooms.
-est_test makes one program of the tests of a room. The compiler gets several sources at once (jumbo.bzl). The rules
-add the libraries that every folder may use (absl, glog; tools/checks/layers.txt), and for tests GoogleTest and the
-matchers of absl::Status (estimator/base/testing/status_matchers.h).
+A library is a folder: est_library(name = "checkpoint") has all sources and headers of the folder and
+of its rooms. est_test makes one program of the tests of a room. The compiler gets several sources at
+once (jumbo.bzl). The rules add the libraries that every folder may use (absl, glog;
+tools/checks/layers.txt), and for tests GoogleTest and the matchers of absl::Status
+(estimator/base/testing/status_matchers.h).
 """
 
 load(":jumbo.bzl", "jumbo")
@@ -13,7 +14,8 @@ EST_COPTS = [
     "-Wextra",
     "-Wpedantic",
     "-Werror",
-    # With several sources in one (jumbo.bzl), the compiler takes a type of a source for one of a header.
+    # With several sources in one (jumbo.bzl), the compiler takes a type of a source for one of a
+    # header.
     "-Wno-subobject-linkage",
 ]
 
@@ -22,8 +24,9 @@ _COMMON_DEPS = [
     "@sys//:glog",
 ]
 
-# What nearly every file includes: //tools/build:common. Parsing these took more than half of the time of a
-# compilation. Files include what they need all the same: --define=precompile=off builds without.
+# What nearly every file includes: //tools/build:common. Parsing these took more than half of the
+# time of a compilation. Files include what they need all the same: --define=precompile=off builds
+# without.
 COMMON_HEADERS = [
     "algorithm",
     "cmath",
@@ -113,7 +116,8 @@ def est_library(
     visibility = {"testonly": kwargs["testonly"]} if "testonly" in kwargs else {}
     rest = [source for source in srcs if not [0 for files in options.values() if source in files]]
 
-    # Parts with other options include headers of the library, and the library uses what they define.
+    # Parts with other options include headers of the library, and the library uses what they
+    # define.
     if options:
         native.cc_library(name = name + "_headers", hdrs = hdrs, deps = deps, **visibility)
         deps = [":" + name + "_headers"] + deps
@@ -158,17 +162,18 @@ def est_binary(name, srcs = None, deps = [], link = [], copts = [], **kwargs):
         **kwargs
     )
 
-# For tests: -O1 compiles in two thirds of the time of -O2. What they test is compiled with -O2. With sanitizers a test
-# compiles in half of the time without optimization, and without the undefined-behaviour sanitizer: that one checks what
-# they test. The thread sanitizer must see the synchronization in a test, too.
+# For tests: -O1 compiles in two thirds of the time of -O2. What they test is compiled with -O2.
+# With sanitizers a test compiles in half of the time without optimization, and without the
+# undefined-behaviour sanitizer: that one checks what they test. The thread sanitizer must see the
+# synchronization in a test, too.
 TEST_COPTS = select({
     "//tools/build:asan": ["-O0", "-fno-sanitize=undefined,float-cast-overflow"],
     "//tools/build:tsan": ["-O0"],
     "//conditions:default": ["-O1"],
 })
 
-# For programs that train a model. -O1: such a program builds a graph, the compiled step does the work, and a
-# compilation takes a quarter less than with -O2.
+# For programs that train a model. -O1: such a program builds a graph, the compiled step does the
+# work, and a compilation takes a quarter less than with -O2.
 PROGRAM_COPTS = ["-O1"]
 
 def estimator_binary(name, srcs = None, deps = [], copts = ["-Wall", "-Werror=unused-result"], **kwargs):
@@ -197,7 +202,15 @@ def estimator_binary(name, srcs = None, deps = [], copts = ["-Wall", "-Werror=un
         **kwargs
     )
 
-def est_test(name, srcs = None, deps = [], link = [], singly = [], copts = [], size = "medium", **kwargs):
+def est_test(
+        name,
+        srcs = None,
+        deps = [],
+        link = [],
+        singly = [],
+        copts = [],
+        size = "medium",
+        **kwargs):
     """A GoogleTest program of the tests of a folder, or of those that must share a process.
 
     Args:
@@ -211,7 +224,8 @@ def est_test(name, srcs = None, deps = [], link = [], singly = [], copts = [], s
       **kwargs: further arguments of cc_test.
     """
     common = _begin_with("//tools/build:common_test")
-    sources = jumbo(name + "_", [name + ".cc"] if srcs == None else srcs, singly, at_most = 8, own_names = True)
+    srcs = [name + ".cc"] if srcs == None else srcs
+    sources = jumbo(name + "_", srcs, singly, at_most = 8, own_names = True)
     native.cc_test(
         name = name,
         srcs = sources.srcs,

@@ -1,6 +1,7 @@
 """Sources that the compiler gets together.
 
-Most of the time of a compilation is the parsing of headers. Ten sources that are compiled as one parse them once.
+Much of the time of a compilation is the parsing of headers. Ten sources that are compiled as one
+parse them once.
 """
 
 def _jumbo_source_impl(ctx):
@@ -26,7 +27,9 @@ _jumbo_source = rule(
     implementation = _jumbo_source_impl,
     doc = "NAME.cc, with the text of all `srcs`.",
     attrs = {
-        "own_names": attr.bool(doc = "An unnamed namespace gets the name of its file, so that names of two files differ."),
+        "own_names": attr.bool(
+            doc = "An unnamed namespace gets the name of its file, so that names of two files differ.",
+        ),
         "srcs": attr.label_list(allow_files = [".cc"]),
     },
 )
@@ -37,16 +40,18 @@ def _folder(file):
 def jumbo(name, srcs, singly = [], at_most = 12, own_names = False):
     """The `srcs` of a target, as few sources.
 
-    The sources of a folder are divided evenly. Sources of two folders are never compiled together, so a name in an
-    anonymous namespace must be unique in its folder only, and not even there with `own_names`. With --define=jumbo=off each source is compiled alone.
+    The sources of a folder are divided evenly. Sources of two folders are never compiled together,
+    so a name in an anonymous namespace must be unique in its folder only, and not even there with
+    `own_names`. With --define=jumbo=off each source is compiled alone.
 
     Args:
       name: the prefix of the names of the generated sources.
       srcs: the sources.
-      singly: those that are compiled alone: they include themselves (Highway's foreach_target.h), define macros,
-        or take very long.
+      singly: those that are compiled alone: they include themselves (Highway's foreach_target.h),
+        define macros, or take very long.
       at_most: how many sources of one folder are compiled together.
-      own_names: each source has an unnamed namespace of its own. For tests, which have the same names often.
+      own_names: each source has an unnamed namespace of its own. For tests, which have the same
+        names often.
 
     Returns:
       A struct. `srcs`: for the attribute of this name. `textual_hdrs`: what they include.
@@ -65,7 +70,12 @@ def jumbo(name, srcs, singly = [], at_most = 12, own_names = False):
         for i in range(count):
             part = sources[i * len(sources) // count:(i + 1) * len(sources) // count]
             target = "_".join([name] + folder.split("/") + ["part%d" % (i + 1)]).replace("__", "_")
-            _jumbo_source(name = target, srcs = part, own_names = own_names, visibility = ["//visibility:private"])
+            _jumbo_source(
+                name = target,
+                srcs = part,
+                own_names = own_names,
+                visibility = ["//visibility:private"],
+            )
             generated.append(":" + target)
     alone = [source for source in srcs if source not in together]
     return struct(

@@ -23,7 +23,6 @@ namespace {
 
 constexpr int64_t kEdge = 6;  // number of elements shown at each end of a long variable
 
-
 int64_t StoredBytes(const BundleReader& reader, const BundleEntry& entry) {
   int64_t bytes = 0;
   for (const BundleEntry* const part : reader.index().PartsOf(entry)) bytes += part->size;

@@ -81,7 +81,7 @@ absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
     const auto found = index.slices.find(slice.key);
     if (found == index.slices.end()) {
       return CorruptIndex(where, absl::StrCat("slice ", parts.size(), " of ", entry.slices.size(),
-                                         " is not in the index"));
+                                              " is not in the index"));
     }
     const BundleEntry& part = found->second;
     bool fits = part.slices.empty() && part.dtype_on_disk == entry.dtype_on_disk &&
@@ -94,7 +94,7 @@ absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
     }
     if (!fits) {
       return CorruptIndex(where, absl::StrCat("slice ", parts.size(), ", ", part.spec.ToString(),
-                                         ", does not fit into ", entry.spec.ToString()));
+                                              ", does not fit into ", entry.spec.ToString()));
     }
     for (size_t i = 0; i < parts.size(); ++i) {
       if (part.spec.shape.num_elements() > 0 && parts[i]->spec.shape.num_elements() > 0 &&
@@ -107,7 +107,7 @@ absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
   }
   if (covered == entry.spec.shape.num_elements()) return absl::OkStatus();
   return CorruptIndex(where, absl::StrCat("its ", parts.size(), " slices hold ", covered, " of ",
-                                     entry.spec.shape.num_elements(), " elements"));
+                                          entry.spec.shape.num_elements(), " elements"));
 }
 
 std::string DTypeOnDiskName(int dtype_on_disk) {

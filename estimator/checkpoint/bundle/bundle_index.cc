@@ -20,7 +20,8 @@ namespace {
 
 absl::Status ParseHeader(absl::string_view path, const std::string& value, BundleIndex* index) {
   proto::BundleHeaderProto header;
-  if (!header.ParseFromString(value)) return CorruptIndex(path, "the header is not a BundleHeaderProto");
+  if (!header.ParseFromString(value))
+    return CorruptIndex(path, "the header is not a BundleHeaderProto");
   if (header.endianness() != proto::BundleHeaderProto::LITTLE) {
     return absl::UnimplementedError(absl::StrCat(
         path,
@@ -32,7 +33,8 @@ absl::Status ParseHeader(absl::string_view path, const std::string& value, Bundl
         path, ": bundle version ", header.version().producer(), " is newer than this reader's 1"));
   }
   if (header.num_shards() < 1) {
-    return CorruptIndex(path, absl::StrCat("the header says ", header.num_shards(), " data shards"));
+    return CorruptIndex(path,
+                        absl::StrCat("the header says ", header.num_shards(), " data shards"));
   }
   index->num_shards = header.num_shards();
   return absl::OkStatus();
@@ -41,7 +43,8 @@ absl::Status ParseHeader(absl::string_view path, const std::string& value, Bundl
 absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::string& name,
                                        const std::string& value, int num_shards) {
   proto::BundleEntryProto message;
-  if (!message.ParseFromString(value)) return CorruptIndex(where, "its entry is not a BundleEntryProto");
+  if (!message.ParseFromString(value))
+    return CorruptIndex(where, "its entry is not a BundleEntryProto");
   BundleEntry entry;
   entry.dtype_on_disk = static_cast<int>(message.dtype());
   entry.spec.dtype = DTypeFromDisk(entry.dtype_on_disk);
@@ -63,8 +66,8 @@ absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::strin
   }
   if (entry.offset < 0 || entry.size < 0 ||
       __builtin_add_overflow(entry.offset, entry.size, &end)) {
-    return CorruptIndex(where,
-                   absl::StrCat("it is at offset ", entry.offset, ", of ", entry.size, " bytes"));
+    return CorruptIndex(
+        where, absl::StrCat("it is at offset ", entry.offset, ", of ", entry.size, " bytes"));
   }
   const int64_t element_bytes = DTypeOnDiskSize(entry.dtype_on_disk);
   if (element_bytes > 0 && entry.size != entry.spec.shape.num_elements() * element_bytes) {
@@ -75,7 +78,8 @@ absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::strin
   }
   // A string takes at least one byte, for its length.
   if (entry.spec.dtype == DType::kString && entry.size < entry.spec.shape.num_elements()) {
-    return CorruptIndex(where, absl::StrCat(entry.spec.ToString(), " cannot be ", entry.size, " bytes"));
+    return CorruptIndex(where,
+                        absl::StrCat(entry.spec.ToString(), " cannot be ", entry.size, " bytes"));
   }
   return entry;
 }

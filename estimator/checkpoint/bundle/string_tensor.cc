@@ -52,7 +52,8 @@ absl::Status DecodeStrings(absl::string_view bytes, std::optional<uint32_t> crc3
                            absl::Span<std::string> values) {
   // An element takes at least one byte. Checking this first keeps a wrong shape from allocating.
   if (bytes.size() < values.size() + sizeof(uint32_t)) {
-    return CorruptAt(0, absl::StrCat(bytes.size(), " bytes cannot hold ", values.size(), " strings"));
+    return CorruptAt(0,
+                     absl::StrCat(bytes.size(), " bytes cannot hold ", values.size(), " strings"));
   }
   // The checksums are verified before the lengths are used.
   StoredCrc crc(kStringOnDisk, static_cast<int64_t>(values.size()));
@@ -67,14 +68,15 @@ absl::Status DecodeStrings(absl::string_view bytes, std::optional<uint32_t> crc3
   position += sizeof(uint32_t);  // the crc of the lengths
   for (size_t i = 0; i < values.size(); ++i) {
     if (lengths[i] > bytes.size() - position) {
-      return CorruptAt(position, absl::StrCat("string ", i, " of ", lengths[i], " bytes is cut off"));
+      return CorruptAt(position,
+                       absl::StrCat("string ", i, " of ", lengths[i], " bytes is cut off"));
     }
     values[i].assign(bytes.data() + position, lengths[i]);
     position += lengths[i];
   }
   if (position != bytes.size()) {
     return CorruptAt(position,
-                   absl::StrCat(bytes.size() - position, " bytes follow the last string"));
+                     absl::StrCat(bytes.size() - position, " bytes follow the last string"));
   }
   return absl::OkStatus();
 }

@@ -33,11 +33,12 @@ struct FilterThreadLayout {
         offsets(pixels + RoundUp(std::max(p.plane_pixels, p.steps * kStep) * 8, 64)),
         bias(offsets + RoundUp(p.block_segments * p.steps * 8, 64)),
         planes(bias + p.out_part * 4),
-        end(planes + RoundUp(p.given.IsGathered() ? PlaneNumbers(TapWindowsOf(p.given), p.segment_rows,
-                                                                 p.given.out_columns) *
-                                                        2 * p.parts()
-                                                  : 0,
-                             64)) {}
+        end(planes +
+            RoundUp(p.given.IsGathered()
+                        ? PlaneNumbers(TapWindowsOf(p.given), p.segment_rows, p.given.out_columns) *
+                              2 * p.parts()
+                        : 0,
+                    64)) {}
   int64_t x, dy, zeros, pixels, offsets, bias, planes, end;
 };
 
@@ -54,8 +55,8 @@ struct Part {
 template <typename T>
 class FilterWorker {
  public:
-  FilterWorker(const FilterPlan& plan, const Part& part, const T* x, const T* dy, const uint8_t* argmax,
-         char* scratch)
+  FilterWorker(const FilterPlan& plan, const Part& part, const T* x, const T* dy,
+               const uint8_t* argmax, char* scratch)
       : plan_(plan), part_(part), x_image_(x), dy_image_(dy), argmax_(argmax) {
     const FilterThreadLayout layout(plan);
     x_ = reinterpret_cast<Bfloat16*>(scratch + layout.x);
@@ -293,7 +294,9 @@ class FilterWorker {
 
 }  // namespace
 
-size_t FilterPlan::thread_bytes() const { return static_cast<size_t>(FilterThreadLayout(*this).end); }
+size_t FilterPlan::thread_bytes() const {
+  return static_cast<size_t>(FilterThreadLayout(*this).end);
+}
 
 size_t FilterPlan::scratch_bytes() const {
   return static_cast<size_t>(pixel_parts * channel_parts) * thread_bytes() +
@@ -335,7 +338,8 @@ void Run(const FilterPlan& plan, const T* x, const T* dy, const uint8_t* argmax,
       // Of threads with the same channels of dy, the first one adds them up.
       if (dbias != nullptr && part.in_begin == 0)
         part.bias_sums = bias_sums + pixel_part * plan.out_padded + part.out_begin;
-      FilterWorker<T>(plan, part, x, dy, argmax, bytes + static_cast<size_t>(t) * plan.thread_bytes())
+      FilterWorker<T>(plan, part, x, dy, argmax,
+                      bytes + static_cast<size_t>(t) * plan.thread_bytes())
           .Run();
     }
   });

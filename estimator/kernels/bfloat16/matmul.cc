@@ -56,7 +56,7 @@ class ProductWorker {
  public:
   //   packed: all of b, or null.
   ProductWorker(const MatMulPlan& plan, const Operand& a, const Operand& b, const Bfloat16* packed,
-         const MatMulTarget& c, char* scratch)
+                const MatMulTarget& c, char* scratch)
       : plan_(plan),
         layout_(plan),
         a_(a),
@@ -136,8 +136,9 @@ void Multiply(const MatMulPlan& plan, const Operand& a, const Operand& b, const 
   const Product& p = plan.product;
   const int parts = plan.row_parts * plan.column_parts;
   fused::ParallelFor({parts, parts}, [&](int part, int64_t, int64_t) {
-    ProductWorker worker(plan, a, b, packed, c,
-                  static_cast<char*>(scratch) + static_cast<size_t>(part) * plan.thread_bytes());
+    ProductWorker worker(
+        plan, a, b, packed, c,
+        static_cast<char*>(scratch) + static_cast<size_t>(part) * plan.thread_bytes());
     const int64_t row = part / plan.column_parts * plan.part_rows;
     const int64_t column = part % plan.column_parts * plan.part_columns;
     worker.Run(row, std::min(p.m, row + plan.part_rows), column,

@@ -93,12 +93,12 @@ std::optional<MatMulPlan> MatMulPlanOf(const KernelSpec& spec, bool transpose_a,
         FusedAttributes(*fused), CpuEngine());
     if (!SkipReference(desc)) return std::nullopt;
     return MatMulPlan{.fused = *fused,
-                .a = a_layout,
-                .given_b = given_b,
-                .b = b_layout,
-                .bias = bias_layout,
-                .c = c_layout,
-                .desc = desc};
+                      .a = a_layout,
+                      .given_b = given_b,
+                      .b = b_layout,
+                      .bias = bias_layout,
+                      .c = c_layout,
+                      .desc = desc};
   });
 }
 
@@ -112,7 +112,8 @@ std::optional<MatMulPlan> BatchedPlanOf(const KernelSpec& spec) {
   return MatMulPlanOf(spec, Flag(spec.attrs, "adj_x"), Flag(spec.attrs, "adj_y"));
 }
 
-std::unique_ptr<Kernel> MakeKernelOf(const KernelSpec& spec, const std::optional<MatMulPlan>& plan) {
+std::unique_ptr<Kernel> MakeKernelOf(const KernelSpec& spec,
+                                     const std::optional<MatMulPlan>& plan) {
   if (!plan.has_value()) return nullptr;
   return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
     auto chain = std::make_unique<PrimitiveChain>(spec.name);

@@ -67,8 +67,8 @@ double SumUp(const T* logits, int64_t classes, double* sums) {
 template <typename T, typename Index>
 std::unique_ptr<Kernel> MultinomialKernel(const KernelSpec& spec) {
   const CategoricalSizes sizes = {.rows = spec.inputs[0].shape.dim(0),
-                       .classes = spec.inputs[0].shape.dim(1),
-                       .samples = spec.outputs[0].shape.dim(1)};
+                                  .classes = spec.inputs[0].shape.dim(1),
+                                  .samples = spec.outputs[0].shape.dim(1)};
   return MakeKernel(
       [sizes, stream = RandomStream(spec)](const KernelArgs& args) {
         Doubles doubles(stream.At(args.step, sizes.Reservation()));

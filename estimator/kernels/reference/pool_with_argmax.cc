@@ -44,7 +44,8 @@ void ForEachTap(const ArgmaxPool& pool, Fn&& fn) {
   }
 }
 
-absl::StatusOr<ArgmaxPool> PoolOf(const KernelSpec& spec, const Shape& input, const TensorSpec& pooled) {
+absl::StatusOr<ArgmaxPool> PoolOf(const KernelSpec& spec, const Shape& input,
+                                  const TensorSpec& pooled) {
   const auto& ksize = spec.attrs.ints("ksize");
   const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);
   if (!windows.ok()) return windows.status();

@@ -65,21 +65,22 @@ Cases EmbeddingCases() {
       {"embedding_clip_by_norm", UnderEmbedding(momentum, ByNorm)},
       {"embedding_clip_by_value", UnderEmbedding(momentum, ByValue)},
       {"embedding_ftrl", UnderEmbedding(train::Ftrl(0.5, {.l1_regularization_strength = 0.01,
-                                                 .l2_regularization_strength = 0.02,
-                                                 .beta = 0.1}))},
+                                                          .l2_regularization_strength = 0.02,
+                                                          .beta = 0.1}))},
       {"embedding_ftrl_shrinkage",
        UnderEmbedding(train::Ftrl(
            0.5, {.learning_rate_power = -0.6, .l2_shrinkage_regularization_strength = 0.001}))},
       {"embedding_gradient_descent", UnderEmbedding(train::GradientDescent(0.5))},
       {"embedding_momentum", UnderEmbedding(momentum)},
-      {"embedding_momentum_nesterov", UnderEmbedding(train::Momentum(0.2, 0.9, {.use_nesterov = true}))},
+      {"embedding_momentum_nesterov",
+       UnderEmbedding(train::Momentum(0.2, 0.9, {.use_nesterov = true}))},
       {"embedding_proximal_adagrad",
        UnderEmbedding(train::ProximalAdagrad(
            0.3, {.l1_regularization_strength = 0.01, .l2_regularization_strength = 0.02}))},
       {"embedding_rms_prop", UnderEmbedding(train::RMSProp(0.1, {.decay = 0.9, .momentum = 0.5}))},
       {"embedding_rms_prop_centered",
-       UnderEmbedding(train::RMSProp(0.1,
-                            {.decay = 0.9, .momentum = 0.5, .epsilon = 1e-3, .centered = true}))},
+       UnderEmbedding(train::RMSProp(
+           0.1, {.decay = 0.9, .momentum = 0.5, .epsilon = 1e-3, .centered = true}))},
       {"embedding_tied", UnderEmbedding(train::Momentum(0.1, 0.9), ByGlobalNorm, /*tied=*/true)},
   };
 }

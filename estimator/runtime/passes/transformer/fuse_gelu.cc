@@ -89,7 +89,8 @@ class GeluFuser {
   void Run() {
     for (int n = 0; n < static_cast<int>(readers_.size()); ++n) {
       if (module_.node(n).op != "Mul") continue;
-      for (const GeluForm& form : {GeluForm{true, true}, GeluForm{true, false}, GeluForm{false, true}, GeluForm{}}) {
+      for (const GeluForm& form :
+           {GeluForm{true, true}, GeluForm{true, false}, GeluForm{false, true}, GeluForm{}}) {
         Match match;
         if (!MatchPattern(module_, GeluPattern(form), {n, 0}, &match)) continue;
         Visit(form, match);

@@ -1,4 +1,5 @@
-# Forwards to the native rules, because Debian's rules_cc package does not work with its Bazel 4.2.3.
+# Forwards to the native rules, because Debian's rules_cc package does not work with its Bazel
+# 4.2.3.
 cc_binary = native.cc_binary
 cc_library = native.cc_library
 cc_test = native.cc_test
