@@ -27,8 +27,7 @@ shift $((OPTIND - 1))
 tests_with_threads() {
   local files
   files=$(grep -rlE 'std::(jthread|thread|async)\b' --include='*.cc' --include='*.h' \
-            estimator tpu models tools |
-    sed -E 's,^(.*)/([^/]*)$,//\1:\2,')
+            estimator tpu models tools)
   bazel query --keep_going "tests(rdeps(//..., set($(echo $files))))"
 }
 

@@ -113,13 +113,13 @@ def est_library(
     if hdrs == None:
         hdrs = native.glob(["**/*.h"], exclude = exclude)
     deps = deps + link + _COMMON_DEPS + common.deps
-    visibility = {"testonly": kwargs["testonly"]} if "testonly" in kwargs else {}
+    testonly = kwargs.get("testonly", False)
     rest = [source for source in srcs if not [0 for files in options.values() if source in files]]
 
     # Parts with other options include headers of the library, and the library uses what they
     # define.
     if options:
-        native.cc_library(name = name + "_headers", hdrs = hdrs, deps = deps, **visibility)
+        native.cc_library(name = name + "_headers", hdrs = hdrs, deps = deps, testonly = testonly)
         deps = [":" + name + "_headers"] + deps
         hdrs = []
     parts = []
@@ -133,7 +133,7 @@ def est_library(
             copts = common.copts + EST_COPTS + copts + flags.split(" "),
             deps = deps,
             alwayslink = True,
-            **visibility
+            testonly = testonly,
         )
         parts.append(":" + part)
 

@@ -2,10 +2,13 @@
 """Writes the `deps` of the C++ rules in BUILD files, from the #includes of their sources.
 
     tools/build/update_deps.py            # writes
-    tools/build/update_deps.py --check    # changes nothing; exit code 1 and a list if a file differs
+    tools/build/update_deps.py --check    # changes nothing; fails with a list if a file differs
 
-A target gets the libraries that own the headers it includes, without those that every rule adds (absl, glog,
-GoogleTest in tests). What is only linked, such as kernels that register themselves, is listed by hand in `link`.
+A target gets the libraries that own the headers it includes, without those that every rule adds
+(absl, glog, GoogleTest in tests). What is only linked, such as kernels that register themselves, is
+listed by hand in `link`. tools/checks/layers.txt says which library a system header belongs to.
+
+Both forms also fail for a test, benchmark or fuzz target that no rule names: it would never run.
 """
 
 import glob
@@ -15,34 +18,29 @@ import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", ".."))
 
-# The library of a system header, by a prefix. The rules of build_defs.bzl add "" themselves.
-SYSTEM = {
-    "absl/": "",
-    "glog/": "",
-    "gtest/": "",
-    "gmock/": "",
-    "gflags/": "@sys//:gflags",
-    "google/protobuf/": "@sys//:protobuf",
-    "leveldb/": "@sys//:leveldb",
-    "snappy.h": "@sys//:snappy",
-    "isa-l": "@sys//:isal",
-    "pcre2.h": "@sys//:pcre2",
-    "nlohmann/": "@sys//:json",
-    "dnnl": "@sys//:dnnl",
-    "oneapi/dnnl/": "@sys//:dnnl",
-    "Eigen/": "@sys//:eigen",
-    "unsupported/Eigen/": "@sys//:eigen",
-    "hwy/": "@sys//:hwy",
-    "jpeglib.h": "@sys//:jpeg",
-    "jerror.h": "@sys//:jpeg",
-    "jpegint.h": "@sys//:jpeg",
-    "png.h": "@sys//:png",
-    "zlib.h": "@sys//:zlib",
-    "dlfcn.h": "@sys//:dl",
-}
+# Libraries of layers.txt that are no target of sys.BUILD, or that the rules of build_defs.bzl add.
+WITHOUT_DEP = ("absl", "asan", "glog", "gtest", "openmp", "system")
 
 CXX_RULES = ("est_library", "est_test", "est_binary", "estimator_binary", "est_fuzz_test")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
+
+
+def system_libraries():
+    """[(prefix or name of a header, "@sys//:LIBRARY")], from the lines `library` of layers.txt."""
+    libraries = []
+    with open(os.path.join(ROOT, "tools/checks/layers.txt"), encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if words[:1] == ["library"] and words[1] not in WITHOUT_DEP:
+                libraries += [(header, "@sys//:" + words[1]) for header in words[2:]]
+    return libraries
+
+
+def library_of(header, libraries):
+    for name, library in libraries:
+        if header == name or (name.endswith(("/", "_")) and header.startswith(name)):
+            return library
+    return None
 
 
 class Anything(str):
@@ -133,7 +131,8 @@ def label(folder, name):
 def read_packages():
     packages = []
     for folder, folders, files in os.walk(ROOT):
-        folders[:] = [f for f in folders if not f.startswith(("bazel-", ".")) and f != "third_party"]
+        left_out = ("bazel-", ".", "third_party")
+        folders[:] = [f for f in folders if not f.startswith(left_out)]
         if "WORKSPACE" in files and folder != ROOT:
             folders[:] = []
         elif "BUILD" in files:
@@ -157,8 +156,8 @@ def owners_of_headers(packages):
     return owners
 
 
-def deps_of(package, kind, rule, owners):
-    """The labels of the libraries whose headers the rule's files include; None if a file is generated."""
+def deps_of(package, kind, rule, owners, libraries):
+    """The labels of the libraries whose headers the rule includes; None if a file is generated."""
     own = label(package.folder, rule["name"])
     deps = set()
     srcs, hdrs = sources_of(package, kind, rule)
@@ -169,12 +168,9 @@ def deps_of(package, kind, rule, owners):
         with open(path, encoding="utf-8") as source:
             for quoted, angled in INCLUDE.findall(source.read()):
                 header = quoted or angled
-                if header in owners:
-                    deps.add(owners[header])
-                    continue
-                for prefix, library in SYSTEM.items():
-                    if header.startswith(prefix) and library:
-                        deps.add(library)
+                library = owners.get(header) or library_of(header, libraries)
+                if library is not None:
+                    deps.add(library)
     deps.discard(own)
     deps -= {absolute(package, library) for library in rule.get("link", [])}
     # The rules add these.
@@ -213,34 +209,57 @@ def with_deps(text, name, deps):
         return None
     body = rule.group(0)
     if re.search(r"\bdeps = \[", body):
-        changed = re.sub(r"\bdeps = \[[^\]]*\]", lambda _: "deps = " + formatted(deps), body, count=1)
+        new = "deps = " + formatted(deps)
+        changed = re.sub(r"\bdeps = \[[^\]]*\]", lambda _: new, body, count=1)
     elif not deps:
         return text
     elif "\n" in body:
         changed = body[:-1] + "    deps = " + formatted(deps) + ",\n)"
     else:
         inside = body[body.index("(") + 1:-1]
-        changed = body[:body.index("(")] + "(\n    " + inside + ",\n    deps = " + formatted(deps) + ",\n)"
+        changed = "%s(\n    %s,\n    deps = %s,\n)" % (body[:body.index("(")], inside,
+                                                      formatted(deps))
     return text[:rule.start()] + changed + text[rule.end():]
+
+
+def unnamed_programs(packages):
+    """Tests, benchmarks and fuzz targets that are the source of no rule."""
+    named = set()
+    for package in packages:
+        for kind, rule in package.rules:
+            if kind in CXX_RULES and kind != "est_library":
+                for source in sources_of(package, kind, rule)[0]:
+                    named.add(os.path.normpath(os.path.join(package.folder, source)))
+    found = []
+    for package in packages:
+        for source in package.glob(["**/*.cc"]):
+            path = os.path.normpath(os.path.join(package.folder, source))
+            if not is_library_source(source) and path not in named:
+                found.append(path)
+    return found
 
 
 def main():
     check = "--check" in sys.argv[1:]
     packages = read_packages()
     owners = owners_of_headers(packages)
+    libraries = system_libraries()
+    unnamed = unnamed_programs(packages)
+    for path in unnamed:
+        print("%s: no rule names it: add it to the srcs of an est_test, or give it a rule" % path)
     wrong = []
     for package in packages:
         text = package.text
         for kind, rule in package.rules:
             if kind not in CXX_RULES:
                 continue
-            deps = deps_of(package, kind, rule, owners)
+            deps = deps_of(package, kind, rule, owners, libraries)
             if deps is None:
                 continue
             changed = with_deps(text, rule["name"], [short(package, dep) for dep in deps])
             if changed is None:
-                print("%s: rule %s is not written as NAME(name = ..., so its deps cannot be checked" %
-                      (package.folder, rule["name"]))
+                print("%s: rule %s is not written as NAME(name = ..., so its deps cannot be "
+                      "checked" % (package.folder, rule["name"]))
                 wrong.append(package.folder)
             elif changed != text:
                 wrong.append("%s:%s" % (package.folder, rule["name"]))
@@ -249,9 +268,10 @@ def main():
             with open(os.path.join(ROOT, package.folder, "BUILD"), "w", encoding="utf-8") as file:
                 file.write(text)
     if check and wrong:
-        print("The deps of these targets differ from their #includes; run tools/build/update_deps.py:")
+        print("The deps of these targets differ from their #includes. "
+              "Run tools/build/update_deps.py:")
         print("\n".join(wrong))
-    return 1 if check and wrong else 0
+    return 1 if unnamed or (check and wrong) else 0
 
 
 if __name__ == "__main__":
