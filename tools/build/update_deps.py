@@ -11,7 +11,6 @@ listed by hand in `link`. tools/checks/layers.txt says which library a system he
 Both forms also fail for a test, benchmark or fuzz target that no rule names: it would never run.
 """
 
-import glob
 import os
 import re
 import sys
@@ -53,11 +52,33 @@ class Anything(str):
         return other
 
 
+def source_folders(top):
+    """os.walk() without what no source is in: Bazel's links, other workspaces, hidden folders."""
+    for folder, folders, files in os.walk(top):
+        folders[:] = [f for f in folders if not f.startswith(("bazel-", ".", "third_party"))]
+        if "WORKSPACE" in files and folder not in (top, ROOT):
+            folders[:] = []
+        else:
+            yield folder, folders, files
+
+
+def files_of_package(top):
+    """The files of a folder and of those in it that have no BUILD file, relative to `top`."""
+    found = []
+    for folder, folders, files in source_folders(top):
+        if folder != top and "BUILD" in files:
+            folders[:] = []
+        else:
+            found += [os.path.relpath(os.path.join(folder, file), top) for file in files]
+    return found
+
+
 class Package:
     """The rules of one BUILD file, with their arguments."""
 
     def __init__(self, folder):
         self.folder = folder  # relative to ROOT
+        self.files = files_of_package(os.path.join(ROOT, folder))
         self.rules = []
         environment = Environment(self)
         with open(os.path.join(ROOT, folder, "BUILD"), encoding="utf-8") as file:
@@ -73,14 +94,9 @@ class Package:
         return sorted(found)
 
     def _match(self, pattern):
-        base = os.path.join(ROOT, self.folder)
-        for path in glob.glob(os.path.join(base, pattern), recursive=True):
-            relative = os.path.relpath(path, base)
-            parents = relative.split("/")[:-1]
-            inner = ("/".join(parents[:i + 1]) for i in range(len(parents)))
-            if os.path.isfile(path) and not any(
-                    os.path.exists(os.path.join(base, folder, "BUILD")) for folder in inner):
-                yield relative
+        # `**/` is any number of folders, `*` stays in one.
+        expression = re.escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*", "[^/]*")
+        return [file for file in self.files if re.fullmatch(expression, file)]
 
 
 class Environment(dict):
@@ -130,12 +146,8 @@ def label(folder, name):
 
 def read_packages():
     packages = []
-    for folder, folders, files in os.walk(ROOT):
-        left_out = ("bazel-", ".", "third_party")
-        folders[:] = [f for f in folders if not f.startswith(left_out)]
-        if "WORKSPACE" in files and folder != ROOT:
-            folders[:] = []
-        elif "BUILD" in files:
+    for folder, _, files in source_folders(ROOT):
+        if "BUILD" in files:
             packages.append(Package(os.path.relpath(folder, ROOT)))
     return sorted(packages, key=lambda package: package.folder)
 
