@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the program of custom_ops.md on the CPU and on shards, and its exported model: CustomGradient
+# Runs the program of custom_ops.md on the CPU and on replicas, and its exported model: CustomGradient
 # is a part of TensorFlow's graph, an op of one's own is refused by name.
 set -eu
 program=$1
@@ -11,8 +11,8 @@ loss_of() { awk '$1 == "loss" { print $2 }' "$1"; }
 # below A B: A < B.
 below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
 
-for run in cpu shards; do
-  [[ $run == shards ]] && flag=--use_tpu || flag=--use_tpu=false
+for run in cpu replicas; do
+  [[ $run == replicas ]] && flag=--use_tpu || flag=--use_tpu=false
   "$program" --model_dir="$dir/$run" "$flag" --train_steps=1 | tee "$dir/$run.first"
   "$program" --model_dir="$dir/$run" "$flag" --train_steps=100 --export_dir="$dir/own_op_$run" |
     tee "$dir/$run.last"
@@ -20,8 +20,8 @@ for run in cpu shards; do
   below "$(loss_of "$dir/$run.last")" "$(loss_of "$dir/$run.first")"
 done
 
-# The CPU and shards learn the same, up to rounding.
-awk -v a="$(loss_of "$dir/cpu.last")" -v b="$(loss_of "$dir/shards.last")" \
+# The CPU and replicas learn the same, up to rounding.
+awk -v a="$(loss_of "$dir/cpu.last")" -v b="$(loss_of "$dir/replicas.last")" \
   'BEGIN { d = a - b; if (d < 0) d = -d
            if (d > 0.01) { print "losses differ: " a " and " b; exit 1 } }'
 

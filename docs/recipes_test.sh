@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the recipes of recipes.md, BERT on the CPU and on shards.
+# Runs the recipes of recipes.md, BERT on the CPU and on replicas.
 set -eu
 program=$1
 

@@ -7,7 +7,7 @@
 //   std::shared_ptr<train::Optimizer> optimizer = std::make_shared<train::Momentum>(0.1, 0.9);
 //   if (params.use_tpu) optimizer = tpu::CrossShardOptimizer(optimizer);
 //
-// ComputeGradients scales the loss by 1/shards for Reduction::kMean, ApplyGradients sums: see
+// ComputeGradients scales the loss by 1/replicas for Reduction::kMean, ApplyGradients sums: see
 // estimator/nn/cross_shard.h. With one replica (use_tpu = false) it does what the wrapped optimizer
 // does. On several replicas, an optimizer that model_fn does not wrap does the same by itself.
 // Gradients are never summed twice.
@@ -26,7 +26,7 @@
 namespace estimator::tpu {
 
 // Gradients are summed within each group of replicas; empty: over all replicas. The groups have
-// one size, and each replica of [0, num_shards) is in exactly one.
+// one size, and each replica of [0, num_replicas) is in exactly one.
 using GroupAssignment = std::vector<std::vector<int64_t>>;
 
 // Source: TF 2.15 tf.compat.v1.tpu.CrossShardOptimizer.

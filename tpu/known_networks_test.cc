@@ -1,6 +1,6 @@
 // ResNet-50, BERT and the flowers model as their TensorFlow programs build them: every layer is
 // there, with TensorFlow's names and number of weights; the training step compiles at full size,
-// and a small network of the same kind trains on shards.
+// and a small network of the same kind trains on replicas.
 #include <cmath>
 #include <functional>
 #include <string>
@@ -226,7 +226,7 @@ struct Built {
   std::vector<Tensor> feeds;
 
   explicit Built(const std::function<Training(Built&)>& model) {
-    const ReplicaScope replicas({.num_shards = 8, .dense_gradients = true});
+    const ReplicaScope replicas({.num_replicas = 8, .dense_gradients = true});
     const GraphScope scope(graph);
     step = model(*this);
     EST_EXPECT_OK(graph.status());
@@ -306,7 +306,7 @@ TEST(KnownNetworks, TheFlowersModelIsWholeAndItsTrainingStepCompiles) {
   EST_EXPECT_OK(compiled);
 }
 
-// Three steps on two shards; a loss that is not finite would be an error.
+// Three steps on two replicas; a loss that is not finite would be an error.
 void ExpectTrains(const TinyTPUEstimator::ModelFn& model_fn, const Element& examples) {
   const TempDir dir;
   auto options = TinyTPUOptions(dir.path(), 2);
@@ -334,7 +334,7 @@ Array Numbers(DType dtype, const Shape& shape, int below) {
   return numbers.Cast(dtype);
 }
 
-TEST(KnownNetworks, SmallOnesTrainOnShards) {
+TEST(KnownNetworks, SmallOnesTrainOnReplicas) {
   const Element pictures = {.features = {{"image", Numbers(DType::kFloat32, {8, 32, 32, 3}, 5)}},
                             .labels = Numbers(DType::kInt32, {8}, 5)};
   ExpectTrains(

@@ -8,7 +8,7 @@
 namespace estimator::tpu {
 namespace {
 
-TEST(TPUConfig, DefaultsAreTensorFlowsAndEightShards) {
+TEST(TPUConfig, DefaultsAreTensorFlowsAndEightReplicas) {
   const TPUConfig config;
   EXPECT_EQ(config.iterations_per_loop.value(), 2);
   EXPECT_EQ(config.replicas(), 8);

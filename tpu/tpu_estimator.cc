@@ -49,6 +49,7 @@ void CompleteConfig(TPUEstimatorSettings& settings) {
   settings.compile_options.bfloat16_operands |= config.tpu_config.tpu_numerics;
   if (settings.use_tpu) {
     settings.masters = ResolveMasters(config);
+    // An invalid config stays as it is, so that its error is the one that is reported.
   } else if (config.tpu_config.Validate().ok()) {
     config.tpu_config.num_shards = 1;
   }
@@ -56,6 +57,7 @@ void CompleteConfig(TPUEstimatorSettings& settings) {
 
 absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_model_fn,
                               const Params& params) {
+  // Scripts pass such flags to all programs, so they are no error.
   if (!settings.use_tpu) WarnOfUnusedFields(settings.config);
   EST_RETURN_IF_ERROR(settings.config.Validate());
   EST_RETURN_IF_ERROR(settings.masters);
@@ -103,22 +105,17 @@ std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorS
     return MakeLocalStrategy(std::move(model_call), settings.batch_sizes, settings.compile_options,
                              settings.batch_axis);
   }
-  const TPUConfig& config = settings.config.tpu_config;
-  const bool checks = !config.check.empty();
-  return MakeCheckedStrategy(
-      MakeShardedStrategy(std::move(model_call),
-                          {.tpu_config = config,
-                           .batch_sizes = checks ? DivisibleBatchSizes(settings.batch_sizes, config)
-                                                 : settings.batch_sizes,
-                           .batch_axis = settings.batch_axis,
-                           .eval_on_tpu = settings.eval_on_tpu,
-                           .compile_options = settings.compile_options,
-                           .pjrt_plugin = PjrtPluginOf(settings.config)}),
-      {.tpu_config = config,
-       .batch_sizes = settings.batch_sizes,
-       .batch_axis = settings.batch_axis,
-       .eval_on_tpu = settings.eval_on_tpu,
-       .compute_dtype = settings.compile_options.compute_dtype});
+  const ReplicasStrategyOptions given = {.tpu_config = settings.config.tpu_config,
+                                         .batch_sizes = settings.batch_sizes,
+                                         .batch_axis = settings.batch_axis,
+                                         .eval_on_tpu = settings.eval_on_tpu,
+                                         .compile_options = settings.compile_options,
+                                         .pjrt_plugin = PjrtPluginOf(settings.config)};
+  ReplicasStrategyOptions run = given;
+  // A check reports sizes that do not divide, and checks the rest of the program with some that do.
+  if (!run.tpu_config.check.empty())
+    run.batch_sizes = DivisibleBatchSizes(run.batch_sizes, run.tpu_config);
+  return MakeCheckedStrategy(MakeReplicasStrategy(std::move(model_call), run), given);
 }
 
 void FillParams(const TPUEstimatorSettings& settings, Mode mode, int64_t batch_size,

@@ -24,7 +24,7 @@
 #include "tpu/bfloat16_scope.h"
 #include "tpu/cluster/detect_accelerator.h"
 #include "tpu/cross_shard_optimizer.h"
-#include "tpu/sharded_strategy.h"
+#include "tpu/replicas_strategy.h"
 #include "tpu/tpu_config.h"
 #include "tpu/tpu_estimator_spec.h"
 
@@ -126,7 +126,8 @@ class TPUEstimator : public EstimatorOf<P> {
   explicit TPUEstimator(Options options)
       : TPUEstimator(Shared(), std::make_shared<const Options>(std::move(options))) {}
 
-  // The options' config, with the model_dir that is used. `master` and `tpu_config` are those of the
+  // The options' config, with the model_dir that is used. `master` and `tpu_config` are those of
+  // the
   // run: with use_tpu = false, tpu_config.replicas() is 1.
   const RunConfig& config() const { return config_; }
 

@@ -174,14 +174,14 @@ TEST_F(TPUEstimatorTest, NamesOfVariablesAreReadInALoopAndGivenAsViews) {
   EXPECT_EQ(LoadVariable(std::string_view(estimator.model_dir()), step)->scalar<int64_t>(), 1);
 }
 
-TEST_F(TPUEstimatorTest, TrainsEvaluatesAndPredictsTheSameOnTheCpuAndOnShards) {
-  TPUEstimator<LineParams> cpu(Options(false, "cpu")), shards(Options(true, "shards"));
-  for (auto* estimator : {&cpu, &shards}) {
+TEST_F(TPUEstimatorTest, TrainsEvaluatesAndPredictsTheSameOnTheCpuAndOnReplicas) {
+  TPUEstimator<LineParams> cpu(Options(false, "cpu")), replicas(Options(true, "replicas"));
+  for (auto* estimator : {&cpu, &replicas}) {
     const absl::Status trained = estimator->Train(TrainPoints, MaxSteps(23));
     EST_ASSERT_OK(trained);
     EXPECT_EQ(estimator->GetVariableValue("global_step")->scalar<int64_t>(), 23);
   }
-  const absl::StatusOr<EvalResult> a = cpu.Evaluate(Points), b = shards.Evaluate(Points);
+  const absl::StatusOr<EvalResult> a = cpu.Evaluate(Points), b = replicas.Evaluate(Points);
   EST_ASSERT_OK(a);
   EST_ASSERT_OK(b);
   EXPECT_EQ(a->num_examples, 20);
@@ -189,7 +189,7 @@ TEST_F(TPUEstimatorTest, TrainsEvaluatesAndPredictsTheSameOnTheCpuAndOnShards) {
   EXPECT_NEAR((*a)["loss"], (*b)["loss"], 1e-5 * (*a)["loss"]);
   EXPECT_NEAR((*a)["mae"], (*b)["mae"], 1e-5 * (*a)["mae"]);
   EXPECT_EQ(a->global_step(), 23);
-  const auto rows_a = cpu.Predict(Points).All(), rows_b = shards.Predict(Points).All();
+  const auto rows_a = cpu.Predict(Points).All(), rows_b = replicas.Predict(Points).All();
   EST_ASSERT_OK(rows_a);
   EST_ASSERT_OK(rows_b);
   ASSERT_EQ(rows_a->size(), 20u);

@@ -1,4 +1,4 @@
-// A property of evaluation, over many combinations: the batch size, the number of shards and the
+// A property of evaluation, over many combinations: the batch size, the number of replicas and the
 // length of the input change neither the counts of metrics, to the last bit, nor the loss.
 #include <cstdint>
 #include <map>
@@ -74,8 +74,8 @@ Expected Count(int64_t length) {
 
 class TPUEvalPropertyTest : public ::testing::Test {
  protected:
-  TinyTPUEstimator::Options Options(int shards, int64_t batch) {
-    auto options = TinyTPUOptions(dir_.File("m"), shards);
+  TinyTPUEstimator::Options Options(int replicas, int64_t batch) {
+    auto options = TinyTPUOptions(dir_.File("m"), replicas);
     options.model_fn = CountingModel;
     options.eval_batch_size = batch;
     return options;
@@ -97,13 +97,13 @@ TEST_F(TPUEvalPropertyTest, ResultsDependOnTheExamplesOnly) {
   const std::vector<int64_t> lengths = {1, 2, 3, 7, 8, 9, 31, kMaxLength};
   std::map<int64_t, double> accuracies;  // the first one of each length
   int num_combinations = 0;
-  for (const int shards : {0, 1, 2, 3, 8}) {
+  for (const int replicas : {0, 1, 2, 3, 8}) {
     for (const int64_t batch : {1, 2, 3, 5, 8, 24, 64, 120}) {
-      if (shards > 1 && batch % shards != 0) continue;
-      TinyTPUEstimator estimator(Options(shards, batch));
+      if (replicas > 1 && batch % replicas != 0) continue;
+      TinyTPUEstimator estimator(Options(replicas, batch));
       for (const int64_t length : lengths) {
         SCOPED_TRACE(
-            absl::StrCat(shards, " shards, batches of ", batch, ", ", length, " examples"));
+            absl::StrCat(replicas, " replicas, batches of ", batch, ", ", length, " examples"));
         const auto result = estimator.Evaluate([length](const Params& params) {
           return Dataset::FromTensorSlices(Examples(length)).Batch(params.batch_size);
         });
@@ -127,13 +127,13 @@ TEST_F(TPUEvalPropertyTest, ResultsDependOnTheExamplesOnly) {
 }
 
 TEST_F(TPUEvalPropertyTest, AnInputWithoutExamplesIsTheSameErrorEverywhere) {
-  for (const int shards : {0, 1, 2, 8}) {
+  for (const int replicas : {0, 1, 2, 8}) {
     for (const int64_t batch : {8, 64}) {
-      TinyTPUEstimator estimator(Options(shards, batch));
+      TinyTPUEstimator estimator(Options(replicas, batch));
       const auto result = estimator.Evaluate([](const Params& params) {
         return Dataset::FromTensorSlices(Examples(1)).Take(0).Batch(params.batch_size);
       });
-      EXPECT_THAT(result, ErrorHas("the evaluation input is empty")) << shards << " " << batch;
+      EXPECT_THAT(result, ErrorHas("the evaluation input is empty")) << replicas << " " << batch;
     }
   }
 }

@@ -1,4 +1,4 @@
-// Evaluation and prediction on replicas: exact, whatever the batch size and the number of shards.
+// Evaluation and prediction on replicas: exact, whatever the batch size and the number of replicas.
 #include <map>
 #include <memory>
 
@@ -23,8 +23,8 @@ class TPUEvalTest : public ::testing::Test {
     const absl::Status trained = estimator.Train(TinyTrainInput, Steps(4));
     EST_ASSERT_OK(trained);
   }
-  TinyTPUEstimator::Options Options(int shards) {
-    return TinyTPUOptions(dir_.File("m"), shards, 4);
+  TinyTPUEstimator::Options Options(int replicas) {
+    return TinyTPUOptions(dir_.File("m"), replicas, 4);
   }
   absl::Status EvaluateError(const TinyTPUEstimator::ModelFn& model_fn) {
     auto options = Options(2);
@@ -35,14 +35,14 @@ class TPUEvalTest : public ::testing::Test {
   TempDir dir_;
 };
 
-TEST_F(TPUEvalTest, LossMetricsAndPredictionsAreTheSameForEveryBatchSizeAndShardCount) {
+TEST_F(TPUEvalTest, LossMetricsAndPredictionsAreTheSameForEveryBatchSizeAndReplicaCount) {
   double loss = 0, mae = 0;
   std::vector<double> rows;
-  for (const int shards : {0, 1, 2, 4}) {
+  for (const int replicas : {0, 1, 2, 4}) {
     for (const int64_t batch : {20, 1, 3, 7, 4, 16}) {
-      if (shards > 1 && batch % shards != 0) continue;
-      SCOPED_TRACE(std::to_string(shards) + " shards, batches of " + std::to_string(batch));
-      auto options = Options(shards);
+      if (replicas > 1 && batch % replicas != 0) continue;
+      SCOPED_TRACE(std::to_string(replicas) + " replicas, batches of " + std::to_string(batch));
+      auto options = Options(replicas);
       options.eval_batch_size = options.predict_batch_size = batch;
       TinyTPUEstimator estimator(options);
       const auto result = estimator.Evaluate(TinyEvalInput);
@@ -141,9 +141,9 @@ TEST_F(TPUEvalTest, StepsAreCountedWithAndWithoutMetrics) {
 // Behaviour M8.
 TEST_F(TPUEvalTest, MetricsAsAListAndAsADictAgreeOnReplicasAndLocally) {
   std::vector<double> values;
-  for (const int shards : {0, 2}) {
+  for (const int replicas : {0, 2}) {
     for (const int form : {0, 1, 2, 3, 4}) {
-      auto options = Options(shards);
+      auto options = Options(replicas);
       options.model_fn = [form](const Features& features, const Labels& labels, Mode,
                                 const Params&) {
         const Tensor y = TinyNetwork(features, false, 0), truth = labels,
@@ -171,7 +171,8 @@ TEST_F(TPUEvalTest, MetricsAsAListAndAsADictAgreeOnReplicasAndLocally) {
       const auto result = estimator.Evaluate(TinyEvalInput);
       EST_ASSERT_OK(result);
       values.push_back((*result)["mae"]);
-      EXPECT_NEAR(values.back(), values[0], 1e-6 * values[0]) << shards << " shards, form " << form;
+      EXPECT_NEAR(values.back(), values[0], 1e-6 * values[0])
+          << replicas << " replicas, form " << form;
     }
   }
 }
@@ -216,9 +217,9 @@ struct BatchCounter final : SessionRunHook {
 
 // A fixed bug: the first batch had run when metrics were built.
 TEST_F(TPUEvalTest, MetricsThatCannotBeBuiltAreFoundBeforeABatchIsComputed) {
-  for (const int shards : {0, 2}) {
+  for (const int replicas : {0, 2}) {
     const auto batches = std::make_shared<BatchCounter>();
-    auto options = Options(shards);
+    auto options = Options(replicas);
     options.model_fn = [&](const Features& features, const Labels& labels, Mode, const Params&) {
       const Tensor y = TinyNetwork(features, false, 0), loss = TinyLoss(labels, y);
       return TPUEstimatorSpec::Eval(
@@ -253,10 +254,10 @@ TEST_F(TPUEvalTest, EvalOnTpuFalseRunsOneReplicaWithTheWholeBatch) {
   };
   TinyTPUEstimator estimator(options);
   const auto result = estimator.Evaluate(TinyEvalInput),
-             on_shards = TinyTPUEstimator(Options(2)).Evaluate(TinyEvalInput);
+             on_replicas = TinyTPUEstimator(Options(2)).Evaluate(TinyEvalInput);
   EST_ASSERT_OK(result);
   EXPECT_EQ(result->num_steps, 3);
-  EXPECT_NEAR((*result)["loss"], (*on_shards)["loss"], 1e-6 * (*on_shards)["loss"]);
+  EXPECT_NEAR((*result)["loss"], (*on_replicas)["loss"], 1e-6 * (*on_replicas)["loss"]);
 }
 
 // Behaviour M9, with TensorFlow's numbers: 24 samples, batch 16, 2 replicas.
@@ -264,9 +265,9 @@ TEST_F(TPUEvalTest, PredictsEverySampleOnce) {
   auto options = Options(2);
   options.predict_batch_size = 16;
   options.config.tpu_config.per_host_input_for_training = InputPipelineConfig::PER_HOST_V2;
-  TinyTPUEstimator shards(options), local(Options(0));
+  TinyTPUEstimator replicas(options), local(Options(0));
   const auto input = [](const Params& params) { return TinyDataset(params.batch_size, 24); };
-  const auto a = shards.Predict(input).All(), b = local.Predict(input).All();
+  const auto a = replicas.Predict(input).All(), b = local.Predict(input).All();
   EST_ASSERT_OK(a);
   EST_ASSERT_OK(b);
   ASSERT_EQ(a->size(), 24u);
@@ -307,8 +308,8 @@ TEST_F(TPUEvalTest, TheSpecsHooksAndHostCallRunInEvaluationAndPrediction) {
 // Behaviour M13, its second half: after 42 steps of training, 7 steps of evaluation record 7 times,
 // all at step 42.
 TEST_F(TPUEvalTest, HostCallOfEvaluationSeesTheStepOfTheCheckpoint) {
-  for (const int shards : {0, 4}) {
-    auto options = TinyTPUOptions(dir_.File(absl::StrCat("host", shards)), shards, 21);
+  for (const int replicas : {0, 4}) {
+    auto options = TinyTPUOptions(dir_.File(absl::StrCat("host", replicas)), replicas, 21);
     std::vector<int64_t> records;
     options.model_fn = [&records](const Features& features, const Labels& labels, Mode mode,
                                   const Params& params) {
@@ -331,13 +332,13 @@ TEST_F(TPUEvalTest, HostCallOfEvaluationSeesTheStepOfTheCheckpoint) {
 // Behaviour M12: training keeps averages of its variables, evaluation reads those in place of the
 // variables.
 TEST_F(TPUEvalTest, ScaffoldFnRestoresMovingAverages) {
-  for (const int shards : {0, 2}) {
+  for (const int replicas : {0, 2}) {
     std::map<std::string, float> losses;  // the same from disk and from memory
     for (const bool checkpoints : {true, false}) {
       for (const bool averages : {false, true}) {
-        const std::string name = absl::StrCat(shards, checkpoints ? "disk" : "memory", averages);
+        const std::string name = absl::StrCat(replicas, checkpoints ? "disk" : "memory", averages);
         SCOPED_TRACE(name);
-        auto options = TinyTPUOptions(dir_.File(name), shards, 2);
+        auto options = TinyTPUOptions(dir_.File(name), replicas, 2);
         if (!checkpoints) options.config.save_checkpoints_steps = 0;
         int num_scaffolds = 0;
         options.model_fn = [&](const Features& features, const Labels& labels, Mode mode,

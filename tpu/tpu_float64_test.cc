@@ -1,5 +1,5 @@
-// A network of convolutions in float64 on one shard and on several: the same losses, but for what
-// float64 rounds. What float32 runs differ in beyond that is rounding alone: the sharding adds up
+// A network of convolutions in float64 on one replica and on several: the same losses, but for what
+// float64 rounds. What float32 runs differ in beyond that is rounding alone: replicas add up
 // the same numbers in another order.
 #include <cmath>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 
 using TPUFloat64Test = TPUTrainFixture;
 
-constexpr int64_t kBatchSize = 16;  // 2 examples on each of 8 shards
+constexpr int64_t kBatchSize = 16;  // 2 examples on each of 8 replicas
 constexpr int kSteps = 20;
 
 Dataset Images(const Params& params) {
@@ -43,9 +43,9 @@ TPUEstimatorSpec Convolutions(const Features& features, const Labels& labels, Mo
                                  CrossShardOptimizer(train::Momentum(0.05, 0.9)).Minimize(loss));
 }
 
-TEST_F(TPUFloat64Test, OneShardEightAndTheCpuHaveTheSameLosses) {
-  const auto losses = [this](int shards) {
-    auto options = TinyTPUOptions(Dir(), shards);
+TEST_F(TPUFloat64Test, OneReplicaEightAndTheCpuHaveTheSameLosses) {
+  const auto losses = [this](int replicas) {
+    auto options = TinyTPUOptions(Dir(), replicas);
     options.model_fn = Convolutions;
     options.train_batch_size = kBatchSize;
     return Losses(options, kSteps, Images);
@@ -53,9 +53,9 @@ TEST_F(TPUFloat64Test, OneShardEightAndTheCpuHaveTheSameLosses) {
   const std::vector<double> local = losses(0);
   ASSERT_EQ(local.size(), static_cast<size_t>(kSteps));
   EXPECT_GT(std::abs(local.back() - local.front()), 1e-2) << "the steps change something";
-  for (const int shards : {1, 2, 8}) {
-    SCOPED_TRACE(shards);
-    ExpectSameLosses(losses(shards), local, 1e-11);
+  for (const int replicas : {1, 2, 8}) {
+    SCOPED_TRACE(replicas);
+    ExpectSameLosses(losses(replicas), local, 1e-11);
   }
 }
 

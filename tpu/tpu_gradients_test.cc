@@ -19,15 +19,15 @@ using ::testing::HasSubstr;
 using TPUGradientsTest = TPUTrainFixture;
 
 // Behaviour N8, by its effect: 20 losses in a row need the same gradients.
-TEST_F(TPUGradientsTest, OneShardAndSeveralGiveTheSameLosses) {
+TEST_F(TPUGradientsTest, OneReplicaAndSeveralGiveTheSameLosses) {
   const std::vector<double> local = Losses(TinyTPUOptions(Dir(), 0), 20);
-  for (const int shards : {1, 2, 4, 8})
-    ExpectSameLosses(Losses(TinyTPUOptions(Dir(), shards), 20), local, 1e-5);
+  for (const int replicas : {1, 2, 4, 8})
+    ExpectSameLosses(Losses(TinyTPUOptions(Dir(), replicas), 20), local, 1e-5);
 }
 
 // Wrapped by hand, by the loop, or not at all.
-TinyTPUEstimator::Options Wrapped(const std::string& dir, int shards, const std::string& how) {
-  auto options = TinyTPUOptions(dir, shards);
+TinyTPUEstimator::Options Wrapped(const std::string& dir, int replicas, const std::string& how) {
+  auto options = TinyTPUOptions(dir, replicas);
   options.model_fn = [how](const Features& features, const Labels& labels, Mode, const Params&) {
     const Tensor loss = TinyLoss(labels, TinyNetwork(features, true, 0));
     train::Momentum bare(0.02, 0.9);
@@ -69,13 +69,13 @@ TinyTPUEstimator::Options Wrapped(const std::string& dir, int shards, const std:
 // Behaviour M3, and TensorFlow's split of the work: the mean scales the loss, applying sums.
 TEST_F(TPUGradientsTest, WrappingByHandByTheLoopAndLocallyGivesTheSameNumbersNeverTwice) {
   const std::vector<double> expected = Losses(Wrapped(Dir(), 0, "bare"), 8);
-  for (const int shards : {0, 4}) {
+  for (const int replicas : {0, 4}) {
     for (const char* how : {"bare", "mean", "pointer", "two calls"}) {
-      SCOPED_TRACE(std::string(how) + " on " + std::to_string(shards));
-      ExpectSameLosses(Losses(Wrapped(Dir(), shards, how), 8), expected, 1e-5);
+      SCOPED_TRACE(std::string(how) + " on " + std::to_string(replicas));
+      ExpectSameLosses(Losses(Wrapped(Dir(), replicas, how), 8), expected, 1e-5);
     }
   }
-  // The sum over 4 shards is 4 times the mean: another run, and the same one both ways.
+  // The sum over 4 replicas is 4 times the mean: another run, and the same one both ways.
   const std::vector<double> sum = Losses(Wrapped(Dir(), 4, "sum"), 3);
   EXPECT_GT(std::abs(sum[1] - expected[1]), 1e-3 * expected[1]);
   ExpectSameLosses(Losses(Wrapped(Dir(), 4, "gradients"), 3), sum, 1e-5);
@@ -88,7 +88,7 @@ TEST_F(TPUGradientsTest, ACrossShardOptimizerOfACrossShardOptimizerIsRefused) {
               HasSubstr("the optimizer is a CrossShardOptimizer already"));
 }
 
-// x [m, k] of every shard, one below the other: [num_shards * m, k].
+// x [m, k] of every replica, one below the other: [num_shards * m, k].
 Tensor Gathered(const Tensor& x, int num_shards) {
   const Tensor here = Reshape(OneHot(ReplicaId(), num_shards), {num_shards, 1, 1});
   const Tensor all = CrossReplicaSum(here * Reshape(x, {1, x.dim(0), x.dim(1)}));
@@ -96,11 +96,11 @@ Tensor Gathered(const Tensor& x, int num_shards) {
 }
 
 // `temperature` is reached through nothing but gathered features and constants, as CLIP's is.
-TinyTPUEstimator::Options WithTemperature(const std::string& dir, int shards,
+TinyTPUEstimator::Options WithTemperature(const std::string& dir, int replicas,
                                           const std::string& how) {
-  auto options = TinyTPUOptions(dir, shards);
-  options.model_fn = [how, shards](const Features& features, const Labels&, Mode, const Params&) {
-    const Tensor rows = Gathered(features["x"], std::max(shards, 1));
+  auto options = TinyTPUOptions(dir, replicas);
+  options.model_fn = [how, replicas](const Features& features, const Labels&, Mode, const Params&) {
+    const Tensor rows = Gathered(features["x"], std::max(replicas, 1));
     const Variable temperature =
         GetVariable("temperature", {}, {.initializer = initializers::Constant(0.5)});
     const Tensor predictions = ReduceSum(rows, {1}, {.keepdims = true}) * temperature;
@@ -129,13 +129,13 @@ TEST_F(TPUGradientsTest, SumsOfTheForwardPassAreNoSumsOfGradients) {
 }
 
 TEST_F(TPUGradientsTest, WrappingByTheLoopIsSaidOnceAndOnlyWhereItHappens) {
-  const auto said = [this](int shards, const std::string& how) {
+  const auto said = [this](int replicas, const std::string& how) {
     const testing::CapturedLog log;
-    TinyTPUEstimator estimator(Wrapped(Dir(), shards, how));
+    TinyTPUEstimator estimator(Wrapped(Dir(), replicas, how));
     const InputFn input = estimator.Input(TinyTrainInput);
     for (int call = 0; call < 3; ++call) EST_EXPECT_OK(estimator.Train(input, Steps(1)));
     return std::count_if(log.infos.begin(), log.infos.end(), [](const std::string& line) {
-      return absl::StrContains(line, "sums its gradients over 4 shards");
+      return absl::StrContains(line, "sums its gradients over 4 replicas");
     });
   };
   EXPECT_EQ(said(4, "bare"), 1);
@@ -143,17 +143,18 @@ TEST_F(TPUGradientsTest, WrappingByTheLoopIsSaidOnceAndOnlyWhereItHappens) {
   EXPECT_EQ(said(0, "bare"), 0);
 }
 
-TEST_F(TPUGradientsTest, GradientsThatNobodySumsAreRefusedOnShardsOnly) {
+TEST_F(TPUGradientsTest, GradientsThatNobodySumsAreRefusedOnReplicasOnly) {
   EXPECT_THAT(TrainError(Wrapped(Dir(), 4, "unsummed")),
-              AllOf(HasSubstr("no gradient is summed over the 4 shards"),
+              AllOf(HasSubstr("no gradient is summed over the 4 replicas"),
                     HasSubstr("tpu::CrossShardOptimizer")));
   Losses(Wrapped(Dir(), 0, "unsummed"), 2);
   Losses(Wrapped(Dir(), 1, "unsummed"), 2);
 }
 
 // Gradients of two steps added up in variables, and applied in every step.
-TinyTPUEstimator::Options Accumulated(const std::string& dir, int shards, const std::string& how) {
-  auto options = TinyTPUOptions(dir, shards);
+TinyTPUEstimator::Options Accumulated(const std::string& dir, int replicas,
+                                      const std::string& how) {
+  auto options = TinyTPUOptions(dir, replicas);
   options.model_fn = [how](const Features& features, const Labels& labels, Mode, const Params&) {
     const Tensor loss = TinyLoss(labels, TinyNetwork(features, true, 0));
     train::GradientDescent bare(0.02);
@@ -172,19 +173,19 @@ TinyTPUEstimator::Options Accumulated(const std::string& dir, int shards, const 
   return options;
 }
 
-// A fixed bug: the variables held shard 0's gradients alone, and the losses were others.
-TEST_F(TPUGradientsTest, GradientsAddedUpOverStepsAreThoseOfAllShardsOrRefused) {
+// A fixed bug: the variables held replica 0's gradients alone, and the losses were others.
+TEST_F(TPUGradientsTest, GradientsAddedUpOverStepsAreThoseOfAllReplicasOrRefused) {
   const std::vector<double> local = Losses(Accumulated(Dir(), 0, "left"), 5);
   ExpectSameLosses(Losses(Accumulated(Dir(), 0, "summed"), 5), local, 1e-5);
   ExpectSameLosses(Losses(Accumulated(Dir(), 4, "summed"), 5), local, 1e-5);
   EXPECT_THAT(TrainError(Accumulated(Dir(), 4, "left")),
-              AllOf(HasSubstr("train_op keeps gradients of one shard in '"),
-                    HasSubstr("/Gradient'"), HasSubstr("not summed over the 4 shards"),
+              AllOf(HasSubstr("train_op keeps gradients of one replica in '"),
+                    HasSubstr("/Gradient'"), HasSubstr("not summed over the 4 replicas"),
                     HasSubstr("Apply CrossReplicaSum to them first")));
 }
 
 // Moving averages are updates of the graph's own: nobody can forget them.
-TEST_F(TPUGradientsTest, BatchNormsAveragesMoveOnShardsWithoutBeingAskedFor) {
+TEST_F(TPUGradientsTest, BatchNormsAveragesMoveOnReplicasWithoutBeingAskedFor) {
   auto options = TinyTPUOptions(Dir(), 2);
   options.model_fn = [](const Features& features, const Labels& labels, Mode mode, const Params&) {
     const Tensor normal =

@@ -17,8 +17,8 @@ using TPUHostCallTest = TPUTrainFixture;
 // Behaviour M13, with the numbers of TensorFlow's test: 42 steps in loops of 21, a record every 5
 // steps.
 TEST_F(TPUHostCallTest, HostCallRunsAtEveryStepOrEveryNthOfALoop) {
-  const auto records = [&](int shards, int64_t every_n) {
-    auto options = TinyTPUOptions(Dir(), shards, 21);
+  const auto records = [&](int replicas, int64_t every_n) {
+    auto options = TinyTPUOptions(Dir(), replicas, 21);
     options.config.tpu_config.experimental_host_call_every_n_steps = every_n;
     std::vector<int64_t> steps;
     options.model_fn = [&steps](const Features& features, const Labels& labels, Mode mode,

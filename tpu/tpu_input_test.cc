@@ -131,8 +131,8 @@ TEST_F(TPUInputTest, BatchSizesBelongToTheEstimatorNotToParams) {
 // Behaviour L6.
 TEST_F(TPUInputTest, FeaturesAndLabelsMayHaveManyNamesAndLabelsMayBeMissing) {
   for (const bool labelled : {true, false}) {
-    for (const int shards : {0, 4}) {
-      auto options = TinyTPUOptions(Dir(), shards);
+    for (const int replicas : {0, 4}) {
+      auto options = TinyTPUOptions(Dir(), replicas);
       options.model_fn = [labelled](const Features& features, const Labels& labels, Mode,
                                     const Params& params) {
         EXPECT_EQ(features.size(), 10u);
@@ -179,8 +179,8 @@ TEST_F(TPUInputTest, AFeatureWithoutABatchAxisCannotBeSplit) {
 }
 
 // The tiny model on features [2, n], as ResNet on images [H, W, C, N].
-TinyTPUEstimator::Options Transposed(const std::string& dir, int shards) {
-  auto options = TinyTPUOptions(dir, shards);
+TinyTPUEstimator::Options Transposed(const std::string& dir, int replicas) {
+  auto options = TinyTPUOptions(dir, replicas);
   options.batch_axis = {1, 0};
   options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
                         const Params& params) {
@@ -232,19 +232,19 @@ TEST_F(TPUInputTest, ABatchIsSplitWhereBatchAxisSaysThatItStands) {
 }
 
 TEST_F(TPUInputTest, ABatchAxisOfTheWrongLengthIsRefusedLocallyToo) {
-  for (const int shards : {0, 4}) {
-    auto options = Transposed(Dir(), shards);
+  for (const int replicas : {0, 4}) {
+    auto options = Transposed(Dir(), replicas);
     options.batch_axis = {1};
     const char* const error =
         "batch_axis has 1 entries; it needs one for each array of input_fn, features in name "
         "order, then labels: features['x'], labels";
     EXPECT_THAT(TrainError(options, TransposedTrainInput), HasSubstr(error));
     TinyTPUEstimator estimator(options);
-    EXPECT_THAT(estimator.Evaluate(TransposedEvalInput), ErrorHas(error)) << shards;
+    EXPECT_THAT(estimator.Evaluate(TransposedEvalInput), ErrorHas(error)) << replicas;
   }
 }
 
-TEST_F(TPUInputTest, ABatchAxisThatDoesNotFitIsRefusedOnShards) {
+TEST_F(TPUInputTest, ABatchAxisThatDoesNotFitIsRefusedOnReplicas) {
   auto options = Transposed(Dir(), 4);
   options.batch_axis = {2, 0};
   EXPECT_THAT(TrainError(options, TransposedTrainInput),
@@ -257,9 +257,9 @@ TEST_F(TPUInputTest, ABatchAxisThatDoesNotFitIsRefusedOnShards) {
               HasSubstr("batch_axis must be >= 0, given -1, 0"));
 }
 
-TEST_F(TPUInputTest, PredictionsWithABatchAxisAreRefusedOnShardsOnly) {
-  const auto first = [this](int shards, InputPipelineConfig mode) {
-    auto options = TinyTPUOptions(Dir(), shards);
+TEST_F(TPUInputTest, PredictionsWithABatchAxisAreRefusedOnReplicasOnly) {
+  const auto first = [this](int replicas, InputPipelineConfig mode) {
+    auto options = TinyTPUOptions(Dir(), replicas);
     options.batch_axis = {1, 0};  // of its training
     options.config.tpu_config.per_host_input_for_training = mode;
     return TinyTPUEstimator(options).Predict(TinyEvalInput).Next().status();

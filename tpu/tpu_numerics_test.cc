@@ -10,7 +10,7 @@ namespace {
 
 using TPUNumericsTest = TPUTrainFixture;
 
-TEST_F(TPUNumericsTest, ProductsAreRoundedOnShardsAndOnTheCpuAlike) {
+TEST_F(TPUNumericsTest, ProductsAreRoundedOnReplicasAndOnTheCpuAlike) {
   const auto losses = [this](int num_shards, bool tpu_numerics) {
     auto options = TinyTPUOptions(Dir(), num_shards);
     options.config.tpu_config.tpu_numerics = tpu_numerics;

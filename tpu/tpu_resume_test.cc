@@ -50,11 +50,11 @@ TEST(TPUResume, SeveralProcessesAndCallsGiveTheBitsOfOneInEveryInputMode) {
 }
 
 // Behaviour M14: the variables have the same names and layouts, however they were trained.
-TEST(TPUResume, ARunGoesOnWithAnotherNumberOfShardsAndAPlainEstimatorReadsIt) {
+TEST(TPUResume, ARunGoesOnWithAnotherNumberOfReplicasAndAPlainEstimatorReadsIt) {
   const TempDir dir;
-  TinyTPUEstimator shards(TinyTPUOptions(dir.File("m"), 4)),
+  TinyTPUEstimator replicas(TinyTPUOptions(dir.File("m"), 4)),
       local(TinyTPUOptions(dir.File("m"), 0)), straight(TinyTPUOptions(dir.File("s"), 0));
-  EST_ASSERT_OK(shards.Train(TinyTrainInput, Steps(5)));
+  EST_ASSERT_OK(replicas.Train(TinyTrainInput, Steps(5)));
   EST_ASSERT_OK(local.Train(TinyTrainInput, Steps(5)));
   EST_ASSERT_OK(straight.Train(TinyTrainInput, Steps(10)));
   const auto a = local.Evaluate(TinyEvalInput), b = straight.Evaluate(TinyEvalInput);
@@ -64,9 +64,9 @@ TEST(TPUResume, ARunGoesOnWithAnotherNumberOfShardsAndAPlainEstimatorReadsIt) {
       << "the input's position is the same for both";
   EXPECT_EQ(a->global_step(), 10);
   // Where the position cannot be the same one, the input starts at its beginning.
-  auto per_shard = TinyTPUOptions(dir.File("m"), 2);
-  per_shard.config.tpu_config.per_host_input_for_training = InputPipelineConfig::PER_SHARD_V1;
-  EST_ASSERT_OK(TinyTPUEstimator(per_shard).Train(TinyTrainInput, Steps(2)));
+  auto per_replica = TinyTPUOptions(dir.File("m"), 2);
+  per_replica.config.tpu_config.per_host_input_for_training = InputPipelineConfig::PER_SHARD_V1;
+  EST_ASSERT_OK(TinyTPUEstimator(per_replica).Train(TinyTrainInput, Steps(2)));
   EST_ASSERT_OK(TinyTPUEstimator(TinyTPUOptions(dir.File("m"), 0)).Train(TinyTrainInput, Steps(2)));
   EXPECT_EQ(local.GetVariableValue("global_step")->scalar<int64_t>(), 14);
   Estimator<TinyParams> plain(TinyOptions(dir.File("plain")));
@@ -76,7 +76,7 @@ TEST(TPUResume, ARunGoesOnWithAnotherNumberOfShardsAndAPlainEstimatorReadsIt) {
   EXPECT_NEAR((*read)["loss"], (*a)["loss"], 1e-6 * (*a)["loss"]);
 }
 
-TEST(TPUResume, AThousandRoundsOnShardsReuseProgramsAndLeakNothing) {
+TEST(TPUResume, AThousandRoundsOnReplicasReuseProgramsAndLeakNothing) {
   testing::PutTempDirsIntoMemory();
   for (const bool checkpoints : {false, true}) {
     SCOPED_TRACE(checkpoints ? "with checkpoints" : "without checkpoints");

@@ -32,8 +32,9 @@ class TPUSummaryTest : public ::testing::Test {
  protected:
   // What `steps` steps wrote, by tag and step.
   std::map<std::string, std::map<int64_t, SummaryRecord>> Written(const std::string& name,
-                                                                  int shards, int loop, int steps) {
-    auto options = TinyTPUOptions(dir_.File(name), shards, loop);
+                                                                  int replicas, int loop,
+                                                                  int steps) {
+    auto options = TinyTPUOptions(dir_.File(name), replicas, loop);
     options.model_fn = SummarizedModel;
     options.config.save_summary_steps = 2;
     TinyTPUEstimator estimator(options);
@@ -66,27 +67,27 @@ proto::Summary::Value Parsed(const SummaryRecord& record) {
 // A scalar is the mean over replicas, which is that of the whole batch; a histogram counts all of
 // their rows; images are the first of the batch.
 TEST_F(TPUSummaryTest, ScalarsHistogramsAndImagesAreThoseOfALocalRun) {
-  auto local = Written("local", 0, 1, 5), shards = Written("shards", 4, 1, 5);
-  EXPECT_EQ(shards.size(), local.size());
+  auto local = Written("local", 0, 1, 5), replicas = Written("replicas", 4, 1, 5);
+  EXPECT_EQ(replicas.size(), local.size());
   for (const char* tag : {"loss", "x_mean", "step", "x", "pictures/image/0", "pictures/image/1"}) {
     SCOPED_TRACE(tag);
     EXPECT_THAT(StepsOf(local[tag]), ElementsAre(1, 3, 5));
-    EXPECT_THAT(StepsOf(shards[tag]), ElementsAre(1, 3, 5));
+    EXPECT_THAT(StepsOf(replicas[tag]), ElementsAre(1, 3, 5));
   }
   for (const int64_t step : {1, 3, 5}) {
     for (const char* tag : {"loss", "x_mean", "step"}) {
       const double expected = local[tag][step].scalar;
-      EXPECT_NEAR(shards[tag][step].scalar, expected, 1e-5) << tag << " at " << step;
+      EXPECT_NEAR(replicas[tag][step].scalar, expected, 1e-5) << tag << " at " << step;
     }
     const proto::HistogramProto here = Parsed(local["x"][step]).histo(),
-                                there = Parsed(shards["x"][step]).histo();
+                                there = Parsed(replicas["x"][step]).histo();
     EXPECT_EQ(here.num(), 16) << "8 rows of 2";
     EXPECT_EQ(there.num(), 16);
     EXPECT_EQ(there.min(), here.min());
     EXPECT_EQ(there.max(), here.max());
     EXPECT_NEAR(there.sum(), here.sum(), 1e-5);
     for (const char* tag : {"pictures/image/0", "pictures/image/1"}) {
-      const std::string picture = Parsed(shards[tag][step]).image().encoded_image_string();
+      const std::string picture = Parsed(replicas[tag][step]).image().encoded_image_string();
       EXPECT_FALSE(picture.empty());
       EXPECT_EQ(picture, Parsed(local[tag][step]).image().encoded_image_string()) << tag;
     }

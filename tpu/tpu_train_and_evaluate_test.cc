@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Once with use_tpu = false, and once on 4 shards with 5 steps a run.
+// Once with use_tpu = false, and once on 4 replicas with 5 steps a run.
 class TPUTrainAndEvaluateTest : public TPUTrainFixture, public ::testing::WithParamInterface<int> {
  protected:
   TinyTPUEstimator::Options Options() {
@@ -77,7 +77,7 @@ TEST_P(TPUTrainAndEvaluateTest, EvaluatesInMemoryEveryNRuns) {
   EXPECT_THAT(EvaluatedSteps(estimator), ElementsAre(0, 2 * run, 3 * run));
 }
 
-INSTANTIATE_TEST_SUITE_P(HereAndOnShards, TPUTrainAndEvaluateTest, ::testing::Values(0, 4));
+INSTANTIATE_TEST_SUITE_P(HereAndOnReplicas, TPUTrainAndEvaluateTest, ::testing::Values(0, 4));
 
 }  // namespace
 }  // namespace estimator::tpu

@@ -24,8 +24,8 @@ using TPUTrainTest = TPUTrainFixture;
 
 // Behaviour M1: global steps that hooks see, from scratch and from step 3.
 TEST_F(TPUTrainTest, TheLastLoopIsShortened) {
-  const auto seen = [&](int shards, int loop, int64_t start, const TrainLength& length) {
-    TinyTPUEstimator estimator(TinyTPUOptions(Dir(), shards, loop));
+  const auto seen = [&](int replicas, int loop, int64_t start, const TrainLength& length) {
+    TinyTPUEstimator estimator(TinyTPUOptions(Dir(), replicas, loop));
     if (start > 0) {
       EST_EXPECT_OK(estimator.Train(TinyTrainInput, Steps(start)));
     }
@@ -52,7 +52,7 @@ TEST_F(TPUTrainTest, StepsMustBePositive) {
               ErrorIs("Must specify steps > 0, given: 0"));
 }
 
-TEST_F(TPUTrainTest, TheSameSeedGivesTheSameBitsOnShardsWhateverTheLoop) {
+TEST_F(TPUTrainTest, TheSameSeedGivesTheSameBitsOnReplicasWhateverTheLoop) {
   std::set<std::string> bits;
   for (const int loop : {1, 5, 5}) {
     auto options = TinyTPUOptions(Dir(), 4, loop);
@@ -138,11 +138,11 @@ TEST_F(TPUTrainTest, ANaNInOneReplicaInTheMiddleOfALoopNamesStepTensorAndReplica
 }
 
 TEST_F(TPUTrainTest, TheBannerSaysWhereTheRunIsHowLargeAndWhereItsFilesGo) {
-  for (const int shards : {0, 4}) {
+  for (const int replicas : {0, 4}) {
     const std::string dir = Dir();
     const auto banner = [&] {
       const testing::CapturedLog log;
-      TinyTPUEstimator estimator(TinyTPUOptions(dir, shards));
+      TinyTPUEstimator estimator(TinyTPUOptions(dir, replicas));
       EST_EXPECT_OK(estimator.Train(TinyTrainInput, Steps(3)));
       EST_EXPECT_OK(estimator.Train(TinyTrainInput, Steps(3)));
       std::string text;
@@ -153,8 +153,8 @@ TEST_F(TPUTrainTest, TheBannerSaysWhereTheRunIsHowLargeAndWhereItsFilesGo) {
       return text;
     };
     const std::string first = banner(), second = banner();
-    const std::string where = shards == 0 ? "backend: CPU" : "backend: 4 in-process shards",
-                      batch = shards == 0 ? "batch: 8" : "batch: 8 (4 x 2)";
+    const std::string where = replicas == 0 ? "backend: CPU" : "backend: 4 in-process replicas",
+                      batch = replicas == 0 ? "batch: 8" : "batch: 8 (4 x 2)";
     EXPECT_THAT(first, AllOf(HasSubstr(absl::StrCat(where, "\n", batch,
                                                     "\nparameters: 17 in 4 variables\nmemory: ")),
                              HasSubstr(" planned for a step\n"), HasSubstr("\nseed: 7\n"),

@@ -14,7 +14,7 @@ namespace {
 
 class TPUWarmStartTest : public ::testing::Test {
  protected:
-  // "old": trained on two shards.
+  // "old": trained on two replicas.
   void SetUp() override {
     TinyTPUEstimator old(TinyTPUOptions(dir_.File("old"), 2));
     const absl::Status trained = old.Train(TinyTrainInput, Steps(4));
@@ -28,14 +28,14 @@ class TPUWarmStartTest : public ::testing::Test {
   TempDir dir_;
 };
 
-TEST_F(TPUWarmStartTest, AllCountsOfShardsBeginAtTheOldValues) {
-  for (const int shards : {0, 1, 4}) {
-    const std::string name = absl::StrCat("new", shards);
+TEST_F(TPUWarmStartTest, AllCountsOfReplicasBeginAtTheOldValues) {
+  for (const int replicas : {0, 1, 4}) {
+    const std::string name = absl::StrCat("new", replicas);
     SCOPED_TRACE(name);
-    auto options = TinyTPUOptions(dir_.File(name), shards);
+    auto options = TinyTPUOptions(dir_.File(name), replicas);
     options.config.tf_random_seed = 8;
     options.warm_start_from = dir_.File("old");
-    TinyTPUEstimator old(TinyTPUOptions(dir_.File("old"), shards)), estimator(options);
+    TinyTPUEstimator old(TinyTPUOptions(dir_.File("old"), replicas)), estimator(options);
     EXPECT_EQ((*estimator.Evaluate(TinyEvalInput))["loss"], (*old.Evaluate(TinyEvalInput))["loss"]);
     EST_ASSERT_OK(estimator.Train(TinyTrainInput, Steps(1)));
     EXPECT_EQ(Text(name + "/model.ckpt-0", "dense/kernel"), Text("old", "dense/kernel"));
@@ -57,11 +57,11 @@ TEST_F(TPUWarmStartTest, APlainEstimatorBeginsAtATpuCheckpoint) {
 // Behaviour M12, in the form that BERT gives it: scaffold_fn runs once a model, in all three modes,
 // and InitFromCheckpoint works inside it.
 TEST_F(TPUWarmStartTest, ScaffoldFnRunsInAllModesAndMayInitFromACheckpoint) {
-  for (const int shards : {0, 2}) {
-    const std::string name = absl::StrCat("bert", shards);
+  for (const int replicas : {0, 2}) {
+    const std::string name = absl::StrCat("bert", replicas);
     SCOPED_TRACE(name);
     std::map<Mode, int> calls;
-    auto options = TinyTPUOptions(dir_.File(name), shards);
+    auto options = TinyTPUOptions(dir_.File(name), replicas);
     options.config.tf_random_seed = 8;
     options.model_fn = [&](const Features& features, const Labels& labels, Mode mode,
                            const Params&) {
@@ -81,7 +81,7 @@ TEST_F(TPUWarmStartTest, ScaffoldFnRunsInAllModesAndMayInitFromACheckpoint) {
         return TPUEstimatorSpec::Eval(loss, {TinyMetrics, {labels, y}}, more);
       return TPUEstimatorSpec::Train(loss, train::Adam(0.1).Minimize(loss), more);
     };
-    TinyTPUEstimator estimator(options), old(TinyTPUOptions(dir_.File("old"), shards));
+    TinyTPUEstimator estimator(options), old(TinyTPUOptions(dir_.File("old"), replicas));
     EXPECT_EQ((*estimator.Evaluate(TinyEvalInput))["loss"], (*old.Evaluate(TinyEvalInput))["loss"]);
     const auto rows = estimator.Predict(TinyEvalInput).All(),
                of_old = old.Predict(TinyEvalInput).All();

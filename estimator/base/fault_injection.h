@@ -53,8 +53,8 @@ class ScopedFaultInjector {
 
 // A hook that simulates a crash. The first num_operations operations that change files succeed. The
 // next one fails; if it is a write, a part of it is written. All later ones fail with UNAVAILABLE.
-// Reading, listing and closing always succeed. To test a crash at every operation, raise num_operations until the code
-// under test succeeds.
+// Reading, listing and closing always succeed. To test a crash at every operation, raise
+// num_operations until the code under test succeeds.
 FaultHook CrashAfter(int num_operations);
 
 // Calls the installed hook. No hook means no fault. The file functions call this.

@@ -143,6 +143,11 @@ absl::Status WriteFileAtomically(StringArg given_path, StringArg contents) {
   return SyncDirectory(directory);
 }
 
+absl::Status CopyFile(StringArg from, StringArg to) {
+  EST_ASSIGN_OR_RETURN(const std::string contents, ReadFile(from));
+  return WriteFileAtomically(to, contents);
+}
+
 absl::StatusOr<std::unique_ptr<WritableFile>> WritableFile::Open(StringArg path, Mode mode) {
   std::string name(path);
   const int flags = O_WRONLY | O_CREAT | (mode == Mode::kAppend ? O_APPEND : O_TRUNC);

@@ -27,6 +27,9 @@ absl::StatusOr<std::string> ReadFile(StringArg path);
 // file it points to is replaced. If path is a device or a pipe, it is written to directly.
 absl::Status WriteFileAtomically(StringArg path, StringArg contents);
 
+// Copies the contents of a file, which is written atomically.
+absl::Status CopyFile(StringArg from, StringArg to);
+
 // A file being written, through a buffer. Not thread-safe.
 class WritableFile {
  public:

@@ -15,8 +15,8 @@
 namespace estimator {
 
 // While it lives, Main reads the argument --`spelling` as --`meaning`. Both are without dashes.
-// Arguments are only read on the command line: a --flagfile needs the meaning. For objects of static
-// storage duration; not thread-safe.
+// Arguments are only read on the command line: a --flagfile needs the meaning. For objects of
+// static storage duration; not thread-safe.
 class FlagSpelling {
  public:
   FlagSpelling(StringArg spelling, StringArg meaning);

@@ -19,9 +19,9 @@ namespace estimator {
 inline constexpr int kErrorExitCode = 1;  // the program ran and failed
 inline constexpr int kUsageExitCode = 2;  // the command line is wrong; the program did nothing
 
-// Opens standard streams that are closed (standard_streams.h), parses flags (gflags), logs to stderr
-// from INFO on (glog), installs the handlers of interrupts (interrupt.h) and of too little memory
-// (out_of_resources.h), and runs body. Returns the exit code of the process:
+// Opens standard streams that are closed (standard_streams.h), parses flags (gflags), logs to
+// stderr from INFO on (glog), installs the handlers of interrupts (interrupt.h) and of too little
+// memory (out_of_resources.h), and runs body. Returns the exit code of the process:
 //   0    body returned OK, or --help was given.
 //   1    body failed or threw an exception, or stdout could not be written. The error is on stderr.
 //   2    The command line is wrong: an unknown flag, a value that its flag does not accept, or an

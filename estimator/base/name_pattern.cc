@@ -47,8 +47,8 @@ absl::string_view Beginning(absl::string_view text) { return text.substr(0, kSho
 
 const char* Dots(absl::string_view text) { return text.size() > kShown ? "..." : ""; }
 
-// The position of a repeat {,n}, or npos. To PCRE2 10.42 it is text, which would then match nothing.
-// In a character class, and between \\Q and \\E, it is text to Python too.
+// The position of a repeat {,n}, or npos. To PCRE2 10.42 it is text, which would then match
+// nothing. In a character class, and between \\Q and \\E, it is text to Python too.
 size_t FindRepeatWithoutLeast(absl::string_view pattern) {
   bool in_class = false;
   for (size_t i = 0; i < pattern.size(); ++i) {

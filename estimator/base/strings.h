@@ -1,5 +1,5 @@
-// Strings for messages: the nearest name for "did you mean", shortened lists, tables, and amounts in
-// readable units.
+// Strings for messages: the nearest name for "did you mean", shortened lists, tables, and amounts
+// in readable units.
 #ifndef ESTIMATOR_BASE_STRINGS_H_
 #define ESTIMATOR_BASE_STRINGS_H_
 

@@ -70,7 +70,7 @@ absl::StatusOr<std::string> AsyncSaver::Save(StringArg directory, int64_t global
 absl::StatusOr<std::string> AsyncSaver::SaveInBackground(StringArg directory, int64_t global_step,
                                                          const Variables& variables,
                                                          const SaverExtras& extras,
-                                                         Committed committed) {
+                                                         const Committed& committed) {
   const std::string prefix = saver_.Prefix(directory, global_step);
   if (in_progress_) {
     const double start = now_secs_();

@@ -52,7 +52,7 @@ class AsyncSaver {
   absl::StatusOr<std::string> SaveInBackground(StringArg directory, int64_t global_step,
                                                const Variables& variables,
                                                const SaverExtras& extras = {},
-                                               Committed committed = nullptr);
+                                               const Committed& committed = nullptr);
 
   // The error of a background save that has ended. OK while one is in progress. An error is
   // returned once.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
 #include "estimator/base/file.h"
+#include "estimator/base/little_endian.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 
@@ -17,18 +18,6 @@ constexpr size_t kSizeBytes = 8, kCrcBytes = 4;
 constexpr size_t kSealedBytes = kMagic.size() + kSizeBytes + kCrcBytes;
 constexpr size_t kTrailerBytes = kSealedBytes + kCrcBytes;
 
-void AppendInteger(uint64_t value, size_t num_bytes, std::string* out) {
-  for (size_t i = 0; i < num_bytes; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
-}
-
-uint64_t Integer(absl::string_view bytes) {
-  uint64_t value = 0;
-  for (size_t i = bytes.size(); i-- > 0;) {
-    value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  }
-  return value;
-}
-
 }  // namespace
 
 FileChecksum FileChecksum::Of(absl::string_view contents) {
@@ -38,9 +27,9 @@ FileChecksum FileChecksum::Of(absl::string_view contents) {
 std::string EncodeInputFile(const InputFile& file) {
   if (!file.meta_graph) return file.state;
   std::string trailer(kMagic);
-  AppendInteger(file.meta_graph->num_bytes, kSizeBytes, &trailer);
-  AppendInteger(MaskCrc32c(file.meta_graph->crc32c), kCrcBytes, &trailer);
-  AppendInteger(MaskCrc32c(Crc32c(trailer)), kCrcBytes, &trailer);
+  AppendLittleEndian(file.meta_graph->num_bytes, kSizeBytes, &trailer);
+  AppendLittleEndian(MaskCrc32c(file.meta_graph->crc32c), kCrcBytes, &trailer);
+  AppendLittleEndian(MaskCrc32c(Crc32c(trailer)), kCrcBytes, &trailer);
   return absl::StrCat(file.state, trailer);
 }
 
@@ -49,10 +38,11 @@ InputFile DecodeInputFile(std::string bytes) {
   if (bytes.size() >= kTrailerBytes) {
     const absl::string_view trailer = absl::string_view(bytes).substr(bytes.size() - kTrailerBytes);
     const absl::string_view sealed = trailer.substr(0, kSealedBytes);
-    const auto seal = static_cast<uint32_t>(Integer(trailer.substr(kSealedBytes)));
+    const auto seal = static_cast<uint32_t>(LoadLittleEndian(trailer.substr(kSealedBytes)));
     if (sealed.substr(0, kMagic.size()) == kMagic && UnmaskCrc32c(seal) == Crc32c(sealed)) {
-      const auto crc = static_cast<uint32_t>(Integer(sealed.substr(kMagic.size() + kSizeBytes)));
-      file.meta_graph = {.num_bytes = Integer(sealed.substr(kMagic.size(), kSizeBytes)),
+      const auto crc =
+          static_cast<uint32_t>(LoadLittleEndian(sealed.substr(kMagic.size() + kSizeBytes)));
+      file.meta_graph = {.num_bytes = LoadLittleEndian(sealed.substr(kMagic.size(), kSizeBytes)),
                          .crc32c = UnmaskCrc32c(crc)};
       bytes.resize(bytes.size() - kTrailerBytes);
     }

@@ -33,7 +33,7 @@ class Evaluator {
   std::optional<Array> Compute(const Tensor& tensor) {
     const Node& node = *tensor.node();
     if (node.op() == "Const") return node.attrs().get<Array>("value");
-    if (node.def().stateful) return std::nullopt;
+    if (node.rules().stateful) return std::nullopt;
     KernelSpec spec{.op = node.op(),
                     .name = node.name(),
                     .attrs = node.attrs(),

@@ -112,8 +112,8 @@ class Differentiator {
     if (!any || !has_inner) return true;
     const auto override = graph_.gradient_overrides().find(&node);
     const bool overridden = override != graph_.gradient_overrides().end();
-    if (!overridden && node.def().not_differentiable) return true;
-    const GradientFn& gradient = overridden ? override->second : node.def().gradient;
+    if (!overridden && node.rules().not_differentiable) return true;
+    const GradientFn& gradient = overridden ? override->second : node.rules().gradient;
     if (gradient == nullptr) {
       graph_.Fail(absl::UnimplementedError(
           absl::StrCat("no gradient is defined for op ", node.op(), " ('", node.name(),

@@ -100,18 +100,18 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
                        "') belongs to another graph; build all of a model inside its model_fn")));
     }
   }
-  const OpDef* def = FindOp(op);
-  if (def == nullptr) {
+  const OpRules* rules = FindOp(op);
+  if (rules == nullptr) {
     const std::optional<std::string> nearest = NearestName(op, RegisteredOps());
     return fail(absl::UnimplementedError(
         absl::StrCat(where, ": no op '", op, "' is registered",
                      nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : "")));
   }
-  if (def->num_inputs >= 0 && static_cast<size_t>(def->num_inputs) != inputs.size()) {
-    return fail(absl::InvalidArgumentError(
-        absl::StrCat(where, ": ", op, " takes ", def->num_inputs, " inputs, not ", inputs.size())));
+  if (rules->num_inputs >= 0 && static_cast<size_t>(rules->num_inputs) != inputs.size()) {
+    return fail(absl::InvalidArgumentError(absl::StrCat(
+        where, ": ", op, " takes ", rules->num_inputs, " inputs, not ", inputs.size())));
   }
-  absl::StatusOr<std::vector<TensorSpec>> outputs = def->shape(ShapeContext{inputs, attrs});
+  absl::StatusOr<std::vector<TensorSpec>> outputs = rules->shape(ShapeContext{inputs, attrs});
   if (!outputs.ok()) {
     return fail(absl::Status(
         outputs.status().code(),
@@ -121,7 +121,7 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
   node->id_ = static_cast<int>(nodes_.size());
   node->name_ = UniqueName(base_name);
   node->op_ = std::string(op);
-  node->def_ = def;
+  node->rules_ = rules;
   node->attrs_ = std::move(attrs);
   node->inputs_ = std::move(inputs);
   node->control_inputs_ = std::move(control_inputs);

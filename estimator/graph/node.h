@@ -11,7 +11,7 @@
 
 namespace estimator {
 
-struct OpDef;
+struct OpRules;
 
 // The graph owns its nodes. A node does not change after it is built.
 class Node {
@@ -19,7 +19,7 @@ class Node {
   int id() const { return id_; }  // creation order; inputs have smaller ids
   const std::string& name() const { return name_; }
   const std::string& op() const { return op_; }
-  const OpDef& def() const { return *def_; }
+  const OpRules& rules() const { return *rules_; }
   const Attrs& attrs() const { return attrs_; }
   const std::vector<Tensor>& inputs() const { return inputs_; }
   const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
@@ -33,7 +33,7 @@ class Node {
   int id_ = 0;
   std::string name_;
   std::string op_;
-  const OpDef* def_ = nullptr;
+  const OpRules* rules_ = nullptr;
   Attrs attrs_;
   std::vector<Tensor> inputs_;
   std::vector<Operation> control_inputs_;

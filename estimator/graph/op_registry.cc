@@ -4,26 +4,42 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/graph/constant_value.h"
+#include "estimator/op_def/op_def.h"
 #include "glog/logging.h"
 
 namespace estimator {
 namespace {
 
-std::map<std::string, OpDef, std::less<>>& Registry() {
-  static auto* registry = new std::map<std::string, OpDef, std::less<>>();
+std::map<std::string, OpRules, std::less<>>& Registry() {
+  static auto* registry = new std::map<std::string, OpRules, std::less<>>();
   return *registry;
 }
 
 }  // namespace
 
-bool RegisterOp(OpDef def) {
-  const std::string name = def.name;
-  CHECK(def.shape != nullptr) << "op " << name << " has no shape rule";
-  CHECK(Registry().emplace(name, std::move(def)).second) << "op " << name << " is registered twice";
+bool RegisterOp(absl::string_view name, ShapeFn shape, GradientFn gradient) {
+  const OpDef* const row = FindOpDef(name);
+  CHECK(row != nullptr) << "op " << name << " has no row in estimator/op_def";
+  return RegisterOp({.name = std::string(name),
+                     .num_inputs = row->num_inputs(),
+                     .shape = std::move(shape),
+                     .gradient = std::move(gradient),
+                     .not_differentiable = row->traits.not_differentiable,
+                     .stateful = row->traits.stateful});
+}
+
+bool RegisterOp(OpRules rules) {
+  const std::string name = rules.name;
+  CHECK(rules.shape != nullptr) << "op " << name << " has no shape rule";
+  AddOpDef(name, {.not_differentiable = rules.not_differentiable,
+                  .stateful = rules.stateful,
+                  .read_as_is = false});
+  CHECK(Registry().emplace(name, std::move(rules)).second)
+      << "op " << name << " is registered twice";
   return true;
 }
 
-const OpDef* FindOp(absl::string_view name) {
+const OpRules* FindOp(absl::string_view name) {
   const auto found = Registry().find(std::string(name));
   return found == Registry().end() ? nullptr : &found->second;
 }

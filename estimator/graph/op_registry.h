@@ -1,5 +1,6 @@
-// What a graph knows about an op: its number of inputs, its shape rule and its gradient. An op
-// family registers its ops in the file of the functions that users call (`estimator/ops/NAME.cc`).
+// What a graph knows about an op besides its row (op_def/op_def.h): the shape rule and the
+// gradient. An op family registers its ops in the file of the functions that users call
+// (`estimator/ops/NAME.cc`).
 #ifndef ESTIMATOR_GRAPH_OP_REGISTRY_H_
 #define ESTIMATOR_GRAPH_OP_REGISTRY_H_
 
@@ -17,9 +18,11 @@
 
 namespace estimator {
 
+using OutputSpecs = absl::StatusOr<std::vector<TensorSpec>>;
+
 // The inputs and attributes that a shape rule is given.
 struct ShapeContext {
-  const std::vector<Tensor>& inputs;
+  const Tensors& inputs;
   const Attrs& attrs;
 
   const TensorSpec& input(int i) const { return inputs[static_cast<size_t>(i)].spec(); }
@@ -33,14 +36,17 @@ struct ShapeContext {
 
 // Returns the spec of every output. Errors: INVALID_ARGUMENT with both values. The graph adds the
 // names of op and node and the types of the inputs.
-using ShapeFn = std::function<absl::StatusOr<std::vector<TensorSpec>>(const ShapeContext&)>;
+using ShapeFn = std::function<OutputSpecs(const ShapeContext&)>;
 
 //   grads: one for each output of `node`; invalid if nothing depends on that output.
 // Returns one for each input; an invalid Tensor means that no gradient flows to it.
-using GradientFn =
-    std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& grads)>;
+using GradientFn = std::function<Tensors(const Node& node, const Tensors& grads)>;
+// Result `i` of a node with inputs, for its gradient.
+inline Tensor ResultOf(const Node& node, int i = 0) {
+  return Tensor(node.input(0).graph(), const_cast<Node*>(&node), i);
+}
 
-struct OpDef {
+struct OpRules {
   std::string name;
   // -1: any number of inputs.
   int num_inputs = 0;
@@ -54,10 +60,14 @@ struct OpDef {
   bool stateful = false;
 };
 
-// EST_REGISTER_OP({.name = "Relu", .num_inputs = 1, .shape = SameShape, .gradient = ReluGradient});
-// The library that does this needs alwayslink = True. REQUIRES: the name is not registered yet.
-bool RegisterOp(OpDef def);
-const OpDef* FindOp(absl::string_view name);
+// An op that has a row: EST_REGISTER_OP("Relu", SameShape, ReluGradient);
+// REQUIRES: the op is not registered yet.
+bool RegisterOp(absl::string_view name, ShapeFn shape, GradientFn gradient = nullptr);
+// An op of a user's program, which gets a row:
+//   EST_REGISTER_OP({.name = "Shrink", .num_inputs = 1, .shape = Rule, .gradient = Gradient});
+// The library that does this needs alwayslink = True.
+bool RegisterOp(OpRules rules);
+const OpRules* FindOp(absl::string_view name);
 std::vector<std::string> RegisteredOps();  // sorted
 
 #define EST_REGISTER_OP(...) EST_REGISTER_OP_AT(__COUNTER__, __VA_ARGS__)

@@ -5,6 +5,7 @@
 
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "estimator/array/tensor_spec.h"
 
@@ -50,6 +51,8 @@ class Tensor {
   Node* node_ = nullptr;
   int output_ = 0;
 };
+
+using Tensors = std::vector<Tensor>;
 
 // A node that is run for its effect: a variable's update, or a group of updates. Minimize returns
 // one, and a spec takes one as train_op. Without such a use it never runs, so the compiler warns of

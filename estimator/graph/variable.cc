@@ -29,29 +29,23 @@ class AbsoluteNameScope {
 
 namespace {
 
-absl::StatusOr<std::vector<TensorSpec>> VariableShape(const ShapeContext& context) {
+OutputSpecs VariableShape(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.attrs.dtype("dtype"), context.attrs.get<Shape>("shape")}};
 }
 
-absl::StatusOr<std::vector<TensorSpec>> AssignShape(const ShapeContext& context) {
+OutputSpecs AssignShape(const ShapeContext& context) {
   if (context.input(0) == context.input(1)) return std::vector<TensorSpec>{};
   return absl::InvalidArgumentError(absl::StrCat(
       "variable '", context.inputs[0].node()->name(), "' is ", context.input(0).ToString(),
       ", its new value is ", context.input(1).ToString()));
 }
 
-absl::StatusOr<std::vector<TensorSpec>> NoOutputs(const ShapeContext&) {
-  return std::vector<TensorSpec>{};
-}
+OutputSpecs NoOutputs(const ShapeContext&) { return std::vector<TensorSpec>{}; }
 
-EST_REGISTER_OP({.name = "VariableV2",
-                 .num_inputs = 0,
-                 .shape = VariableShape,
-                 .not_differentiable = true,
-                 .stateful = true});
-EST_REGISTER_OP({.name = "Assign", .num_inputs = 2, .shape = AssignShape, .stateful = true});
-EST_REGISTER_OP({.name = "AssignAdd", .num_inputs = 2, .shape = AssignShape, .stateful = true});
-EST_REGISTER_OP({.name = "NoOp", .num_inputs = 0, .shape = NoOutputs, .stateful = true});
+EST_REGISTER_OP("VariableV2", VariableShape);
+EST_REGISTER_OP("Assign", AssignShape);
+EST_REGISTER_OP("AssignAdd", AssignShape);
+EST_REGISTER_OP("NoOp", NoOutputs);
 
 // glorot_uniform: U(-limit, limit) with limit = sqrt(6 / (fan_in + fan_out)), as
 // TF 2.15 init_ops.GlorotUniform. Zeros for dtypes that are not floating.

@@ -10,10 +10,12 @@
 #include <set>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "estimator/graphdef/attr_rules.h"
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/graphdef/update_order.h"
+#include "estimator/op_def/attr_def.h"
+#include "estimator/op_def/op_def.h"
 #include "estimator/proto/graph.pb.h"
 #include "glog/logging.h"
 
@@ -79,6 +81,29 @@ struct AttrWriter {
   }
 };
 
+AttrValue ImpliedValue(const Node& node, absl::string_view source) {
+  if (source == "ins") return int64_t{node.num_inputs()};
+  if (source == "ins-1") return int64_t{node.num_inputs() - 1};
+  if (source == "outs") return int64_t{node.num_outputs()};
+  if (source == "last") return node.input(node.num_inputs() - 1).dtype();
+  int index = 0;
+  CHECK(absl::SimpleAtoi(source.substr(1), &index)) << source;
+  return source[0] == 'i' ? node.input(index).dtype()
+                          : node.outputs()[static_cast<size_t>(index)].dtype;
+}
+
+// The node's own attributes and the implied ones, which a node of ours need not have. An attribute
+// of the node has precedence over an implied one.
+Attrs TensorFlowAttrs(const Node& node) {
+  const OpDef& row = *FindOpDef(node.op());
+  // An op that is written as another one has attributes that the other one lacks.
+  Attrs attrs = row.traits.written_as == nullptr ? node.attrs() : Attrs();
+  for (const ImpliedAttr& implied : ParseImpliedAttrs(row.attrs, node.num_inputs())) {
+    if (!attrs.has(implied.name)) attrs.Set(implied.name, ImpliedValue(node, implied.source));
+  }
+  return attrs;
+}
+
 // The shapes in TensorFlow: an update rule returns only the variable, and an Assign returns it too.
 std::vector<Shape> OutputShapes(const Node& node) {
   if (IsAssign(node)) return {node.input(0).shape()};
@@ -96,13 +121,14 @@ void MakeGraphDef(const Graph& graph, size_t max_constant_bytes, proto::GraphDef
   for (const auto& node : graph.nodes()) {
     proto::NodeDef* out = def.add_node();
     out->set_name(node->name());
-    out->set_op(TensorFlowOp(node->op()));
+    const char* const name = TraitsOf(node->op()).written_as;
+    out->set_op(name == nullptr ? node->op() : name);
     AddInputs(*node, readers[node.get()], out);
     const Attrs attrs = TensorFlowAttrs(*node);
     for (const auto& [name, value] : attrs.values()) {
       std::visit(AttrWriter{&(*out->mutable_attr())[name], max_constant_bytes}, value);
     }
-    if (node->op() == "IdentityN") {
+    if (node->op() == "IdentityN") {  // its T is a list
       auto* types = (*out->mutable_attr())["T"].mutable_list();
       for (const TensorSpec& spec : node->outputs())
         types->add_type(static_cast<proto::DataType>(spec.dtype));

@@ -95,10 +95,11 @@ TEST_F(GraphDefTest, AnUpdateRuleTakesTheVariablesThemselves) {
   const Variable w = GetVariable("w", {3}, {});
   const Variable slot = GetVariable("w/Momentum", {3}, {.trainable = false});
   const Tensor rate = Constant(Array::Scalar(0.1f), "rate");
-  const VarAccum updated = ApplyMomentum(
-      w, slot, rate, Constant(Array(DType::kFloat32, {3}), "grad"), rate, false, "rule");
-  (void)Assign(w, updated.var, "set_w");
-  (void)Assign(slot, updated.accum, "set_slot");
+  const std::vector<Tensor> updated = ApplyUpdate(
+      *FindUpdateOp("ApplyMomentum"),
+      {w, slot, rate, Constant(Array(DType::kFloat32, {3}), "grad"), rate}, false, "rule");
+  (void)Assign(w, updated[0], "set_w");
+  (void)Assign(slot, updated[1], "set_slot");
   EXPECT_THAT(Inputs(Find("rule")), ElementsAre("w", "w/Momentum", "rate", "grad", "rate"));
   EXPECT_EQ(Find("rule").attr().at("_output_shapes").list().shape_size(), 1);
   EXPECT_THAT(Inputs(Find("set_w")), ElementsAre("w", "rule"));
@@ -108,8 +109,9 @@ TEST_F(GraphDefTest, AnUpdateRuleTakesTheVariablesThemselves) {
 TEST_F(GraphDefTest, UpdatesComeAfterWhatReadsTheirVariables) {
   const Variable w = GetVariable("w", {3}, {});
   const Tensor reader = Exp(w, "reader");
-  const Tensor updated = ApplyGradientDescent(
-      w, Constant(1.0f, "rate"), Constant(Array(DType::kFloat32, {3}), "grad"), "rule");
+  const UpdateDef& descent = *FindUpdateOp("ApplyGradientDescent");
+  const Tensor one = Constant(1.0f, "rate"), grad = Constant(Array(DType::kFloat32, {3}), "grad");
+  const Tensor updated = ApplyUpdate(descent, {w, one, grad}, false, "rule")[0];
   Exp(updated, "later");
   (void)Assign(w, updated, "set");
   EXPECT_THAT(Inputs(Find("rule")), ElementsAre("w", "rate", "grad", "^reader"));
@@ -121,7 +123,7 @@ TEST_F(GraphDefTest, UpdatesComeAfterWhatReadsTheirVariables) {
   EXPECT_THAT(Inputs(Find("add")), ElementsAre("count", "reader", "^count_reader"));
   const Variable rate = GetVariable("decayed_rate", {}, {});
   const Variable v = GetVariable("v", {3}, {});
-  ApplyGradientDescent(v, rate, Constant(Array(DType::kFloat32, {3}), "grad"), "rule_of_v");
+  ApplyUpdate(descent, {v, rate, grad}, false, "rule_of_v");
   (void)Assign(rate, Constant(0.5f, "half"), "decay");
   EXPECT_THAT(Inputs(Find("decay")), ElementsAre("decayed_rate", "half", "^rule_of_v"));
 }

@@ -10,47 +10,48 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/graphdef/import_check.h"
-#include "estimator/graphdef/import_rules.h"
-#include "estimator/graphdef/train/plan.h"
-#include "estimator/graphdef/train/rules.h"
-#include "estimator/graphdef/train/source.h"
-#include "estimator/graphdef/train/step_builder.h"
-#include "estimator/graphdef/train/variables.h"
+#include "estimator/graphdef/import/import_source.h"
+#include "estimator/graphdef/import/node_builder.h"
+#include "estimator/graphdef/import/obstacles.h"
+#include "estimator/graphdef/import/op_kinds.h"
+#include "estimator/graphdef/import/op_rules.h"
+#include "estimator/graphdef/import/plan.h"
+#include "estimator/graphdef/import/variable_maker.h"
+#include "estimator/graphdef/import/write_rules.h"
 #include "estimator/ops/cross_replica.h"
 #include "estimator/ops/math_binary.h"
-#include "estimator/proto/graph.pb.h"
 #include "estimator/proto/serialize.h"
 
 namespace estimator {
 namespace {
 
+constexpr char kWho[] = "the training graph has";  // of obstacles
+
 class TrainImporter {
  public:
-  TrainImporter(const TrainSource& source, const TrainPlan& plan,
+  TrainImporter(const ImportSource& source, const ImportPlan& plan,
                 const ImportTrainGraphOptions& options, Graph& graph)
       : source_(source),
         nodes_(*source.nodes),
         plan_(plan),
         options_(options),
         graph_(graph),
+        averages_gradients_(options.training && options.num_shards > 1),
         variables_(source, plan.needed, graph),
         step_(nodes_, *plan.order, *plan.branches, graph,
-              [this](int variable, int reader) { return Read(variable, reader); }) {}
+              [this](int variable, int reader) { return Read(variable, reader); },
+              {.unique_rows = &plan.unique_rows,
+               .transfer = [this](FlatTensor from, int to, const Tensor& value) {
+                 return Averaged(from, to, value);
+               }}) {}
 
   absl::StatusOr<ImportedTrainGraph> Run(const std::map<std::string, FlatTensor>& fetches) {
     EST_RETURN_IF_ERROR(CheckShards());
     EST_RETURN_IF_ERROR(GiveInputs(fetches));
     EST_RETURN_IF_ERROR(variables_.Make());
-    step_.set_unique_rows(&plan_.unique_rows);
     for (int i = 0; i < nodes_.size(); ++i)
       is_gradient_.push_back(IsGradientName(nodes_.node(i).name));
     is_averaged_.assign(is_gradient_.size(), false);
-    if (options_.training && options_.num_shards > 1) {
-      step_.set_transfer([this](FlatTensor from, int to, const Tensor& value) {
-        return Averaged(from, to, value);
-      });
-    }
     EST_RETURN_IF_ERROR(BuildNodes());
     EST_RETURN_IF_ERROR(CheckAveraged());
     for (const auto& [name, at] : fetches) {
@@ -76,16 +77,14 @@ class TrainImporter {
   }
 
  private:
-  bool Needed(int node) const { return plan_.needed[static_cast<size_t>(node)]; }
-
   absl::Status CheckShards() {
-    if (!options_.training || options_.num_shards <= 1) return absl::OkStatus();
-    TrainObstacles obstacles;
+    Obstacles obstacles;
     for (const int i : plan_.writes) {
-      if (FindWriteRule(nodes_.op(i))->by_rows)
-        obstacles.Add(nodes_, i, "updates single rows, which cannot be averaged over shards");
+      if (averages_gradients_ && FindWriteRule(nodes_.op(i))->by_rows) {
+        obstacles.Add(nodes_.node(i), "updates single rows, which cannot be averaged over shards");
+      }
     }
-    return ObstacleError(obstacles.list());
+    return ObstacleError(obstacles.list(), kWho, "");
   }
 
   absl::Status GiveInputs(const std::map<std::string, FlatTensor>& fetches) {
@@ -103,7 +102,6 @@ class TrainImporter {
     for (size_t k = 0; k < source_.inputs.size(); ++k) {
       const Tensor& given = options_.inputs[k];
       const TrainGraphInput& wanted = source_.info.inputs[k];
-      input_nodes_.insert(source_.inputs[k].node);
       if (!given.valid()) {
         if (used.count(source_.inputs[k]) == 0) continue;
         return absl::InvalidArgumentError(
@@ -127,6 +125,7 @@ class TrainImporter {
     }
     const size_t visible = plan_.order->NumVisible(variable, reader);
     const std::vector<Tensor>& versions = versions_[variable];
+    // An evaluation builds no writes, so every read has the value from the checkpoint.
     if (visible == 0 || versions.size() < visible) return variables_.Of(variable).read();
     return versions[visible - 1];
   }
@@ -140,7 +139,8 @@ class TrainImporter {
   // The mean over the shards of a gradient that leaves its scope; any other value unchanged.
   Tensor Averaged(FlatTensor from, int to, const Tensor& value) {
     const auto node = static_cast<size_t>(from.node);
-    if (!is_gradient_[node] || is_gradient_[static_cast<size_t>(to)] ||
+    // Constants and integers in the scope are shapes and indices, the same on all shards.
+    if (!averages_gradients_ || !is_gradient_[node] || is_gradient_[static_cast<size_t>(to)] ||
         !IsFloating(value.dtype()) || value.node()->op() == "Const")
       return value;
     averages_here_ = true;
@@ -152,12 +152,13 @@ class TrainImporter {
 
   absl::Status BuildNodes() {
     for (const int i : plan_.order->sorted()) {
-      if (!Needed(i) || IsVariableOp(nodes_.op(i)) || input_nodes_.count(i) > 0) continue;
+      if (!plan_.needed[static_cast<size_t>(i)] || IsVariableOp(nodes_.op(i))) continue;
       const auto at = static_cast<size_t>(i);
       for (const FlatTensor& input : nodes_.node(i).inputs) {
         if (plan_.order->VariableOf(input) >= 0) continue;
         if (is_averaged_[static_cast<size_t>(input.node)]) is_averaged_[at] = true;
       }
+      // A mean inside of the scope would be averaged again where it leaves it.
       if (is_averaged_[at] && is_gradient_[at]) {
         return absl::UnimplementedError(absl::StrCat(
             nodes_.Where(i), " is a gradient of a gradient: with ", options_.num_shards,
@@ -182,12 +183,13 @@ class TrainImporter {
   }
 
   absl::Status BuildWriteOf(int i, const WriteRule& rule) {
-    const TrainNode& node = nodes_.node(i);
+    const FlatNode& node = nodes_.node(i);
     const std::vector<absl::string_view> names = absl::StrSplit(rule.operands, ' ');
     std::vector<Tensor> inputs;
     std::map<absl::string_view, Tensor> operands;
     bool repeated = false;
     for (size_t k = 0; k < names.size(); ++k) {
+      // The states of a write are read in the order of writes, not through the nodes between.
       const bool is_state = k < static_cast<size_t>(rule.num_states);
       EST_ASSIGN_OR_RETURN(const Tensor value,
                            is_state ? Read(plan_.order->VariableOf(node.inputs[k]), i)
@@ -202,7 +204,7 @@ class TrainImporter {
     std::vector<Tensor> values;
     if (rule.formula != nullptr) {
       const NameScope scope(node.name, graph_);
-      values = rule.formula({operands, attrs, repeated});
+      values = rule.formula({operands, attrs, repeated, rule.update});
     } else {
       Node* const added = graph_.AddNode(rule.op, inputs, attrs, node.name);
       for (int k = 0; k < rule.num_states; ++k) values.emplace_back(&graph_, added, k);
@@ -211,6 +213,7 @@ class TrainImporter {
     std::set<int> states;
     for (size_t k = 0; k < static_cast<size_t>(rule.num_states); ++k) {
       const int variable = plan_.order->VariableOf(node.inputs[k]);
+      // An op that has a variable twice leaves the value of its first operand.
       if (states.insert(variable).second) versions_[variable].push_back(values[k]);
     }
     if (rule.op == "AssignAdd") deltas_[i] = operands["value"];
@@ -219,7 +222,7 @@ class TrainImporter {
   }
 
   absl::Status CheckAveraged() {
-    if (!options_.training || options_.num_shards <= 1) return absl::OkStatus();
+    if (!averages_gradients_) return absl::OkStatus();
     std::vector<std::string> names;
     for (const auto& [node, variable] : variables_.all()) {
       for (const int write : plan_.order->Writes(node)) {
@@ -247,6 +250,7 @@ class TrainImporter {
       if (writes.empty() || versions.empty()) continue;
       const auto delta = deltas_.find(writes[0]);
       const std::string name = nodes_.node(writes.back()).name;
+      // One AssignAdd stays one: the runtime and the exporter know counters by it.
       const Operation update = writes.size() == 1 && delta != deltas_.end()
                                    ? AssignAdd(variable, delta->second, name + "/AssignAdd")
                                    : Assign(variable, versions.back(), name + "/Assign");
@@ -280,6 +284,7 @@ class TrainImporter {
   absl::Status AddSummaries() {
     for (const SourceSummary& summary : plan_.summaries) {
       EST_ASSIGN_OR_RETURN(const Tensor value, Fetch(summary.value));
+      // TensorFlow checks these when the summary runs; a summary must not end a training here.
       const bool one = value.shape().num_elements() == 1;
       const bool image =
           value.rank() == 4 && (value.dtype() == DType::kUint8 || IsFloating(value.dtype()));
@@ -301,14 +306,14 @@ class TrainImporter {
     return absl::OkStatus();
   }
 
-  const TrainSource& source_;
-  const TrainNodes& nodes_;
-  const TrainPlan& plan_;
+  const ImportSource& source_;
+  const FlatGraph& nodes_;
+  const ImportPlan& plan_;
   const ImportTrainGraphOptions& options_;
   Graph& graph_;
-  TrainVariables variables_;
-  StepBuilder step_;
-  std::set<int> input_nodes_;
+  const bool averages_gradients_;
+  VariableMaker variables_;
+  NodeBuilder step_;
   std::map<int, std::vector<Tensor>> versions_;  // variable -> its value after each write
   std::map<int, Tensor> deltas_;                 // of AssignAdd
   std::map<int, Operation> updates_;             // of the variables that change
@@ -322,17 +327,8 @@ class TrainImporter {
 }  // namespace
 
 struct TrainGraph::Impl {
-  TrainSource source;
+  ImportSource source;
 };
-
-std::string ObstacleTable(const std::vector<TrainGraphObstacle>& obstacles) {
-  if (obstacles.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {{"name", "op", "count", "reason"}};
-  for (const TrainGraphObstacle& obstacle : obstacles) {
-    rows.push_back({obstacle.name, obstacle.op, absl::StrCat(obstacle.count), obstacle.reason});
-  }
-  return FormatTable(rows);
-}
 
 absl::StatusOr<TrainGraph> TrainGraph::Read(StringArg meta_path, const TrainGraphOptions& options) {
   EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(meta_path));
@@ -342,22 +338,22 @@ absl::StatusOr<TrainGraph> TrainGraph::Read(StringArg meta_path, const TrainGrap
 absl::StatusOr<TrainGraph> TrainGraph::Parse(absl::string_view bytes, StringArg where,
                                              const TrainGraphOptions& options) {
   auto impl = std::make_shared<Impl>();
-  TrainSource& source = impl->source;
+  ImportSource& source = impl->source;
   if (!ParseWithinLimit(bytes, &source.meta_graph)) {
     return absl::InvalidArgumentError(
         absl::StrCat(where, ": cannot parse these ", bytes.size(), " bytes as a MetaGraphDef"));
   }
-  const absl::Status status = ReadTrainSource(options, source);
+  const absl::Status status = ReadImportSource(options, source);
   if (!status.ok()) return Annotate(status, where);
   std::vector<FlatTensor> fetches;
   if (options.role != TrainGraphRole::kPredict) fetches.push_back(source.loss);
   for (const auto& [name, tensor] : source.info.outputs) {
     EST_ASSIGN_OR_RETURN(fetches.emplace_back(), source.nodes->Find(tensor));
   }
-  const absl::StatusOr<TrainPlan> plan =
-      MakeTrainPlan(source, {.training = options.role == TrainGraphRole::kTrain,
-                             .with_metrics = options.role == TrainGraphRole::kEval,
-                             .fetches = fetches});
+  const absl::StatusOr<ImportPlan> plan =
+      MakeImportPlan(source, {.training = options.role == TrainGraphRole::kTrain,
+                              .with_metrics = options.role == TrainGraphRole::kEval,
+                              .fetches = fetches});
   if (!plan.ok()) return Annotate(plan.status(), where);
   source.info.obstacles = plan->obstacles;
   const std::set<FlatTensor> used = UsedTensors(source, *plan, fetches);
@@ -372,7 +368,7 @@ absl::StatusOr<ImportedTrainGraph> TrainGraph::Import(const ImportTrainGraphOpti
                                                       Graph& graph) const {
   EST_RETURN_IF_ERROR(graph.status());
   const GraphScope scope(graph);
-  const TrainSource& source = impl_->source;
+  const ImportSource& source = impl_->source;
   const TrainGraphRole role = source.info.role;
   if ((options.training && role != TrainGraphRole::kTrain) ||
       (options.with_metrics && role != TrainGraphRole::kEval) ||
@@ -391,8 +387,8 @@ absl::StatusOr<ImportedTrainGraph> TrainGraph::Import(const ImportTrainGraphOpti
     fetches.emplace(name, *at);
     wanted.fetches.push_back(*at);
   }
-  EST_ASSIGN_OR_RETURN(const TrainPlan plan, MakeTrainPlan(source, wanted));
-  EST_RETURN_IF_ERROR(ObstacleError(plan.obstacles));
+  EST_ASSIGN_OR_RETURN(const ImportPlan plan, MakeImportPlan(source, wanted));
+  EST_RETURN_IF_ERROR(ObstacleError(plan.obstacles, kWho, ""));
   return TrainImporter(source, plan, options, graph).Run(fetches);
 }
 

@@ -50,7 +50,7 @@ struct TrainGraphObstacle {
   int count = 0;  // the number of nodes with this op and reason
   std::string reason;
 };
-// A table with the columns name, op, count, reason; "" if there are none.
+// A table with the columns op, reason, nodes, first node; "" if there are none.
 std::string ObstacleTable(const std::vector<TrainGraphObstacle>& obstacles);
 
 // What a graph is for. Source: TF 2.15 tf.estimator.ModeKeys.

@@ -8,36 +8,25 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle/part_rows.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graphdef/import/flat_graph.h"
+#include "estimator/graphdef/node_attr.h"
 #include "estimator/graphdef/tensor_proto.h"
-#include "estimator/proto/graph.pb.h"
 
 namespace estimator {
 namespace {
 
 constexpr int64_t kMaxNameBytes = 1 << 26;
 
-// The node that computes `tensor`, after skipping Identity nodes.
-absl::StatusOr<FlatTensor> Source(FlatTensor tensor, FlatGraph& flat) {
-  for (int steps = 0; steps < 100; ++steps) {
-    const FlatNode& node = flat.node(tensor.node);
-    if (node.def->op() != "Identity") break;
-    EST_RETURN_IF_ERROR(flat.Resolve(tensor.node));
-    if (flat.node(tensor.node).inputs.empty()) break;
-    tensor = flat.node(tensor.node).inputs[0];
-  }
-  return tensor;
-}
-
-absl::StatusOr<std::vector<std::string>> ConstStrings(FlatTensor tensor, FlatGraph& flat) {
-  EST_ASSIGN_OR_RETURN(tensor, Source(tensor, flat));
-  const FlatNode& node = flat.node(tensor.node);
-  const auto value = node.def->attr().find("value");
-  if (node.def->op() != "Const" || value == node.def->attr().end()) {
+absl::StatusOr<std::vector<std::string>> ConstStrings(FlatTensor tensor, const FlatGraph& flat) {
+  const FlatNode& node = flat.node(flat.BehindIdentities(tensor).node);
+  const proto::AttrValue* const value = FindAttr(*node.def, "value");
+  if (node.op != "Const" || value == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", node.name, "' is a ", node.def->op(), ", not a constant with names"));
+        absl::StrCat("'", node.name, "' is a ", node.op, ", not a constant with names"));
   }
-  EST_ASSIGN_OR_RETURN(const Array strings, ReadTensorProto(value->second.tensor(), kMaxNameBytes));
+  EST_ASSIGN_OR_RETURN(const Array strings, ReadTensorProto(value->tensor(), kMaxNameBytes));
   if (strings.dtype() != DType::kString) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", node.name, "' holds ", strings.TypeString(), ", not strings"));
@@ -46,9 +35,8 @@ absl::StatusOr<std::vector<std::string>> ConstStrings(FlatTensor tensor, FlatGra
                                   strings.values<std::string>().end());
 }
 
-absl::StatusOr<CheckpointSlice> RestoredSlice(FlatTensor restored, FlatGraph& flat) {
-  EST_RETURN_IF_ERROR(flat.Resolve(restored.node));
-  const std::vector<FlatTensor> inputs = flat.node(restored.node).inputs;
+absl::StatusOr<CheckpointSlice> RestoredSlice(FlatTensor restored, const FlatGraph& flat) {
+  const std::vector<FlatTensor>& inputs = flat.node(restored.node).inputs;
   if (inputs.size() != 3) return absl::InvalidArgumentError("RestoreV2 takes 3 inputs");
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> names, ConstStrings(inputs[1], flat));
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> slices, ConstStrings(inputs[2], flat));
@@ -73,23 +61,14 @@ bool ParseSizes(absl::Span<const absl::string_view> words, std::vector<int64_t>&
 
 // Copies the part of `whole` that begins at `begin` and has the shape of `part`.
 void CopySlice(const Array& whole, const std::vector<int64_t>& begin, Array& part) {
-  const std::vector<int64_t> strides = whole.shape().strides();
-  const int rank = part.shape().rank();
-  const int64_t row = rank == 0 ? 1 : part.shape().dim(-1);
-  const size_t item = DTypeSize(whole.dtype());
-  std::vector<int64_t> at(begin.size(), 0);  // the current index within the part
-  // Rows along the last axis are contiguous in both, so each is one copy.
-  for (int64_t done = 0; done < part.num_elements(); done += row) {
-    int64_t from = 0;
-    for (size_t axis = 0; axis < begin.size(); ++axis)
-      from += (begin[axis] + at[axis]) * strides[axis];
-    std::memcpy(static_cast<char*>(part.raw()) + static_cast<size_t>(done) * item,
-                static_cast<const char*>(whole.raw()) + static_cast<size_t>(from) * item,
-                static_cast<size_t>(row) * item);
-    for (int axis = rank - 2; axis >= 0; --axis) {
-      if (++at[static_cast<size_t>(axis)] < part.shape().dim(axis)) break;
-      at[static_cast<size_t>(axis)] = 0;
-    }
+  std::vector<SliceExtent> extents;
+  for (const int64_t start : begin) extents.push_back({.start = start});
+  const PartRows rows(whole.shape(), extents, part.shape());
+  const size_t item = DTypeSize(whole.dtype()), run = static_cast<size_t>(rows.run()) * item;
+  for (int64_t i = 0; i < rows.num_runs(); ++i) {
+    std::memcpy(static_cast<char*>(part.raw()) + static_cast<size_t>(i) * run,
+                static_cast<const char*>(whole.raw()) + static_cast<size_t>(rows.Begin(i)) * item,
+                run);
   }
 }
 
@@ -132,14 +111,15 @@ absl::Status ParseShapeAndSlice(absl::string_view text, CheckpointSlice& slice) 
 absl::StatusOr<std::map<int, CheckpointSlice>> FindCheckpointSlices(const RestoreOps& restore,
                                                                     FlatGraph& flat) {
   std::map<int, CheckpointSlice> slices;
-  EST_ASSIGN_OR_RETURN(const std::vector<int> nodes, flat.AllThatRuns(restore.restore_op_name));
-  for (const int i : nodes) {
-    const std::string& op = flat.node(i).def->op();
+  EST_ASSIGN_OR_RETURN(const int root, flat.FindOp(restore.restore_op_name));
+  EST_RETURN_IF_ERROR(flat.Resolve({root}, /*controls=*/true));
+  for (const int i : flat.Reached({root}, /*controls=*/true)) {
+    const absl::string_view op = flat.op(i);
     // Other nodes that run are not assignments of restored values: file names, NoOps, Identities.
     if ((op != "Assign" && op != "AssignVariableOp") || flat.node(i).inputs.size() != 2) continue;
     const FlatTensor variable = flat.node(i).inputs[0];
-    EST_ASSIGN_OR_RETURN(const FlatTensor value, Source(flat.node(i).inputs[1], flat));
-    if (flat.node(value.node).def->op() != "RestoreV2") continue;
+    const FlatTensor value = flat.BehindIdentities(flat.node(i).inputs[1]);
+    if (flat.op(value.node) != "RestoreV2") continue;
     const absl::StatusOr<CheckpointSlice> slice = RestoredSlice(value, flat);
     if (!slice.ok()) return Annotate(slice.status(), flat.node(value.node).name);
     slices.emplace(variable.node, *slice);

@@ -13,9 +13,10 @@
 #include "estimator/array/array.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/graph/tensor.h"
-#include "estimator/graphdef/import_flat_graph.h"
 
 namespace estimator {
+
+class FlatGraph;
 
 // The place of a value in a checkpoint: a whole tensor, or a part of one.
 struct CheckpointSlice {

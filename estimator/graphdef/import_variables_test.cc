@@ -10,6 +10,7 @@
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graphdef/import/flat_graph.h"
 #include "estimator/proto/graph.pb.h"
 
 namespace estimator {

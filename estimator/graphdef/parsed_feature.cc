@@ -8,8 +8,8 @@
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/padding_value.h"
+#include "estimator/graphdef/node_attr.h"
 #include "estimator/graphdef/tensor_proto.h"
-#include "estimator/proto/graph.pb.h"
 
 namespace estimator {
 namespace {
@@ -38,13 +38,8 @@ Padded PaddedOf(const FeatureSpec& spec) {
   return {rows.dtype, Shape(std::move(dims)), rows.default_value};
 }
 
-const proto::AttrValue* Find(const proto::NodeDef& node, const char* name) {
-  const auto found = node.attr().find(name);
-  return found == node.attr().end() ? nullptr : &found->second;
-}
-
 std::string Text(const proto::NodeDef& node, const char* name) {
-  const proto::AttrValue* const value = Find(node, name);
+  const proto::AttrValue* const value = FindAttr(node, name);
   return value == nullptr ? "" : value->s();
 }
 
@@ -72,14 +67,15 @@ void WriteParsedFeature(const ParsedFeature& feature, proto::NodeDef* node) {
 
 absl::StatusOr<std::optional<ParsedFeature>> ReadParsedFeature(const proto::NodeDef& node) {
   const std::string kind = Text(node, kKind);
-  const proto::AttrValue *const dtype_attr = Find(node, kDType),
-                                *const shape_attr = Find(node, kShape),
-                                *const default_attr = Find(node, kDefault);
+  const proto::AttrValue *const dtype_attr = FindAttr(node, kDType),
+                                *const shape_attr = FindAttr(node, kShape),
+                                *const default_attr = FindAttr(node, kDefault);
   if (kind.empty() || dtype_attr == nullptr || shape_attr == nullptr || default_attr == nullptr)
     return std::nullopt;
   const DType dtype = ReadDType(dtype_attr->type());
   EST_ASSIGN_OR_RETURN(const Shape shape, ReadShapeProto(shape_attr->shape()));
   EST_ASSIGN_OR_RETURN(const Array value, ReadTensorProto(default_attr->tensor(), kMaxScalarBytes));
+  // A file may have been edited; what comes next relies on all of this.
   const bool known_kind = kind == kSequence || kind == kVarLen || kind == kLength;
   if (!known_kind || !shape.fully_known() || shape.rank() < 1 || shape.dim(0) < 0 ||
       !HasElementsAtMost(shape, kMaxExampleElements) || (kind != kSequence && shape.rank() != 1) ||

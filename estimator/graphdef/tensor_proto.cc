@@ -13,71 +13,45 @@ namespace {
 
 constexpr int kMaxRank = 254;  // TensorShape::MaxDimensions of TF 2.15
 
-// Copies the values of a field. If there are too few, the last value fills the missing elements.
+// Copies the values of a field, and returns their number. If there are too few, the last value fills
+// the missing elements.
 template <typename T, typename Field>
-void Spread(const Field& field, Array& out) {
-  const absl::Span<T> values = out.values<T>();
+int Spread(const Field& field, absl::Span<T> values) {
   const auto given = std::min<size_t>(static_cast<size_t>(field.size()), values.size());
   for (size_t i = 0; i < given; ++i) values[i] = static_cast<T>(field.Get(static_cast<int>(i)));
   if (given > 0)
     std::fill(values.begin() + static_cast<ptrdiff_t>(given), values.end(), values[given - 1]);
+  return field.size();
 }
 
-// The same for bfloat16 and float16: the field holds their bits.
-void SpreadHalf(const proto::TensorProto& in, Array& out) {
-  auto* const bits = static_cast<uint16_t*>(out.raw());
-  const auto n = static_cast<size_t>(out.num_elements());
-  const auto given = std::min<size_t>(static_cast<size_t>(in.half_val_size()), n);
-  for (size_t i = 0; i < n && given > 0; ++i)
-    bits[i] = static_cast<uint16_t>(in.half_val(static_cast<int>(std::min(i, given - 1))));
-}
-
-int NumValues(const proto::TensorProto& in, DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return in.float_val_size();
-    case DType::kFloat64:
-      return in.double_val_size();
-    case DType::kInt64:
-      return in.int64_val_size();
-    case DType::kBool:
-      return in.bool_val_size();
-    case DType::kString:
-      return in.string_val_size();
-    case DType::kBfloat16:
-    case DType::kFloat16:
-      return in.half_val_size();
-    default:
-      return in.int_val_size();
-  }
-}
-
-void SpreadValues(const proto::TensorProto& in, Array& out) {
+int SpreadValues(const proto::TensorProto& in, Array& out) {
   switch (out.dtype()) {
     case DType::kFloat32:
-      return Spread<float>(in.float_val(), out);
+      return Spread(in.float_val(), out.values<float>());
     case DType::kFloat64:
-      return Spread<double>(in.double_val(), out);
+      return Spread(in.double_val(), out.values<double>());
     case DType::kInt32:
-      return Spread<int32_t>(in.int_val(), out);
+      return Spread(in.int_val(), out.values<int32_t>());
     case DType::kUint8:
-      return Spread<uint8_t>(in.int_val(), out);
+      return Spread(in.int_val(), out.values<uint8_t>());
     case DType::kInt16:
-      return Spread<int16_t>(in.int_val(), out);
+      return Spread(in.int_val(), out.values<int16_t>());
     case DType::kInt8:
-      return Spread<int8_t>(in.int_val(), out);
+      return Spread(in.int_val(), out.values<int8_t>());
     case DType::kInt64:
-      return Spread<int64_t>(in.int64_val(), out);
+      return Spread(in.int64_val(), out.values<int64_t>());
     case DType::kBool:
-      return Spread<bool>(in.bool_val(), out);
+      return Spread(in.bool_val(), out.values<bool>());
     case DType::kString:
-      return Spread<std::string>(in.string_val(), out);
+      return Spread(in.string_val(), out.values<std::string>());
     case DType::kBfloat16:
-    case DType::kFloat16:
-      return SpreadHalf(in, out);
+    case DType::kFloat16:  // the field holds their bits
+      return Spread(in.half_val(), absl::MakeSpan(static_cast<uint16_t*>(out.raw()),
+                                                  static_cast<size_t>(out.num_elements())));
     case DType::kInvalid:
-      return;
+      break;
   }
+  return 0;
 }
 
 }  // namespace
@@ -179,13 +153,13 @@ absl::StatusOr<Array> ReadTensorProto(const proto::TensorProto& in, int64_t max_
     }
     return value;
   }
-  if (NumValues(in, dtype) > shape.num_elements()) {
+  Array value(dtype, shape);
+  const int num_values = SpreadValues(in, value);
+  if (num_values > shape.num_elements()) {
     return absl::InvalidArgumentError(absl::StrCat("a constant of ", DTypeShortName(dtype), " ",
-                                                   shape.ToString(), " has ", NumValues(in, dtype),
+                                                   shape.ToString(), " has ", num_values,
                                                    " values"));
   }
-  Array value(dtype, shape);
-  SpreadValues(in, value);
   return value;
 }
 

@@ -4,16 +4,13 @@
 #include <set>
 
 #include "absl/strings/match.h"
+#include "estimator/op_def/op_def.h"
 
 namespace estimator {
 namespace {
 
 // Whether the result may share the memory of the operand.
-bool IsAlias(const Node& node) {
-  static const std::set<std::string>* const kAliases = new std::set<std::string>(
-      {"Identity", "IdentityN", "Reshape", "ExpandDims", "Squeeze", "StopGradient"});
-  return kAliases->count(node.op()) > 0;
-}
+bool IsAlias(const Node& node) { return node.op() == "IdentityN" || TraitsOf(node.op()).view; }
 
 class Readers {
  public:

@@ -6,8 +6,8 @@
 #include "estimator/image/bmp.h"
 #include "estimator/image/image_buffer.h"
 #include "estimator/image/image_format.h"
-#include "estimator/image/jpeg.h"
-#include "estimator/image/png.h"
+#include "estimator/image/jpeg/jpeg.h"
+#include "estimator/image/png/png.h"
 
 namespace estimator::image {
 namespace {

@@ -12,7 +12,8 @@ struct DecodeImageOptions {
   // 1 (grey), 3 (RGB), 4 (RGBA; not for JPEG), or 0: as in the file. BMP has no 1.
   int channels = 0;
   // kUint8:   0 to 255.
-  // kInt32:   TensorFlow's uint16. 8 bits in the file are multiplied by 256, and those of PNG by 257.
+  // kInt32:   TensorFlow's uint16. 8 bits in the file are multiplied by 256, and those of PNG by
+  //           257.
   // kFloat32: 0 to 1.
   DType dtype = DType::kUint8;
 };

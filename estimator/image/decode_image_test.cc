@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "estimator/image/jpeg.h"
-#include "estimator/image/png.h"
+#include "estimator/image/jpeg/jpeg.h"
+#include "estimator/image/png/png.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -39,9 +39,9 @@ void CopyRow(const char* in, ptrdiff_t step, int64_t width, char* out) {
   for (int64_t x = 0; x < width; ++x, out += kBytes) std::memcpy(out, in + x * step, kBytes);
 }
 
-// Copies pixels of 12 bytes: f32 with 3 channels. 16 bytes are one load and one store. The next pixel
-// overwrites the 4 bytes too many. Nothing may be read after the last pixel of an image. That pixel
-// is the first or the last one of a row.
+// Copies pixels of 12 bytes: f32 with 3 channels. 16 bytes are one load and one store. The next
+// pixel overwrites the 4 bytes too many. Nothing may be read after the last pixel of an image. That
+// pixel is the first or the last one of a row.
 void CopyRowOf12(const char* in, ptrdiff_t step, int64_t width, char* out) {
   constexpr size_t kBytes = 12, kMoved = 16;
   std::memcpy(out, in, kBytes);

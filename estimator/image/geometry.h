@@ -1,7 +1,7 @@
 // Crops, padding, flips and rotations of images on the host, for functions of Dataset::Map.
 //
-// An image is an Array [H,W,C] or a batch [N,H,W,C] of any numeric dtype or bool. The result has the
-// same dtype and rank. Where the result is the whole input, it shares the input's bytes.
+// An image is an Array [H,W,C] or a batch [N,H,W,C] of any numeric dtype or bool. The result has
+// the same dtype and rank. Where the result is the whole input, it shares the input's bytes.
 #ifndef ESTIMATOR_IMAGE_GEOMETRY_H_
 #define ESTIMATOR_IMAGE_GEOMETRY_H_
 
@@ -25,8 +25,8 @@ absl::StatusOr<Array> CropToBoundingBox(const Array& image, int64_t offset_heigh
                                         int64_t offset_width, int64_t target_height,
                                         int64_t target_width);
 
-// The image with zeros around it: offset_height rows above it, offset_width columns to its left, and
-// below and to its right as many as give target_height rows and target_width columns.
+// The image with zeros around it: offset_height rows above it, offset_width columns to its left,
+// and below and to its right as many as give target_height rows and target_width columns.
 // Errors: INVALID_ARGUMENT if an offset is negative, or if the image does not fit into the target.
 // Source: TF 2.15 tf.image.pad_to_bounding_box.
 absl::StatusOr<Array> PadToBoundingBox(const Array& image, int64_t offset_height,

@@ -30,7 +30,8 @@ absl::StatusOr<ImageShape> BatchedImageShape(absl::string_view function, const A
 //   is less than 3.
 absl::StatusOr<ImageShape> AnyImageShape(absl::string_view function, const Array& images);
 
-// Errors: INVALID_ARGUMENT, beginning with `function`, if the array holds neither numbers nor bools.
+// Errors: INVALID_ARGUMENT, beginning with `function`, if the array holds neither numbers nor
+//   bools.
 absl::Status CheckHoldsNumbers(absl::string_view function, const Array& array);
 
 // Errors: those of CheckHoldsNumbers; INVALID_ARGUMENT if the rank is neither 3 nor 4, or if the

@@ -33,8 +33,8 @@ RowSink::RowSink(Array* result, int64_t row_size)
   }
 }
 
-// A row of f32 is written in place. What is written after it is overwritten by the row that follows;
-// no row follows the last one.
+// A row of f32 is written in place. What is written after it is overwritten by the row that
+// follows; no row follows the last one.
 float* RowSink::Next() { return f32_ != nullptr && rows_left_ > 1 ? f32_ : scratch_.data(); }
 
 void RowSink::Done() {

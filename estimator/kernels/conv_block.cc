@@ -18,15 +18,15 @@ Attrs PoolAttrs(const Attrs& block) {
 }
 
 absl::StatusOr<ConvGeometry> ConvGeometryOf(const Attrs& attrs, const Shape& image,
-                                            const Shape& filter) {
-  if (!IsBlocked(attrs)) return MakeConvGeometry(attrs, image, filter);
+                                            const Shape& filter, bool depthwise) {
+  if (!IsBlocked(attrs)) return MakeConvGeometry(attrs, image, filter, depthwise);
   if (image.rank() != 5) {
     return absl::InvalidArgumentError(
         absl::StrCat("an image in blocks must have 5 dimensions, given ", image.ToString()));
   }
   Attrs plain = attrs;
   plain.Set("data_format", std::string(kPlainFormat));
-  return MakeConvGeometry(plain, PlainShape(image), filter);
+  return MakeConvGeometry(plain, PlainShape(image), filter, depthwise);
 }
 
 absl::StatusOr<ConvBlock> MakeConvBlock(const Attrs& attrs, const Shape& image,

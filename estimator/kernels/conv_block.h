@@ -39,7 +39,7 @@ Attrs PoolAttrs(const Attrs& block);
 //   image: [N,H,W,C], or blocked, if data_format says so.  filter: [KH,KW,C,K].
 // Errors: as MakeConvGeometry.
 absl::StatusOr<ConvGeometry> ConvGeometryOf(const Attrs& attrs, const Shape& image,
-                                            const Shape& filter);
+                                            const Shape& filter, bool depthwise = false);
 
 //   image, filter: as for ConvGeometryOf.
 // Errors: as ConvGeometryOf and MakeWindow2D; UNIMPLEMENTED for a window of more than 255 taps,

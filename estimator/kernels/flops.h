@@ -3,15 +3,20 @@
 #define ESTIMATOR_KERNELS_FLOPS_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "estimator/kernels/kernel.h"
 
 namespace estimator {
 
-// An estimate of the floating point operations of one run. Convolutions, their gradients and matrix
-// products: 2 for each multiplication and addition of the plain formula, with padding, whatever the
-// algorithm does. Chains of element-wise ops: 1 for each op and element. Others, moves of data too:
-// 1 for each element of the largest operand.
+// The floating point operations of a convolution, a gradient of one, or a matrix product: 2 for
+// each multiplication and addition of the plain formula, with padding, whatever the algorithm does.
+// nullopt for other ops.
+std::optional<int64_t> ProductFlops(const KernelSpec& spec);
+
+// An estimate of the floating point operations of one run. Products: as above. Chains of
+// element-wise ops: 1 for each op and element. Others, moves of data too: 1 for each element of the
+// largest operand.
 int64_t EstimatedFlops(const KernelSpec& spec);
 
 }  // namespace estimator

@@ -22,16 +22,21 @@ constexpr int64_t kConvFlops = 2 * (2 * 4 * 4 * 16) * (5 * 5 * 3);
 TEST(EstimatedFlops, AConvolutionAndItsGradientsDoTheSameWork) {
   const TensorSpec x = F32({2, 8, 8, 3}), filter = F32({5, 5, 3, 16}), y = F32({2, 4, 4, 16}),
                    sizes{DType::kInt32, {4}};
-  const auto flops = [](const char* op, std::vector<TensorSpec> in, const TensorSpec& out) {
-    return EstimatedFlops(
-        {.op = op, .attrs = ConvAttrs(), .inputs = std::move(in), .outputs = {out}});
+  const auto flops = [](const char* op, std::vector<TensorSpec> in, std::vector<TensorSpec> out) {
+    Attrs attrs = ConvAttrs();
+    attrs.Set("pool_ksize", std::vector<int64_t>{1, 2, 2, 1});
+    attrs.Set("pool_strides", std::vector<int64_t>{1, 2, 2, 1});
+    attrs.Set("pool_padding", std::string("VALID"));
+    if (op == std::string("_FusedConv2DMaxPool"))
+      attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
+    return EstimatedFlops({.op = op, .attrs = attrs, .inputs = in, .outputs = out});
   };
-  EXPECT_EQ(flops("Conv2D", {x, filter}, y), kConvFlops);
-  EXPECT_EQ(flops("Conv2DBackpropInput", {sizes, filter, y}, x), kConvFlops);
-  EXPECT_EQ(flops("Conv2DBackpropFilter", {x, sizes, y}, filter), kConvFlops);
+  EXPECT_EQ(flops("Conv2D", {x, filter}, {y}), kConvFlops);
+  EXPECT_EQ(flops("Conv2DBackpropInput", {sizes, filter, y}, {x}), kConvFlops);
+  EXPECT_EQ(flops("Conv2DBackpropFilter", {x, sizes, y}, {filter}), kConvFlops);
   const TensorSpec pooled = F32({2, 2, 2, 16}), bytes{DType::kUint8, {2, 2, 2, 16}};
-  EXPECT_EQ(flops("_FusedConv2DMaxPool", {x, filter, F32({16})}, pooled), kConvFlops);
-  EXPECT_EQ(flops("_Conv2DMaxPoolBackpropInput", {filter, pooled, bytes}, x), kConvFlops);
+  EXPECT_EQ(flops("_FusedConv2DMaxPool", {x, filter, F32({16})}, {pooled, bytes}), kConvFlops);
+  EXPECT_EQ(flops("_Conv2DMaxPoolBackpropInput", {filter, pooled, bytes}, {x}), kConvFlops);
 }
 
 TEST(EstimatedFlops, ADepthwiseConvolutionHasOneChannelATap) {

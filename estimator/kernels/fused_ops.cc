@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/kernels/op_traits.h"
+#include "estimator/op_def/op_def.h"
 
 namespace estimator {
 namespace {

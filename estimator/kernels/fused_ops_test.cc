@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/kernels/op_traits.h"
+#include "estimator/op_def/op_def.h"
 
 namespace estimator {
 namespace {
@@ -43,7 +43,8 @@ TEST(FusedOps, InputsAreTheBiasAndTheSideInput) {
 
 TEST(FusedOps, EveryOpWithTheTraitIsAnActivation) {
   int activations = 0;
-  for (const std::string& op : OpsWithTraits()) {
+  for (const OpDef* row : OpDefs()) {
+    const std::string op = row->name;
     KernelSpec spec = Spec({"BiasAdd", op}, 3);
     spec.attrs.Set("leakyrelu_alpha", 0.25f);
     const auto fused = FusedOpsOf(spec);

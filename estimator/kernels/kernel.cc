@@ -14,11 +14,7 @@ namespace estimator {
 namespace {
 
 constexpr int kNumTiers = static_cast<int>(KernelTier::kNative) + 1;
-struct Registration {
-  KernelFactory factory;    // null: the tier has no kernel of the op
-  KernelPredicate accepts;  // null: the factory is asked
-};
-using Tiers = std::array<Registration, kNumTiers>;
+using Tiers = std::array<KernelFactory, kNumTiers>;  // null: the tier has no kernel of the op
 
 // It is filled before main and only read afterwards, so it needs no lock. It is never destroyed,
 // because destructors of static objects may create kernels.
@@ -39,7 +35,7 @@ class FunctionKernel : public Kernel {
       : run_(std::move(run)), scratch_bytes_(scratch_bytes), alias_input_(alias_input) {}
   absl::Status Run(const KernelArgs& args) override { return run_(args); }
   size_t scratch_bytes() const override { return scratch_bytes_; }
-  int AliasInput(int /*output*/) const override { return alias_input_; }
+  int AliasInput(int output) const override { return output == 0 ? alias_input_ : -1; }
 
  private:
   const std::function<absl::Status(const KernelArgs&)> run_;
@@ -55,60 +51,84 @@ std::string SpecString(const KernelSpec& spec) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeKernel(std::function<absl::Status(const KernelArgs&)> run,
-                                   size_t scratch_bytes, int alias_input) {
-  return std::make_unique<FunctionKernel>(std::move(run), scratch_bytes, alias_input);
+KernelPlan MakeKernel(std::function<absl::Status(const KernelArgs&)> run, size_t scratch_bytes,
+                      int alias_input) {
+  return [run = std::move(run), scratch_bytes, alias_input] {
+    return std::make_unique<FunctionKernel>(run, scratch_bytes, alias_input);
+  };
 }
 
-bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory,
-                    KernelPredicate accepts) {
-  Registration& slot = Registry()[std::string(op)][static_cast<size_t>(tier)];
-  CHECK(!slot.factory) << "kernel of " << op << " registered twice in tier "
-                       << static_cast<int>(tier);
-  slot = {.factory = std::move(factory), .accepts = std::move(accepts)};
+bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory) {
+  KernelFactory& slot = Registry()[std::string(op)][static_cast<size_t>(tier)];
+  CHECK(!slot) << "kernel of " << op << " registered twice in tier " << static_cast<int>(tier);
+  slot = std::move(factory);
   return true;
+}
+
+bool RegisterExactKernel(absl::string_view op, const KernelFactory& factory) {
+  return RegisterKernel(op, KernelTier::kReference, factory) &&
+         RegisterKernel(op, KernelTier::kFused, factory);
 }
 
 bool HasKernel(absl::string_view op, KernelTier tier) {
   const Tiers* tiers = FindTiers(op);
-  return tiers != nullptr && (*tiers)[static_cast<size_t>(tier)].factory != nullptr;
+  return tiers != nullptr && (*tiers)[static_cast<size_t>(tier)] != nullptr;
 }
 
 std::vector<std::string> RegisteredKernels(KernelTier tier) {
   std::vector<std::string> names;
   for (const auto& [op, tiers] : Registry()) {
-    if (tiers[static_cast<size_t>(tier)].factory) names.push_back(op);
+    if (tiers[static_cast<size_t>(tier)]) names.push_back(op);
   }
   return names;
 }
 
 namespace {
 
-// Asks the factories, not the predicates: to answer, oneDNN's create the same descriptors a second time.
-std::unique_ptr<Kernel> CreateIn(const Tiers& tiers, const KernelSpec& spec, int fastest,
-                                 int slowest) {
-  for (int tier = fastest; tier >= slowest; --tier) {
-    const KernelFactory& factory = tiers[static_cast<size_t>(tier)].factory;
-    if (!factory) continue;
-    if (std::unique_ptr<Kernel> kernel = factory(spec)) {
-      kernel->set_tier(static_cast<KernelTier>(tier));
-      return kernel;
-    }
-  }
-  return nullptr;
-}
-
-std::optional<KernelTier> AcceptingTierIn(const Tiers& tiers, const KernelSpec& spec, int fastest,
-                                          int slowest) {
-  for (int tier = fastest; tier >= slowest; --tier) {
-    const auto& [factory, accepts] = tiers[static_cast<size_t>(tier)];
-    if (!factory) continue;
-    if (accepts ? accepts(spec) : factory(spec) != nullptr) return static_cast<KernelTier>(tier);
-  }
-  return std::nullopt;
-}
-
 constexpr int kReference = static_cast<int>(KernelTier::kReference);
+
+// How a spec is computed.
+struct Choice {
+  KernelPlan plan;
+  KernelTier tier = KernelTier::kReference;
+  std::optional<KernelSpec> wide = {};  // the spec of `plan`, if that is widened
+};
+
+// Calls take(Choice) for the tiers that accept the spec, the fastest one first, until it returns
+// true. Returns whether it did.
+template <typename Take>
+bool VisitChoices(const Tiers& tiers, const KernelSpec& spec, int fastest, int slowest,
+                  Take&& take) {
+  const auto visit = [&](const KernelSpec& asked, int from, int to,
+                         const std::optional<KernelSpec>& wide) {
+    for (int tier = from; tier >= to; --tier) {
+      const KernelFactory& factory = tiers[static_cast<size_t>(tier)];
+      if (!factory) continue;
+      KernelPlan plan = factory(asked);
+      if (plan && take(Choice{std::move(plan), static_cast<KernelTier>(tier), wide})) return true;
+    }
+    return false;
+  };
+  const int slowest_fast = std::max(slowest, kReference + 1);
+  if (visit(spec, fastest, slowest_fast, std::nullopt)) return true;
+  // A fast kernel in float32 is better than plain loops in bfloat16.
+  const std::optional<KernelSpec> wide = WidenedSpec(spec);
+  if (wide.has_value() && visit(*wide, fastest, slowest_fast, wide)) return true;
+  return visit(spec, std::min(fastest, kReference), slowest, std::nullopt);
+}
+
+// The first choice; nullopt if there is none.
+std::optional<Choice> FirstChoice(const KernelSpec& spec, KernelTier fastest, KernelTier slowest) {
+  std::optional<Choice> first;
+  if (const Tiers* tiers = FindTiers(spec.op)) {
+    VisitChoices(*tiers, spec, static_cast<int>(fastest), static_cast<int>(slowest),
+                 [&first](Choice choice) {
+                   first = std::move(choice);
+                   return true;
+                 });
+  }
+  return first;
+}
 
 }  // namespace
 
@@ -119,57 +139,34 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, Ker
     return absl::UnimplementedError(
         absl::StrCat(spec.name, ": no kernel of op ", spec.op, " is linked in"));
   }
-  const int first = static_cast<int>(fastest), last = static_cast<int>(slowest);
-  const int last_fast = std::max(last, kReference + 1);
-  if (auto kernel = CreateIn(*tiers, spec, first, last_fast)) return kernel;
-  // A fast kernel in float32 is better than plain loops in bfloat16.
-  if (const std::optional<KernelSpec> wide = WidenedSpec(spec)) {
-    if (auto kernel = CreateIn(*tiers, *wide, first, last_fast))
-      return MakeWidened(spec, std::move(kernel));
-  }
-  if (auto kernel = CreateIn(*tiers, spec, std::min(first, kReference), last)) return kernel;
+  std::unique_ptr<Kernel> kernel;
+  const auto build = [&kernel, &spec](Choice choice) {
+    kernel = std::move(choice.plan).Build();
+    // A system that refuses memory for generated code leaves the spec to the next tier.
+    if (kernel == nullptr) return false;
+    kernel->set_tier(choice.tier);
+    if (choice.wide.has_value()) kernel = MakeWidened(spec, std::move(kernel));
+    return true;
+  };
+  if (VisitChoices(*tiers, spec, static_cast<int>(fastest), static_cast<int>(slowest), build))
+    return kernel;
   return absl::UnimplementedError(absl::StrCat(
       spec.name, ": no kernel of ", spec.op, " takes these types and shapes: ", SpecString(spec)));
 }
 
-namespace {
-
-struct Acceptance {
-  KernelTier tier = KernelTier::kReference;
-  bool widened = false;
-};
-
-// What CreateKernel would return; nullopt if it would fail.
-std::optional<Acceptance> FindAcceptance(const KernelSpec& spec, KernelTier fastest,
-                                         KernelTier slowest) {
-  const Tiers* tiers = FindTiers(spec.op);
-  if (tiers == nullptr) return std::nullopt;
-  const int first = static_cast<int>(fastest), last = static_cast<int>(slowest);
-  const int last_fast = std::max(last, kReference + 1);
-  if (const auto tier = AcceptingTierIn(*tiers, spec, first, last_fast)) return Acceptance{*tier};
-  if (const std::optional<KernelSpec> wide = WidenedSpec(spec)) {
-    if (const auto tier = AcceptingTierIn(*tiers, *wide, first, last_fast))
-      return Acceptance{*tier, true};
-  }
-  const auto tier = AcceptingTierIn(*tiers, spec, std::min(first, kReference), last);
-  return tier.has_value() ? std::optional<Acceptance>(Acceptance{*tier}) : std::nullopt;
-}
-
-}  // namespace
-
 std::optional<KernelTier> AcceptingTier(const KernelSpec& spec, KernelTier fastest,
                                         KernelTier slowest) {
-  const std::optional<Acceptance> found = FindAcceptance(spec, fastest, slowest);
-  return found.has_value() ? std::optional<KernelTier>(found->tier) : std::nullopt;
+  const std::optional<Choice> choice = FirstChoice(spec, fastest, slowest);
+  return choice.has_value() ? std::optional<KernelTier>(choice->tier) : std::nullopt;
 }
 
 bool Accepts(const KernelSpec& spec, KernelTier fastest, KernelTier slowest) {
-  return FindAcceptance(spec, fastest, slowest).has_value();
+  return FirstChoice(spec, fastest, slowest).has_value();
 }
 
 bool AcceptsUnwidened(const KernelSpec& spec, KernelTier fastest, KernelTier slowest) {
-  const std::optional<Acceptance> found = FindAcceptance(spec, fastest, slowest);
-  return found.has_value() && !found->widened;
+  const std::optional<Choice> choice = FirstChoice(spec, fastest, slowest);
+  return choice.has_value() && !choice->wide.has_value();
 }
 
 absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<const Array> inputs,

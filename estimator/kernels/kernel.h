@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,10 +28,10 @@ namespace estimator {
 
 // How convolutions, and matrix products of f32, are computed (RunConfig.conv_algorithm).
 enum class ConvAlgorithm {
-  // By the rules of the kernels: where it is faster, convolutions by Winograd's algorithm, and both by
-  // three products of bf16. In f32, errors are at most 1e-4 of the result's root mean square, and with
-  // compute_dtype bf16 at most 1e-3 for filters of 5x5 (winograd/winograd.h). For convolutions of bf16 see
-  // bfloat16/winograd.h.
+  // By the rules of the kernels: where it is faster, convolutions by Winograd's algorithm, and both
+  // by three products of bf16. In f32, errors are at most 1e-4 of the result's root mean square,
+  // and with compute_dtype bf16 at most 1e-3 for filters of 5x5 (winograd/winograd.h). For
+  // convolutions of bf16 see bfloat16/winograd.h.
   kAuto,
   kDirect,  // neither of the two: the rounding error of a plain sum
   kWinograd,  // Winograd wherever a kernel supports the shape, even where it is slower; no three products
@@ -110,21 +111,51 @@ class Kernel {
   std::optional<KernelTier> tier_;
 };
 
-// Returns null if the tier does not support the spec (its dtypes, its layout). Then the next slower
-// tier is asked.
-using KernelFactory = std::function<std::unique_ptr<Kernel>(const KernelSpec&)>;
-// True if the factory of the same registration would return a kernel. Cheaper than building one.
-using KernelPredicate = std::function<bool(const KernelSpec&)>;
+// What a factory answers for a spec: null if it does not accept the spec, else how the kernel is
+// built. So passes can ask what is accepted without building: some kernels generate code or
+// allocate.
+class KernelPlan {
+ public:
+  using Builder = std::function<std::unique_ptr<Kernel>()>;
+
+  KernelPlan() = default;
+  KernelPlan(std::nullptr_t) {}
+  //   build: a function without arguments. It returns null only if the system refuses something
+  //   that the spec does not show.
+  template <typename Build,
+            typename = std::enable_if_t<std::is_invocable_r_v<std::unique_ptr<Kernel>, Build&>>>
+  KernelPlan(Build build) : build_(std::move(build)) {}
+  // A kernel that the factory has built already.
+  template <typename T, typename = std::enable_if_t<std::is_convertible_v<T*, Kernel*>>>
+  KernelPlan(std::unique_ptr<T> kernel) : kernel_(std::move(kernel)) {}
+
+  explicit operator bool() const { return build_ != nullptr || kernel_ != nullptr; }
+  bool operator==(std::nullptr_t) const { return !*this; }
+
+  // Builds the kernel. REQUIRES: not null.
+  std::unique_ptr<Kernel> Build() && { return kernel_ ? std::move(kernel_) : build_(); }
+  operator std::unique_ptr<Kernel>() && { return *this ? std::move(*this).Build() : nullptr; }
+  operator std::shared_ptr<Kernel>() && { return *this ? std::move(*this).Build() : nullptr; }
+
+ private:
+  Builder build_;
+  std::unique_ptr<Kernel> kernel_;
+};
+
+// Accepts a spec, or returns null if the tier does not support it (its dtypes, its layout). Then
+// the next slower tier is asked.
+using KernelFactory = std::function<KernelPlan(const KernelSpec&)>;
 
 // A kernel from a function, for ops that need no other state.
-std::unique_ptr<Kernel> MakeKernel(std::function<absl::Status(const KernelArgs&)> run,
-                                   size_t scratch_bytes = 0, int alias_input = -1);
+//   alias_input: the input that output 0 may overwrite, or -1.
+KernelPlan MakeKernel(std::function<absl::Status(const KernelArgs&)> run, size_t scratch_bytes = 0,
+                      int alias_input = -1);
 
 // EST_REGISTER_KERNEL calls this before main. REQUIRES: (op, tier) is not registered yet.
-//   accepts: null: Accepts asks the factory by building a kernel. Give it where building is
-//   expensive.
-bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory,
-                    KernelPredicate accepts = nullptr);
+bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory);
+// For an op whose result has no rounding (a move, a comparison, a search): one kernel defines the
+// result and is the fast one too.
+bool RegisterExactKernel(absl::string_view op, const KernelFactory& factory);
 bool HasKernel(absl::string_view op, KernelTier tier = KernelTier::kReference);
 std::vector<std::string> RegisteredKernels(KernelTier tier);  // sorted op names
 
@@ -135,8 +166,8 @@ std::vector<std::string> RegisteredKernels(KernelTier tier);  // sorted op names
 absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec,
                                                      KernelTier fastest = KernelTier::kNative,
                                                      KernelTier slowest = KernelTier::kReference);
-// The tier of the kernel that CreateKernel would return; nullopt if it would fail. So a pass can
-// ask without building.
+// The tier of the kernel that CreateKernel would return; nullopt if it would fail. This and the
+// next two functions build no kernel.
 std::optional<KernelTier> AcceptingTier(const KernelSpec& spec, KernelTier fastest,
                                         KernelTier slowest = KernelTier::kReference);
 // Whether CreateKernel would return a kernel.
@@ -156,13 +187,15 @@ absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<
                                              KernelTier fastest, const StepContext& step = {});
 
 // EST_REGISTER_KERNEL("Relu", KernelTier::kReference, [](const KernelSpec& spec) { ... });
-// A fourth argument is the predicate.
+// EST_REGISTER_EXACT_KERNEL("Tile", MakeTile);
 // The library that does this needs alwayslink = True.
-#define EST_REGISTER_KERNEL(...) EST_REGISTER_KERNEL_AT(__COUNTER__, __VA_ARGS__)
-#define EST_REGISTER_KERNEL_AT(counter, ...) EST_REGISTER_KERNEL_AT2(counter, __VA_ARGS__)
-#define EST_REGISTER_KERNEL_AT2(counter, ...)                      \
+#define EST_REGISTER_KERNEL(...) EST_CALL_BEFORE_MAIN(__COUNTER__, RegisterKernel, __VA_ARGS__)
+#define EST_REGISTER_EXACT_KERNEL(...) \
+  EST_CALL_BEFORE_MAIN(__COUNTER__, RegisterExactKernel, __VA_ARGS__)
+#define EST_CALL_BEFORE_MAIN(counter, ...) EST_CALL_BEFORE_MAIN2(counter, __VA_ARGS__)
+#define EST_CALL_BEFORE_MAIN2(counter, function, ...)              \
   [[maybe_unused]] static const bool kernel_registered_##counter = \
-      ::estimator::RegisterKernel(__VA_ARGS__)
+      ::estimator::function(__VA_ARGS__)
 
 }  // namespace estimator
 

@@ -88,32 +88,31 @@ TEST(KernelRegistry, AKernelKnowsItsTier) {
   const auto reference = CreateKernel(Spec("TestAdd", {1, 2}));
   ASSERT_TRUE(reference.ok());
   EXPECT_EQ((*reference)->tier(), KernelTier::kReference);
-  EXPECT_EQ(MakeKernel([](const KernelArgs&) { return absl::OkStatus(); })->tier(), std::nullopt);
+  EXPECT_EQ(MakeKernel([](const KernelArgs&) { return absl::OkStatus(); }).Build()->tier(),
+            std::nullopt);
 }
 
 int num_built = 0;
-EST_REGISTER_KERNEL(
-    "TestPredicate", KernelTier::kNative,
-    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
-      if (spec.inputs[0].shape.rank() != 1) return nullptr;
-      ++num_built;
-      return AddFactory(20)(spec);
-    },
-    [](const KernelSpec& spec) { return spec.inputs[0].shape.rank() == 1; });
-EST_REGISTER_KERNEL("TestPredicate", KernelTier::kReference, AddFactory(1));
+EST_REGISTER_KERNEL("TestPlan", KernelTier::kNative, [](const KernelSpec& spec) -> KernelPlan {
+  if (spec.inputs[0].shape.rank() != 1) return nullptr;
+  return [spec]() -> std::unique_ptr<Kernel> {
+    ++num_built;
+    return AddFactory(20)(spec);
+  };
+});
+EST_REGISTER_KERNEL("TestPlan", KernelTier::kReference, AddFactory(1));
 
-TEST(KernelRegistry, AcceptsAsksThePredicateWithoutBuilding) {
+TEST(KernelRegistry, AcceptsPlansWithoutBuilding) {
   num_built = 0;
-  EXPECT_EQ(AcceptingTier(Spec("TestPredicate", {2}), KernelTier::kNative), KernelTier::kNative);
-  EXPECT_TRUE(Accepts(Spec("TestPredicate", {2}), KernelTier::kNative, KernelTier::kNative));
+  EXPECT_EQ(AcceptingTier(Spec("TestPlan", {2}), KernelTier::kNative), KernelTier::kNative);
+  EXPECT_TRUE(Accepts(Spec("TestPlan", {2}), KernelTier::kNative, KernelTier::kNative));
   EXPECT_EQ(num_built, 0);
-  EXPECT_EQ((*CreateKernel(Spec("TestPredicate", {2})))->tier(), KernelTier::kNative);
+  EXPECT_EQ((*CreateKernel(Spec("TestPlan", {2})))->tier(), KernelTier::kNative);
   EXPECT_EQ(num_built, 1);
-  EXPECT_EQ((*CreateKernel(Spec("TestPredicate", {1, 2})))->tier(), KernelTier::kReference);
+  EXPECT_EQ((*CreateKernel(Spec("TestPlan", {1, 2})))->tier(), KernelTier::kReference);
   EXPECT_EQ(num_built, 1);
 }
 
-// A factory without a predicate is asked by building.
 TEST(KernelRegistry, ATierBelowTheSlowestIsNotAsked) {
   const KernelSpec matrix = Spec("TestAdd", {1, 2});
   EXPECT_TRUE(Accepts(matrix, KernelTier::kNative));

@@ -1,7 +1,7 @@
-// Measures the rules of kernel_rules.h for convolutions: the kernel that a program takes against every
-// other one, in f32 and bf16, for the shapes of common networks, each as the best of several alternating
-// runs. Exits with 1 if a program takes a kernel that is slower than the best one by more than 5 %.
-// gemm/gemm_benchmark.cc does the same for matrix products.
+// Measures the rules of kernel_rules.h for convolutions: the kernel that a program takes against
+// every other one, in f32 and bf16, for the shapes of common networks, each as the best of several
+// alternating runs. Exits with 1 if a program takes a kernel that is slower than the best one by
+// more than 5 %. gemm/gemm_benchmark.cc does the same for matrix products.
 //
 //   bazel run //estimator/kernels:native_tier_benchmark
 #include <algorithm>
@@ -19,8 +19,8 @@
 #include "estimator/kernels/bfloat16/kernels.h"
 #include "estimator/kernels/bfloat16/winograd_kernels.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/kernel_list.h"
 #include "estimator/kernels/layout.h"
-#include "estimator/kernels/native_tier.h"
 #include "estimator/kernels/widened.h"
 #include "estimator/kernels/winograd/first_layer.h"
 #include "estimator/kernels/winograd/kernels.h"
@@ -49,8 +49,8 @@ const Case kCases[] = {
     {32, 14, 40, 40, 5},   {128, 14, 10, 20, 5},   {32, 28, 12, 12, 5},   {128, 14, 20, 20, 5},
     {32, 28, 1, 20, 5},    {32, 32, 3, 32, 5},     {8, 14, 20, 50, 5},    {2, 14, 72, 72, 3},
 };
-// Runs of each kernel. A choice that looks wrong after kRuns runs is judged after kMostRuns: the fastest of
-// seven runs varies by more than 5 %.
+// Runs of each kernel. A choice that looks wrong after kRuns runs is judged after kMostRuns: the
+// fastest of seven runs varies by more than 5 %.
 constexpr int kRuns = 7, kMostRuns = 42;
 
 // A convolution with bias, relu and a 2x2 max pool.
@@ -79,17 +79,17 @@ const Block kBlocks[] = {
     {128, 28, 1, 3, 5, "SAME"},    {32, 64, 4, 17, 3, "SAME"},   {128, 32, 3, 12, 7, "SAME"},
 };
 
-using Factory = std::unique_ptr<Kernel> (*)(const KernelSpec& spec);
+using Factory = KernelPlan (*)(const KernelSpec& spec);
 // The factories of the forward pass and of both gradients.
 using Factories = std::array<Factory, 3>;
 
-std::unique_ptr<Kernel> MakeOneDnn(const KernelSpec& spec) {
+KernelPlan MakeOneDnn(const KernelSpec& spec) {
   auto kernel = CreateKernel(spec, KernelTier::kOneDnn, KernelTier::kOneDnn);
   return kernel.ok() && !IsWidened(**kernel) ? *std::move(kernel) : nullptr;
 }
 
 // What a program takes.
-std::unique_ptr<Kernel> MakeFastest(const KernelSpec& spec) {
+KernelPlan MakeFastest(const KernelSpec& spec) {
   auto kernel = CreateKernel(spec, KernelTier::kNative, KernelTier::kFused);
   return kernel.ok() ? *std::move(kernel) : nullptr;
 }
@@ -101,12 +101,15 @@ struct Candidate {
 const Candidate kCandidates[] = {
     {"oneDNN", {MakeOneDnn, MakeOneDnn, MakeOneDnn}},
     {"Winograd",
-     {winograd::MakeConvolution, winograd::MakeInputGradient, winograd::MakeFilterGradient}},
+     {FromConvSpec<winograd::MakeConvolution>, FromConvSpec<winograd::MakeInputGradient>,
+      FromConvSpec<winograd::MakeFilterGradient>}},
     {"bf16 tiles",
-     {bfloat16::MakeConvolution, bfloat16::MakeInputGradient, bfloat16::MakeFilterGradient}},
+     {FromConvSpec<bfloat16::MakeConvolution>, FromConvSpec<bfloat16::MakeInputGradient>,
+      FromConvSpec<bfloat16::MakeFilterGradient>}},
     {"bf16 Winograd",
-     {bfloat16::MakeWinogradConvolution, bfloat16::MakeWinogradInputGradient,
-      bfloat16::MakeWinogradFilterGradient}},
+     {FromConvSpec<bfloat16::MakeWinogradConvolution>,
+      FromConvSpec<bfloat16::MakeWinogradInputGradient>,
+      FromConvSpec<bfloat16::MakeWinogradFilterGradient>}},
     {"other",
      {MakeFastest, MakeFastest, MakeFastest}},  // measured only if programs take none of the above
 };
@@ -129,16 +132,16 @@ CandidateNumber ChosenOf(const KernelSpec& spec, bool has_onednn) {
   }
 }
 
-// Memory on huge pages, as programs have it: small arrays are not on huge pages, and kernels that use much scratch
-// memory take up to twice as long without.
+// Memory on huge pages, as programs have it: small arrays are not on huge pages, and kernels that
+// use much scratch memory take up to twice as long without.
 Array HugePages(size_t bytes) {
   constexpr size_t kHugePage = size_t{2} << 20;
   const size_t pages = std::max<size_t>((bytes + kHugePage - 1) / kHugePage, 1);
   return Array(DType::kUint8, Shape{static_cast<int64_t>(pages * kHugePage)});
 }
 
-// The operands of a spec. All kernels of a spec use the same, because the addresses of arrays alone can change the
-// time of a kernel by a quarter.
+// The operands of a spec. All kernels of a spec use the same, because the addresses of arrays alone
+// can change the time of a kernel by a quarter.
 struct Operands {
   std::vector<Array> memory;
   std::vector<const void*> inputs;
@@ -183,8 +186,7 @@ std::shared_ptr<Operands> MakeOperands(const KernelSpec& spec) {
 }
 
 // Null without a kernel.
-std::unique_ptr<Bench> MakeBench(std::shared_ptr<Operands> operands,
-                                 std::unique_ptr<Kernel> kernel) {
+std::unique_ptr<Bench> MakeBench(std::shared_ptr<Operands> operands, KernelPlan kernel) {
   if (kernel == nullptr) return nullptr;
   auto bench = std::make_unique<Bench>();
   bench->kernel = std::move(kernel);
@@ -314,8 +316,8 @@ std::vector<KernelSpec> BlockOpsOf(const Block& b) {
   return ops;
 }
 
-// Prints the row of a block: the forward pass and a step of training. Returns whether a program that trains
-// takes the faster kernels.
+// Prints the row of a block: the forward pass and a step of training. Returns whether a program
+// that trains takes the faster kernels.
 bool MeasureBlock(const Block& block) {
   std::vector<std::unique_ptr<Bench>> parts, fused;
   const auto complete = [](KernelSpec spec, ConvAlgorithm algorithm) {

@@ -47,12 +47,16 @@ class PreparingKernel final : public Kernel, public PreparedInput {
         inner_bytes_((functions_.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment) {}
 
   absl::Status Run(const KernelArgs& args) override {
+    if (functions_.run_without_copy) return functions_.run_without_copy(args);
     void* const prepared = static_cast<char*>(args.scratch) + inner_bytes_;
     functions_.prepare(args.inputs[static_cast<size_t>(functions_.input)], prepared);
     return functions_.run(args, prepared);
   }
   // The copy comes after the scratch of `run`.
-  size_t scratch_bytes() const override { return inner_bytes_ + functions_.prepared_bytes; }
+  size_t scratch_bytes() const override {
+    return functions_.run_without_copy ? functions_.scratch_bytes
+                                       : inner_bytes_ + functions_.prepared_bytes;
+  }
 
   int prepared_input() const override { return functions_.input; }
   size_t prepared_bytes() const override { return functions_.prepared_bytes; }
@@ -85,8 +89,9 @@ std::unique_ptr<Kernel> MakeRunPrepared(std::shared_ptr<Kernel> kernel) {
   return std::make_unique<RunPreparedKernel>(std::move(kernel));
 }
 
-std::unique_ptr<Kernel> MakePreparingKernel(PreparingFunctions functions) {
-  return std::make_unique<PreparingKernel>(std::move(functions));
+KernelPlan MakePreparingKernel(PreparingFunctions functions) {
+  return
+      [functions = std::move(functions)] { return std::make_unique<PreparingKernel>(functions); };
 }
 
 }  // namespace estimator

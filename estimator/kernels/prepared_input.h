@@ -1,9 +1,9 @@
-// PreparedInput: for kernels that copy one of their inputs, usually a filter, into a layout of their
-// own before they compute.
+// PreparedInput: for kernels that copy one of their inputs, usually a filter, into a layout of
+// their own before they compute.
 //
-// If the input does not change from step to step, one copy serves many steps. So a program can split
-// such a kernel into two: MakePrepare writes the copy, and MakeRunPrepared reads it. Prepare and
-// RunPrepared together give the same bits as Run.
+// If the input does not change from step to step, one copy serves many steps. So a program can
+// split such a kernel into two: MakePrepare writes the copy, and MakeRunPrepared reads it. Prepare
+// and RunPrepared together give the same bits as Run.
 #ifndef ESTIMATOR_KERNELS_PREPARED_INPUT_H_
 #define ESTIMATOR_KERNELS_PREPARED_INPUT_H_
 
@@ -40,7 +40,8 @@ std::unique_ptr<Kernel> MakePrepare(std::shared_ptr<PreparedInput> kernel);
 // REQUIRES: PreparedInputOf(kernel) is not null.
 std::unique_ptr<Kernel> MakeRunPrepared(std::shared_ptr<Kernel> kernel);
 
-// A kernel with a prepared input from two functions. Its Run keeps the copy in scratch.
+// A kernel with a prepared input from functions. Its Run keeps the copy in scratch, unless there is
+// a function that needs no copy.
 struct PreparingFunctions {
   int input = 0;
   size_t prepared_bytes = 0;
@@ -48,8 +49,10 @@ struct PreparingFunctions {
   // scratch_bytes: its scratch memory.  prepared: what `prepare` has written.
   std::function<absl::Status(const KernelArgs& args, const void* prepared)> run;
   size_t scratch_bytes = 0;
+  // Null, or Run: it copies parts of the input while they are in the cache.
+  std::function<absl::Status(const KernelArgs& args)> run_without_copy = nullptr;
 };
-std::unique_ptr<Kernel> MakePreparingKernel(PreparingFunctions functions);
+KernelPlan MakePreparingKernel(PreparingFunctions functions);
 
 }  // namespace estimator
 

@@ -165,7 +165,8 @@ TEST(PreparedInput, MatrixProductsGiveTheSameInTwoParts) {
   EXPECT_TRUE(difference.empty() || difference == "whole") << difference;
 }
 
-// By a kernel of bfloat16/ where the CPU has the instructions; otherwise by that of f32 on widened operands.
+// By a kernel of bfloat16/ where the CPU has the instructions; otherwise by that of f32 on widened
+// operands.
 TEST(PreparedInput, ConvolutionsOfBfloat16GiveTheSameInTwoParts) {
   const std::vector<Array> inputs = {RandomArray({2, 9, 9, 32}, 1).Cast(DType::kBfloat16),
                                      RandomArray({3, 3, 32, 32}, 2).Cast(DType::kBfloat16)};

@@ -17,12 +17,12 @@ namespace {
 
 thread_local bool scope_active = false;
 
-// Whether a value differs between the shards, is the same on all, or is the same because it was
+// Whether a value differs between the replicas, is the same on all, or is the same because it was
 // summed over all.
 enum class Spread { kDiffers, kSame, kSameBySum };
 
-// Whether a node's value differs between shards even if its inputs are the same. Being stateful is
-// no criterion: a variable has the same value on all shards, and a check returns its input.
+// Whether a node's value differs between replicas even if its inputs are the same. Being stateful
+// is no criterion: a variable has the same value on all replicas, and a check returns its input.
 bool IsSourceOfDifferences(const Node& node) {
   return node.op() == "Placeholder" || node.op() == "ReplicaId" || node.attrs().has("seed");
 }
@@ -42,8 +42,8 @@ std::vector<Spread> SpreadOfNodes(const Graph& graph) {
       }
     }
     if (graph.gradient_nodes().count(node.get()) > 0 || IsSourceOfDifferences(*node)) {
-      // A gradient is one shard's part of the sum, even if all parts are equal, and even if it was
-      // computed from sums in the model or from the gradients of such sums.
+      // A gradient is one replica's part of the sum, even if all parts are equal, and even if it
+      // was computed from sums in the model or from the gradients of such sums.
       of = Spread::kDiffers;
     } else if (node->op() == "CrossReplicaSum") {
       const bool over_all = node->input(1).shape().num_elements() == 0;
@@ -75,10 +75,10 @@ CrossShardScope::~CrossShardScope() { scope_active = previous_; }
 bool CrossShardScope::Active() { return scope_active; }
 
 bool WrapsBareOptimizers() {
-  return ReplicaScope::Current().num_shards > 1 && !CrossShardScope::Active();
+  return ReplicaScope::Current().num_replicas > 1 && !CrossShardScope::Active();
 }
 
-Tensor ScaleLossForShards(const Tensor& loss, Reduction reduction, int64_t group_size) {
+Tensor ScaleLossForReplicas(const Tensor& loss, Reduction reduction, int64_t group_size) {
   if (reduction != Reduction::kMean && reduction != Reduction::kSum) {
     return GraphFor({loss}).Fail(absl::InvalidArgumentError(
         "CrossShardOptimizer: the reduction must be Reduction::kMean or Reduction::kSum"));
@@ -87,7 +87,7 @@ Tensor ScaleLossForShards(const Tensor& loss, Reduction reduction, int64_t group
   return Multiply(loss, 1.0 / static_cast<double>(group_size), "loss_of_shard");
 }
 
-std::vector<train::GradientAndVariable> SumGradientsOverShards(
+std::vector<train::GradientAndVariable> SumGradientsOverReplicas(
     const std::vector<train::GradientAndVariable>& grads_and_vars,
     const std::vector<std::vector<int64_t>>& groups) {
   std::vector<train::GradientAndVariable> summed = grads_and_vars;
@@ -106,22 +106,22 @@ std::vector<train::GradientAndVariable> SumGradientsNotYetSummed(
     if (!pair.gradient.valid()) continue;
     if (spread.empty()) spread = SpreadOfNodes(*pair.gradient.graph());
     if (spread[static_cast<size_t>(pair.gradient.node()->id())] == Spread::kSameBySum) continue;
-    pair = SumGradientsOverShards({pair})[0];
+    pair = SumGradientsOverReplicas({pair})[0];
     ReplicaScope::NoteSummedBareOptimizer();
   }
   return result;
 }
 
-absl::Status CheckGradientsAreSummed(const Graph& graph, int num_shards,
+absl::Status CheckGradientsAreSummed(const Graph& graph, int num_replicas,
                                      absl::Span<const Operation> operations) {
-  if (num_shards <= 1) return absl::OkStatus();
+  if (num_replicas <= 1) return absl::OkStatus();
   const bool any_sum =
       std::any_of(graph.nodes().begin(), graph.nodes().end(),
                   [](const auto& node) { return node->op() == "CrossReplicaSum"; });
   if (!any_sum) {
     return absl::InvalidArgumentError(
-        absl::StrCat("no gradient is summed over the ", num_shards,
-                     " shards, so each would train its own model; build train_op with an "
+        absl::StrCat("no gradient is summed over the ", num_replicas,
+                     " replicas, so each would train its own model; build train_op with an "
                      "optimizer's Minimize or ApplyGradients, "
                      "or with tpu::CrossShardOptimizer"));
   }
@@ -138,9 +138,9 @@ absl::Status CheckGradientsAreSummed(const Graph& graph, int num_shards,
   }
   if (names.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "train_op keeps gradients of one shard in ", JoinSome(names, 5),
-      ": they are not summed over the ", num_shards,
-      " shards, which share their variables. Apply CrossReplicaSum to them first; an optimizer "
+      "train_op keeps gradients of one replica in ", JoinSome(names, 5),
+      ": they are not summed over the ", num_replicas,
+      " replicas, which share their variables. Apply CrossReplicaSum to them first; an optimizer "
       "outside of tpu::CrossShardOptimizer does not sum a gradient again"));
 }
 

@@ -20,7 +20,7 @@
 namespace estimator {
 namespace {
 
-// A random op of the user's own: what has a seed draws other numbers on each shard.
+// A random op of the user's own: what has a seed draws other numbers on each replica.
 EST_REGISTER_OP({.name = "Noise",
                  .num_inputs = 1,
                  .shape = [](const ShapeContext& c) -> absl::StatusOr<std::vector<TensorSpec>> {
@@ -92,7 +92,7 @@ TEST_F(CrossShardTest, AStatefulOpThatPassesItsInputThroughChangesNothing) {
   EXPECT_FALSE(IsSummed(AddOp("Checked", {CrossReplicaSum(gradient)})));
 }
 
-TEST_F(CrossShardTest, WhatKeepsGradientsOfOneShardIsNamed) {
+TEST_F(CrossShardTest, WhatKeepsGradientsOfOneReplicaIsNamed) {
   const Variable local = GetVariable("local", {2}, {.local = true}),
                  kept = GetVariable("kept", {2});
   const Tensor gradient = Gradient(ReduceSum(w_ * x_)), sum = CrossReplicaSum(gradient);
@@ -102,13 +102,13 @@ TEST_F(CrossShardTest, WhatKeepsGradientsOfOneShardIsNamed) {
       << "a value of the features' is the model's own affair";
   const Operation updates = Group({AssignAdd(kept, gradient), Assign(w_, w_ - sum * gradient)});
   const absl::Status status = CheckGradientsAreSummed(graph_, 4, {updates});
-  EXPECT_THAT(status, ErrorHas("in 'kept', 'w': they are not summed over the 4 shards"));
+  EXPECT_THAT(status, ErrorHas("in 'kept', 'w': they are not summed over the 4 replicas"));
   EST_EXPECT_OK(CheckGradientsAreSummed(graph_, 1, {updates}));
 }
 
 // As batch normalization's averages of images that were moved along their gradients; a model may
 // group them with its train_op itself.
-TEST_F(CrossShardTest, UpdateOpsMayKeepGradientsOfOneShardWhereverTheyAreRun) {
+TEST_F(CrossShardTest, UpdateOpsMayKeepGradientsOfOneReplicaWhereverTheyAreRun) {
   const Variable average = GetVariable("average", {2}), kept = GetVariable("kept", {2});
   const Tensor gradient = Gradient(ReduceSum(w_ * x_)), sum = CrossReplicaSum(gradient);
   graph_.update_ops().push_back(Assign(average, gradient));

@@ -1,4 +1,4 @@
-// Reduction: how the elements of a loss, or the gradients of the shards, become one value.
+// Reduction: how the elements of a loss, or the gradients of the replicas, become one value.
 #ifndef ESTIMATOR_NN_REDUCTION_H_
 #define ESTIMATOR_NN_REDUCTION_H_
 

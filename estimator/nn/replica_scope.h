@@ -5,12 +5,12 @@
 namespace estimator {
 
 struct Replicas {
-  int num_shards = 1;            // replicas that run the graph in step
+  int num_replicas = 1;          // that run the graph in step
   bool dense_gradients = false;  // no updates of single rows: as on a TPU, be it one replica
 };
 
 // Whoever calls model_fn puts this around the call. While it lives, the models that this thread
-// builds run on `replicas`: optimizers sum their gradients over the shards.
+// builds run on `replicas`: optimizers sum their gradients over the replicas.
 class ReplicaScope {
  public:
   explicit ReplicaScope(const Replicas& replicas);

@@ -6,16 +6,16 @@ namespace estimator {
 namespace {
 
 TEST(ReplicaScopeTest, TheInnermostScopeCounts) {
-  EXPECT_EQ(ReplicaScope::Current().num_shards, 1);
+  EXPECT_EQ(ReplicaScope::Current().num_replicas, 1);
   EXPECT_FALSE(ReplicaScope::Current().dense_gradients);
-  const ReplicaScope outer({.num_shards = 8, .dense_gradients = true});
+  const ReplicaScope outer({.num_replicas = 8, .dense_gradients = true});
   {
-    const ReplicaScope inner({.num_shards = 2});
-    EXPECT_EQ(ReplicaScope::Current().num_shards, 2);
+    const ReplicaScope inner({.num_replicas = 2});
+    EXPECT_EQ(ReplicaScope::Current().num_replicas, 2);
     ReplicaScope::NoteSummedBareOptimizer();
     EXPECT_TRUE(inner.summed_bare_optimizer());
   }
-  EXPECT_EQ(ReplicaScope::Current().num_shards, 8);
+  EXPECT_EQ(ReplicaScope::Current().num_replicas, 8);
   EXPECT_TRUE(ReplicaScope::Current().dense_gradients);
   EXPECT_FALSE(outer.summed_bare_optimizer());
 }

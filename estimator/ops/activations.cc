@@ -14,24 +14,12 @@
 namespace estimator {
 namespace {
 
-using Tensors = std::vector<Tensor>;
-
-Tensor Output(const Node& node, const Tensors& grads) {
-  return Tensor(grads[0].graph(), const_cast<Node*>(&node), 0);
-}
-
 // Registers an activation whose gradient op reads its input: Grad(gradient, x).
 bool RegisterByFeatures(const char* name, const char* grad_name, GradientFn grad_gradient) {
-  RegisterOp({.name = name,
-              .num_inputs = 1,
-              .shape = SameFloating,
-              .gradient = [grad_name](const Node& node, const Tensors& grads) -> Tensors {
-                return {AddOp(grad_name, {grads[0], node.input(0)}, node.attrs())};
-              }});
-  return RegisterOp({.name = grad_name,
-                     .num_inputs = 2,
-                     .shape = SameFloating,
-                     .gradient = std::move(grad_gradient)});
+  RegisterOp(name, SameFloating, [grad_name](const Node& node, const Tensors& grads) -> Tensors {
+    return {AddOp(grad_name, {grads[0], node.input(0)}, node.attrs())};
+  });
+  return RegisterOp(grad_name, SameFloating, std::move(grad_gradient));
 }
 
 // Registers a piecewise linear activation: its gradient op is linear in the first operand, and its
@@ -45,39 +33,27 @@ bool RegisterPiecewise(const char* name, const char* grad_name) {
 
 // Registers an activation whose gradient op reads its output: Grad(gradient, y).
 bool RegisterByOutputs(const char* name, const char* grad_name) {
-  RegisterOp({.name = name,
-              .num_inputs = 1,
-              .shape = SameFloating,
-              .gradient = [grad_name](const Node& node, const Tensors& grads) -> Tensors {
-                return {AddOp(grad_name, {grads[0], Output(node, grads)})};
-              }});
+  RegisterOp(name, SameFloating, [grad_name](const Node& node, const Tensors& grads) -> Tensors {
+    return {AddOp(grad_name, {grads[0], ResultOf(node)})};
+  });
   return RegisterOp(
-      {.name = grad_name,
-       .num_inputs = 2,
-       .shape = SameFloating,
-       .gradient = [grad_name](const Node& node, const Tensors& grads) -> Tensors {
-         const Tensor &gradient = node.input(0), &y = node.input(1);
-         return {AddOp(grad_name, {grads[0], y}), Where(Less(y, 0), grads[0] * gradient, 0)};
-       }});
+      grad_name, SameFloating, [grad_name](const Node& node, const Tensors& grads) -> Tensors {
+        const Tensor &gradient = node.input(0), &y = node.input(1);
+        return {AddOp(grad_name, {grads[0], y}), Where(Less(y, 0), grads[0] * gradient, 0)};
+      });
 }
 
 // Registers sigmoid or tanh, whose gradient op has the operands in the other order:
 // Grad(y, gradient). second(y) = d(Grad / gradient) / dy.
 bool RegisterSigmoidal(const char* name, const char* grad_name, Tensor (*second)(const Tensor& y)) {
-  RegisterOp({.name = name,
-              .num_inputs = 1,
-              .shape = SameFloating,
-              .gradient = [grad_name](const Node& node, const Tensors& grads) -> Tensors {
-                return {AddOp(grad_name, {Output(node, grads), grads[0]})};
-              }});
-  return RegisterOp(
-      {.name = grad_name,
-       .num_inputs = 2,
-       .shape = SameFloating,
-       .gradient = [grad_name, second](const Node& node, const Tensors& grads) -> Tensors {
-         const Tensor &y = node.input(0), &gradient = node.input(1);
-         return {grads[0] * gradient * second(y), AddOp(grad_name, {y, grads[0]})};
-       }});
+  RegisterOp(name, SameFloating, [grad_name](const Node& node, const Tensors& grads) -> Tensors {
+    return {AddOp(grad_name, {ResultOf(node), grads[0]})};
+  });
+  return RegisterOp(grad_name, SameFloating,
+                    [grad_name, second](const Node& node, const Tensors& grads) -> Tensors {
+                      const Tensor &y = node.input(0), &gradient = node.input(1);
+                      return {grads[0] * gradient * second(y), AddOp(grad_name, {y, grads[0]})};
+                    });
 }
 
 [[maybe_unused]] const bool registered[] = {

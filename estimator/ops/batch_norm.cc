@@ -18,8 +18,6 @@
 namespace estimator {
 namespace {
 
-using Tensors = std::vector<Tensor>;
-
 // The dtype of scale, offset and moments for an input of dtype x.
 DType ParameterType(DType x) { return x == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
 
@@ -49,7 +47,7 @@ absl::Status CheckInput(const TensorSpec& x, absl::string_view what) {
 }
 
 // x, scale, offset, mean, variance -> y, batch_mean, batch_variance, reserve_space_1 to 3.
-absl::StatusOr<std::vector<TensorSpec>> ForwardShape(const ShapeContext& c) {
+OutputSpecs ForwardShape(const ShapeContext& c) {
   const TensorSpec& x = c.input(0);
   EST_RETURN_IF_ERROR(CheckFormat(c.attrs));
   EST_RETURN_IF_ERROR(CheckInput(x, "x"));
@@ -67,7 +65,7 @@ absl::StatusOr<std::vector<TensorSpec>> ForwardShape(const ShapeContext& c) {
 
 // y_backprop, x, scale, reserve_space_1 to 3 -> x_backprop, scale_backprop, offset_backprop,
 // reserve_space_4 and 5 (empty).
-absl::StatusOr<std::vector<TensorSpec>> BackwardShape(const ShapeContext& c) {
+OutputSpecs BackwardShape(const ShapeContext& c) {
   const TensorSpec& x = c.input(1);
   EST_RETURN_IF_ERROR(CheckFormat(c.attrs));
   EST_RETURN_IF_ERROR(CheckInput(x, "x"));
@@ -79,27 +77,24 @@ absl::StatusOr<std::vector<TensorSpec>> BackwardShape(const ShapeContext& c) {
   return std::vector<TensorSpec>{x, channel, channel, {channel.dtype, {0}}, {channel.dtype, {0}}};
 }
 
-EST_REGISTER_OP({.name = "FusedBatchNormV3",
-                 .num_inputs = 5,
-                 .shape = ForwardShape,
-                 // Gradients of batch_mean and batch_variance are dropped, as in TensorFlow: they
-                 // feed moving averages.
-                 .gradient = [](const Node& node, const Tensors& grads) -> Tensors {
-                   if (!grads[0].valid()) return {};
-                   Graph* const graph = grads[0].graph();
-                   const auto output = [&](int i) {
-                     return Tensor(graph, const_cast<Node*>(&node), i);
-                   };
-                   const bool training = node.attrs().b("is_training");
-                   const Tensors d = AddOpN("FusedBatchNormGradV3", 5,
-                                            {grads[0], node.input(0), node.input(1),
-                                             training ? output(3) : node.input(3),
-                                             training ? output(4) : node.input(4), output(5)},
-                                            {{"epsilon", node.attrs().f("epsilon")},
-                                             {"is_training", training},
-                                             {"data_format", node.attrs().s("data_format")}});
-                   return {d[0], d[1], d[2], Tensor(), Tensor()};
-                 }});
+EST_REGISTER_OP(
+    "FusedBatchNormV3", ForwardShape,
+    // Gradients of batch_mean and batch_variance are dropped, as in TensorFlow: they feed moving
+    // averages.
+    [](const Node& node, const Tensors& grads) -> Tensors {
+      if (!grads[0].valid()) return {};
+      Graph* const graph = grads[0].graph();
+      const auto output = [&](int i) { return Tensor(graph, const_cast<Node*>(&node), i); };
+      const bool training = node.attrs().b("is_training");
+      const Tensors d =
+          AddOpN("FusedBatchNormGradV3", 5,
+                 {grads[0], node.input(0), node.input(1), training ? output(3) : node.input(3),
+                  training ? output(4) : node.input(4), output(5)},
+                 {{"epsilon", node.attrs().f("epsilon")},
+                  {"is_training", training},
+                  {"data_format", node.attrs().s("data_format")}});
+      return {d[0], d[1], d[2], Tensor(), Tensor()};
+    });
 
 // The gradient op, built from ops that can be differentiated. In training the moments depend on x.
 // Source: TF 2.15 nn_grad._BatchNormGrad.
@@ -144,10 +139,7 @@ Tensors BackwardGradient(const Node& node, const Tensors& grads) {
   return result;
 }
 
-EST_REGISTER_OP({.name = "FusedBatchNormGradV3",
-                 .num_inputs = 6,
-                 .shape = BackwardShape,
-                 .gradient = BackwardGradient});
+EST_REGISTER_OP("FusedBatchNormGradV3", BackwardShape, BackwardGradient);
 
 }  // namespace
 

@@ -31,7 +31,7 @@ absl::Status CheckChannels(const ShapeContext& c, absl::string_view what) {
       absl::StrCat(what, " has rank ", x.shape.rank(), ", expected 2 or more"));
 }
 
-absl::StatusOr<std::vector<TensorSpec>> BiasAddShape(const ShapeContext& c) {
+OutputSpecs BiasAddShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckChannels(c, "input"));
   EST_RETURN_IF_ERROR(CheckSameDType(c));
   EST_RETURN_IF_ERROR(CheckRank(c.input(1), 1, "bias"));
@@ -43,23 +43,18 @@ absl::StatusOr<std::vector<TensorSpec>> BiasAddShape(const ShapeContext& c) {
   return std::vector<TensorSpec>{c.input(0)};
 }
 
-EST_REGISTER_OP({.name = "BiasAdd",
-                 .num_inputs = 2,
-                 .shape = BiasAddShape,
-                 .gradient = [](const Node&,
-                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-                   return {grads[0], BiasAddGrad(grads[0])};
-                 }});
-EST_REGISTER_OP({.name = "BiasAddGrad",
-                 .num_inputs = 1,
-                 .shape = [](const ShapeContext& c) -> absl::StatusOr<std::vector<TensorSpec>> {
-                   EST_RETURN_IF_ERROR(CheckChannels(c, "out_backprop"));
-                   return std::vector<TensorSpec>{{c.input(0).dtype, {c.input(0).shape.dim(-1)}}};
-                 },
-                 .gradient = [](const Node& node,
-                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-                   return {BroadcastTo(grads[0], node.input(0).shape())};
-                 }});
+EST_REGISTER_OP("BiasAdd", BiasAddShape, [](const Node&, const Tensors& grads) -> Tensors {
+  return {grads[0], BiasAddGrad(grads[0])};
+});
+EST_REGISTER_OP(
+    "BiasAddGrad",
+    [](const ShapeContext& c) -> OutputSpecs {
+      EST_RETURN_IF_ERROR(CheckChannels(c, "out_backprop"));
+      return std::vector<TensorSpec>{{c.input(0).dtype, {c.input(0).shape.dim(-1)}}};
+    },
+    [](const Node& node, const Tensors& grads) -> Tensors {
+      return {BroadcastTo(grads[0], node.input(0).shape())};
+    });
 
 }  // namespace
 

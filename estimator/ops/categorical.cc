@@ -32,11 +32,7 @@ OutputSpecs MultinomialRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{dtype, {logits.shape.dim(0), num_samples}}};
 }
 
-EST_REGISTER_OP({.name = "Multinomial",
-                 .num_inputs = 2,
-                 .shape = MultinomialRule,
-                 .not_differentiable = true,
-                 .stateful = true});
+EST_REGISTER_OP("Multinomial", MultinomialRule);
 
 }  // namespace
 

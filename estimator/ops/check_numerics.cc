@@ -14,19 +14,17 @@ namespace {
 
 // Stateful, so that no pass folds or removes it: the check matters even if the value is known.
 EST_REGISTER_OP(
-    {.name = "CheckNumerics",
-     .num_inputs = 1,
-     .shape = [](const ShapeContext& context) -> absl::StatusOr<std::vector<TensorSpec>> {
-       EST_RETURN_IF_ERROR(CheckFloating(context.input(0), "x"));
-       return std::vector<TensorSpec>{context.input(0)};
-     },
-     .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-       return {CheckNumerics(
-           grads[0],
-           absl::StrCat("Not a number (NaN) or infinity (Inf) values detected in gradient. ",
-                        node.attrs().s("message")))};
-     },
-     .stateful = true});
+    "CheckNumerics",
+    [](const ShapeContext& context) -> OutputSpecs {
+      EST_RETURN_IF_ERROR(CheckFloating(context.input(0), "x"));
+      return std::vector<TensorSpec>{context.input(0)};
+    },
+    [](const Node& node, const Tensors& grads) -> Tensors {
+      return {CheckNumerics(
+          grads[0],
+          absl::StrCat("Not a number (NaN) or infinity (Inf) values detected in gradient. ",
+                       node.attrs().s("message")))};
+    });
 
 }  // namespace
 

@@ -50,7 +50,7 @@ TEST_F(CheckNumericsTest, WhatIsNotFiniteFailsTheStepAndIsNamed) {
 TEST_F(CheckNumericsTest, AConstantIsCheckedToo) {
   const auto value = testing::Eval(CheckNumerics(Constant(nan_), "a constant"));
   EXPECT_THAT(value, ErrorHas("Tensor had NaN values"));
-  EXPECT_TRUE(CheckNumerics(Constant(1.0f), "a constant").node()->def().stateful);
+  EXPECT_TRUE(CheckNumerics(Constant(1.0f), "a constant").node()->rules().stateful);
 }
 
 TEST_F(CheckNumericsTest, GradientsAreChecked) {

@@ -11,19 +11,17 @@ namespace estimator {
 namespace {
 
 // Stateful, so that no pass folds or removes it: the check matters even if the value is known.
-EST_REGISTER_OP({.name = "CheckRange",
-                 .num_inputs = 1,
-                 .shape =
-                     [](const ShapeContext& context) -> absl::StatusOr<std::vector<TensorSpec>> {
-                   const DType dtype = context.input(0).dtype;
-                   if (dtype == DType::kString || dtype == DType::kBool) {
-                     return absl::InvalidArgumentError(
-                         absl::StrCat(context.attrs.s("what"), " must be numbers"));
-                   }
-                   return std::vector<TensorSpec>{context.input(0)};
-                 },
-                 .gradient = [](const Node&, const std::vector<Tensor>& grads) { return grads; },
-                 .stateful = true});
+EST_REGISTER_OP(
+    "CheckRange",
+    [](const ShapeContext& context) -> OutputSpecs {
+      const DType dtype = context.input(0).dtype;
+      if (dtype == DType::kString || dtype == DType::kBool) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(context.attrs.s("what"), " must be numbers"));
+      }
+      return std::vector<TensorSpec>{context.input(0)};
+    },
+    [](const Node&, const Tensors& grads) { return grads; });
 
 }  // namespace
 

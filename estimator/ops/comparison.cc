@@ -23,39 +23,24 @@ OutputSpecs LogicRule(const ShapeContext& context) {
   return context.num_inputs() == 1 ? SameAsInput(context) : BroadcastToBoolRule(context);
 }
 
-EST_REGISTER_OP(
-    {.name = "Equal", .num_inputs = 2, .shape = BroadcastToBoolRule, .not_differentiable = true});
-EST_REGISTER_OP({.name = "NotEqual",
-                 .num_inputs = 2,
-                 .shape = BroadcastToBoolRule,
-                 .not_differentiable = true});
-EST_REGISTER_OP({.name = "Less", .num_inputs = 2, .shape = OrderRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "LessEqual", .num_inputs = 2, .shape = OrderRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "Greater", .num_inputs = 2, .shape = OrderRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "GreaterEqual", .num_inputs = 2, .shape = OrderRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "LogicalAnd", .num_inputs = 2, .shape = LogicRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "LogicalOr", .num_inputs = 2, .shape = LogicRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "LogicalNot", .num_inputs = 1, .shape = LogicRule, .not_differentiable = true});
-
 }  // namespace
 
-#define EST_COMPARISON(op)                                        \
+#define EST_COMPARISON(op, rule)                                  \
+  EST_REGISTER_OP(#op, rule);                                     \
   Tensor op(const Operand& x, const Operand& y, StringArg name) { \
     return AddOp(#op, {x.Resolve(y), y.Resolve(x)}, {}, name);    \
   }
-EST_COMPARISON(Equal)
-EST_COMPARISON(NotEqual)
-EST_COMPARISON(Less)
-EST_COMPARISON(LessEqual)
-EST_COMPARISON(Greater)
-EST_COMPARISON(GreaterEqual)
+EST_COMPARISON(Equal, BroadcastToBoolRule)
+EST_COMPARISON(NotEqual, BroadcastToBoolRule)
+EST_COMPARISON(Less, OrderRule)
+EST_COMPARISON(LessEqual, OrderRule)
+EST_COMPARISON(Greater, OrderRule)
+EST_COMPARISON(GreaterEqual, OrderRule)
 #undef EST_COMPARISON
+
+EST_REGISTER_OP("LogicalAnd", LogicRule);
+EST_REGISTER_OP("LogicalOr", LogicRule);
+EST_REGISTER_OP("LogicalNot", LogicRule);
 
 Tensor LogicalAnd(const Tensor& x, const Tensor& y, StringArg name) {
   return AddOp("LogicalAnd", {x, y}, {}, name);

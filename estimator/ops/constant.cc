@@ -105,33 +105,22 @@ OutputSpecs RangeRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape{static_cast<int64_t>(size)}}};
 }
 
-EST_REGISTER_OP({.name = "Const", .num_inputs = 0, .shape = ConstRule, .not_differentiable = true});
-EST_REGISTER_OP({.name = "Placeholder",
-                 .num_inputs = 0,
-                 .shape = PlaceholderRule,
-                 .not_differentiable = true,
-                 .stateful = true});
-EST_REGISTER_OP({.name = "Fill",
-                 .num_inputs = 2,
-                 .shape = FillRule,
-                 .gradient = [](const Node&,
-                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-                   const Tensor& grad = grads[0];
-                   std::vector<int64_t> axes;
-                   for (int axis = 0; axis < grad.rank(); ++axis) axes.push_back(axis);
-                   return {Tensor(), OpBuilder("Sum", "Sum")
-                                         .Input(grad)
-                                         .Ints("reduction_indices", axes)
-                                         .Attr("keep_dims", false)
-                                         .Build()};
-                 }});
-EST_REGISTER_OP(
-    {.name = "LinSpace", .num_inputs = 3, .shape = LinSpaceRule, .not_differentiable = true});
-EST_REGISTER_OP({.name = "Range", .num_inputs = 3, .shape = RangeRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "ZerosLike", .num_inputs = 1, .shape = SameAsInput, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "OnesLike", .num_inputs = 1, .shape = SameAsInput, .not_differentiable = true});
+EST_REGISTER_OP("Const", ConstRule);
+EST_REGISTER_OP("Placeholder", PlaceholderRule);
+EST_REGISTER_OP("Fill", FillRule, [](const Node&, const Tensors& grads) -> Tensors {
+  const Tensor& grad = grads[0];
+  std::vector<int64_t> axes;
+  for (int axis = 0; axis < grad.rank(); ++axis) axes.push_back(axis);
+  return {Tensor(), OpBuilder("Sum", "Sum")
+                        .Input(grad)
+                        .Ints("reduction_indices", axes)
+                        .Attr("keep_dims", false)
+                        .Build()};
+});
+EST_REGISTER_OP("LinSpace", LinSpaceRule);
+EST_REGISTER_OP("Range", RangeRule);
+EST_REGISTER_OP("ZerosLike", SameAsInput);
+EST_REGISTER_OP("OnesLike", SameAsInput);
 
 Tensor Filled(const Shape& shape, DType dtype, double number, absl::string_view name) {
   Graph& graph = Graph::Current();

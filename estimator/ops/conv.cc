@@ -53,7 +53,7 @@ Tensor FilterGradient(const Family& family, const Tensor& x, const Shape& filter
   return AddOp(family.filter, {x, sizes, out_backprop}, attrs, name);
 }
 
-absl::StatusOr<std::vector<TensorSpec>> ForwardShape(const ShapeContext& c, const Family& family) {
+OutputSpecs ForwardShape(const ShapeContext& c, const Family& family) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input"));
   EST_RETURN_IF_ERROR(CheckSameDType(c));
   EST_ASSIGN_OR_RETURN(const ConvGeometry g, MakeConvGeometry(c.attrs, c.input(0).shape,
@@ -61,8 +61,7 @@ absl::StatusOr<std::vector<TensorSpec>> ForwardShape(const ShapeContext& c, cons
   return std::vector<TensorSpec>{{c.input(0).dtype, g.output()}};
 }
 
-absl::StatusOr<std::vector<TensorSpec>> InputGradientShape(const ShapeContext& c,
-                                                           const Family& family) {
+OutputSpecs InputGradientShape(const ShapeContext& c, const Family& family) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.ConstantInts(0));
   const Shape input(sizes);
   EST_RETURN_IF_ERROR(CheckFloating(c.input(1), "filter"));
@@ -77,8 +76,7 @@ absl::StatusOr<std::vector<TensorSpec>> InputGradientShape(const ShapeContext& c
   return std::vector<TensorSpec>{{c.input(1).dtype, input}};
 }
 
-absl::StatusOr<std::vector<TensorSpec>> FilterGradientShape(const ShapeContext& c,
-                                                            const Family& family) {
+OutputSpecs FilterGradientShape(const ShapeContext& c, const Family& family) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.ConstantInts(1));
   const Shape filter(sizes);
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input"));
@@ -93,36 +91,28 @@ absl::StatusOr<std::vector<TensorSpec>> FilterGradientShape(const ShapeContext& 
 
 // Each of the three ops is linear in both of its operands, so its gradients are the other two.
 bool RegisterFamily(const Family& family) {
-  RegisterOp({.name = family.forward,
-              .num_inputs = 2,
-              .shape = [&family](const ShapeContext& c) { return ForwardShape(c, family); },
-              .gradient = [&family](const Node& node,
-                                    const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-                const Tensor &x = node.input(0), &filter = node.input(1);
-                return {InputGradient(family, x.shape(), filter, grads[0], node.attrs()),
-                        FilterGradient(family, x, filter.shape(), grads[0], node.attrs())};
-              }});
-  RegisterOp({.name = family.input,
-              .num_inputs = 3,
-              .shape = [&family](const ShapeContext& c) { return InputGradientShape(c, family); },
-              .gradient = [&family](const Node& node,
-                                    const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-                const Tensor &filter = node.input(1), &out_backprop = node.input(2);
-                return {
-                    Tensor(),
-                    FilterGradient(family, grads[0], filter.shape(), out_backprop, node.attrs()),
-                    Forward(family, grads[0], filter, node.attrs())};
-              }});
+  RegisterOp(
+      family.forward, [&family](const ShapeContext& c) { return ForwardShape(c, family); },
+      [&family](const Node& node, const Tensors& grads) -> Tensors {
+        const Tensor &x = node.input(0), &filter = node.input(1);
+        return {InputGradient(family, x.shape(), filter, grads[0], node.attrs()),
+                FilterGradient(family, x, filter.shape(), grads[0], node.attrs())};
+      });
+  RegisterOp(
+      family.input, [&family](const ShapeContext& c) { return InputGradientShape(c, family); },
+      [&family](const Node& node, const Tensors& grads) -> Tensors {
+        const Tensor &filter = node.input(1), &out_backprop = node.input(2);
+        return {Tensor(),
+                FilterGradient(family, grads[0], filter.shape(), out_backprop, node.attrs()),
+                Forward(family, grads[0], filter, node.attrs())};
+      });
   return RegisterOp(
-      {.name = family.filter,
-       .num_inputs = 3,
-       .shape = [&family](const ShapeContext& c) { return FilterGradientShape(c, family); },
-       .gradient = [&family](const Node& node,
-                             const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-         const Tensor &x = node.input(0), &out_backprop = node.input(2);
-         return {InputGradient(family, x.shape(), grads[0], out_backprop, node.attrs()), Tensor(),
-                 Forward(family, x, grads[0], node.attrs())};
-       }});
+      family.filter, [&family](const ShapeContext& c) { return FilterGradientShape(c, family); },
+      [&family](const Node& node, const Tensors& grads) -> Tensors {
+        const Tensor &x = node.input(0), &out_backprop = node.input(2);
+        return {InputGradient(family, x.shape(), grads[0], out_backprop, node.attrs()), Tensor(),
+                Forward(family, x, grads[0], node.attrs())};
+      });
 }
 
 [[maybe_unused]] const bool conv_registered = RegisterFamily(kConv);

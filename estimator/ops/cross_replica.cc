@@ -14,7 +14,7 @@ namespace estimator {
 namespace {
 
 // The inputs are x and group_assignment, a constant i32 [groups, size]; [0, 0] means all replicas.
-absl::StatusOr<std::vector<TensorSpec>> CrossReplicaSumShape(const ShapeContext& c) {
+OutputSpecs CrossReplicaSumShape(const ShapeContext& c) {
   const DType dtype = c.input(0).dtype;
   if (!IsFloating(dtype) && !IsInteger(dtype)) {
     return absl::InvalidArgumentError(
@@ -33,21 +33,13 @@ absl::StatusOr<std::vector<TensorSpec>> CrossReplicaSumShape(const ShapeContext&
 }
 
 // Both ops are stateful, so that they are never folded: their values depend on the other replicas.
-EST_REGISTER_OP({.name = "CrossReplicaSum",
-                 .num_inputs = 2,
-                 .shape = CrossReplicaSumShape,
-                 .gradient = [](const Node& node,
-                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-                   return {AddOp("CrossReplicaSum", {grads[0], node.input(1)}), Tensor()};
-                 },
-                 .stateful = true});
-EST_REGISTER_OP({.name = "ReplicaId",
-                 .num_inputs = 0,
-                 .shape = [](const ShapeContext&) -> absl::StatusOr<std::vector<TensorSpec>> {
-                   return std::vector<TensorSpec>{{DType::kInt32, {}}};
-                 },
-                 .not_differentiable = true,
-                 .stateful = true});
+EST_REGISTER_OP("CrossReplicaSum", CrossReplicaSumShape,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  return {AddOp("CrossReplicaSum", {grads[0], node.input(1)}), Tensor()};
+                });
+EST_REGISTER_OP("ReplicaId", [](const ShapeContext&) -> OutputSpecs {
+  return std::vector<TensorSpec>{{DType::kInt32, {}}};
+});
 
 }  // namespace
 

@@ -49,7 +49,7 @@ TEST_F(CrossReplicaTest, GradientIsTheSameSum) {
 
 TEST_F(CrossReplicaTest, ASumIsNeverAConstant) {
   // It depends on how many replicas run, even where its input does not.
-  EXPECT_TRUE(CrossReplicaSum(Ones({2})).node()->def().stateful);
+  EXPECT_TRUE(CrossReplicaSum(Ones({2})).node()->rules().stateful);
 }
 
 TEST_F(CrossReplicaTest, ReplicaIdIsThatOfTheStep) {

@@ -25,7 +25,7 @@ std::optional<std::string> HiddenVariable(Graph& graph, const Tensors& inputs,
     const Node* node = tensor.node();
     if (stops.count(tensor) > 0 || !seen.insert(node).second) continue;
     if (trainable.count(node) > 0) return node->name();
-    if (node->def().not_differentiable) continue;
+    if (node->rules().not_differentiable) continue;
     for (const Tensor& input : node->inputs()) pending.push_back(input);
   }
   return std::nullopt;

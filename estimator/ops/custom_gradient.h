@@ -20,8 +20,6 @@ namespace estimator {
 
 namespace internal {
 
-using Tensors = std::vector<Tensor>;
-
 // Calls forward with `inputs`, and gives its outputs the gradient `backward`. Returns the outputs.
 Tensors WithGradient(
     const Tensors& inputs, const std::function<Tensors(const Tensors&)>& forward,
@@ -80,7 +78,6 @@ Tensors CallBackward(const Backward& backward, const Tensors& inputs, const Tens
 template <typename Forward, typename Backward>
 auto CustomGradient(Forward forward, Backward backward) {
   return [forward = std::move(forward), backward = std::move(backward)](const auto&... inputs) {
-    using internal::Tensors;
     using Each = std::index_sequence_for<decltype(inputs)...>;
     using Result =
         decltype(internal::CallWithEach(forward, std::declval<const Tensors&>(), Each()));

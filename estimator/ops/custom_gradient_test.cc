@@ -27,8 +27,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-using Tensors = std::vector<Tensor>;
-
 class CustomGradientTest : public GraphTest {
  protected:
   // The gradient of the sum of y for x.

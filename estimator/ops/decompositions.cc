@@ -26,12 +26,6 @@
 namespace estimator {
 namespace {
 
-using Grads = std::vector<Tensor>;
-
-Tensor Output(const Node& node, int output) {
-  return Tensor(node.input(0).graph(), const_cast<Node*>(&node), output);
-}
-
 // Columns [begin, end) of every matrix.
 Tensor Columns(const Tensor& x, int64_t begin, int64_t end) {
   if (begin == 0 && end == x.dim(-1)) return x;
@@ -49,7 +43,7 @@ Tensor InverseDifferences(const Tensor& x) {
   return SafeReciprocal(ExpandDims(x, -2) - ExpandDims(x, -1));
 }
 
-Grads Unimplemented(const Node& node, absl::string_view why) {
+Tensors Unimplemented(const Node& node, absl::string_view why) {
   return {node.input(0).graph()->Fail(
       absl::UnimplementedError(absl::StrCat(node.name(), ": ", node.op(), " has no gradient ", why,
                                             ", got ", node.input(0).spec().ToString())))};
@@ -79,8 +73,8 @@ Tensor TallQrGradient(const Tensor& q, const Tensor& r, const Tensor& dq, const 
   return MatMul(q, dr + DivideByTransposed(lower, r)) + DivideByTransposed(dq - MatMul(q, qdq), r);
 }
 
-Grads QrGradient(const Node& node, const Grads& grads) {
-  const Tensor &x = node.input(0), q = Output(node, 0), r = Output(node, 1);
+Tensors QrGradient(const Node& node, const Tensors& grads) {
+  const Tensor &x = node.input(0), q = ResultOf(node, 0), r = ResultOf(node, 1);
   const Tensor dq = grads[0].valid() ? grads[0] : ZerosLike(q);
   const Tensor dr = grads[1].valid() ? grads[1] : ZerosLike(r);
   const int64_t rows = x.dim(-2), columns = x.dim(-1);
@@ -94,7 +88,7 @@ Grads QrGradient(const Node& node, const Grads& grads) {
   return {Concat({d_left, MatMul(q, dv)}, -1)};
 }
 
-EST_REGISTER_OP({.name = "Qr", .num_inputs = 1, .shape = QrRule, .gradient = QrGradient});
+EST_REGISTER_OP("Qr", QrRule, QrGradient);
 
 OutputSpecs SvdRule(const ShapeContext& context) {
   const TensorSpec& x = context.input(0);
@@ -141,11 +135,11 @@ Tensor WideSvdGradient(const Svd3& y, const Svd3& d, bool full) {
   return grad + MatMul(MatMul(y.u, MatrixDiag(SafeReciprocal(y.s))), outside);
 }
 
-Grads SvdGradient(const Node& node, const Grads& grads) {
+Tensors SvdGradient(const Node& node, const Tensors& grads) {
   const Tensor& x = node.input(0);
   const int64_t m = x.dim(-2), n = x.dim(-1), rank = std::min(m, n);
   const bool full = node.attrs().b("full_matrices");
-  Svd3 y{Output(node, 0), Output(node, 1), Output(node, 2)};
+  Svd3 y{ResultOf(node, 0), ResultOf(node, 1), ResultOf(node, 2)};
   Svd3 d{grads[0], grads[1], grads[2]};
   if (!node.attrs().b("compute_uv") || (!d.u.valid() && !d.v.valid())) {
     if (!d.s.valid()) return {Tensor()};
@@ -164,7 +158,7 @@ Grads SvdGradient(const Node& node, const Grads& grads) {
   return {TransposeMatrix(WideSvdGradient(y, d, full))};
 }
 
-EST_REGISTER_OP({.name = "Svd", .num_inputs = 1, .shape = SvdRule, .gradient = SvdGradient});
+EST_REGISTER_OP("Svd", SvdRule, SvdGradient);
 
 OutputSpecs SelfAdjointEigRule(const ShapeContext& context) {
   const TensorSpec& x = context.input(0);
@@ -176,10 +170,10 @@ OutputSpecs SelfAdjointEigRule(const ShapeContext& context) {
 }
 
 // The gradient of the lower triangle, which is all that the op reads.
-Grads SelfAdjointEigGradient(const Node& node, const Grads& grads) {
+Tensors SelfAdjointEigGradient(const Node& node, const Tensors& grads) {
   const bool compute_v = node.attrs().b("compute_v");
   if (!grads[0].valid() && !(compute_v && grads[1].valid())) return {Tensor()};
-  SelfAdjointEigResult y{Output(node, 0), Output(node, 1)};
+  SelfAdjointEigResult y{ResultOf(node, 0), ResultOf(node, 1)};
   if (!compute_v) y = SelfAdjointEig(node.input(0));
   Tensor middle = grads[0].valid() ? MatrixDiag(grads[0]) : ZerosLike(y.v);
   if (compute_v && grads[1].valid()) middle += InverseDifferences(y.e) * TMul(y.v, grads[1]);
@@ -187,13 +181,10 @@ Grads SelfAdjointEigGradient(const Node& node, const Grads& grads) {
   return {HalveDiagonal(MatrixBandPart(grad + TransposeMatrix(grad), -1, 0))};
 }
 
-EST_REGISTER_OP({.name = "SelfAdjointEigV2",
-                 .num_inputs = 1,
-                 .shape = SelfAdjointEigRule,
-                 .gradient = SelfAdjointEigGradient});
+EST_REGISTER_OP("SelfAdjointEigV2", SelfAdjointEigRule, SelfAdjointEigGradient);
 
 SelfAdjointEigResult Eig(const Tensor& x, bool compute_v, StringArg name) {
-  const std::vector<Tensor> outputs =
+  const Tensors outputs =
       OpBuilder("SelfAdjointEigV2", name).Input(x).Attr("compute_v", compute_v).BuildN(2);
   return {outputs[0], outputs[1]};
 }
@@ -201,17 +192,17 @@ SelfAdjointEigResult Eig(const Tensor& x, bool compute_v, StringArg name) {
 }  // namespace
 
 QrResult Qr(const Tensor& x, const QrOptions& options) {
-  const std::vector<Tensor> outputs =
+  const Tensors outputs =
       OpBuilder("Qr", options.name).Input(x).Attr("full_matrices", options.full_matrices).BuildN(2);
   return {outputs[0], outputs[1]};
 }
 
 SvdResult Svd(const Tensor& x, const SvdOptions& options) {
-  const std::vector<Tensor> outputs = OpBuilder("Svd", options.name)
-                                          .Input(x)
-                                          .Attr("compute_uv", options.compute_uv)
-                                          .Attr("full_matrices", options.full_matrices)
-                                          .BuildN(3);
+  const Tensors outputs = OpBuilder("Svd", options.name)
+                              .Input(x)
+                              .Attr("compute_uv", options.compute_uv)
+                              .Attr("full_matrices", options.full_matrices)
+                              .BuildN(3);
   return {outputs[0], outputs[1], outputs[2]};
 }
 

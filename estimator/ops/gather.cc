@@ -20,8 +20,6 @@
 namespace estimator {
 namespace {
 
-using Grads = std::vector<Tensor>;
-
 absl::Status CheckIndex(const TensorSpec& spec) {
   if (spec.dtype == DType::kInt32 || spec.dtype == DType::kInt64) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -77,7 +75,7 @@ int64_t SizeOfAxes(const Shape& shape, int begin, int end) {
 // Reshapes params to [B, O, D, I] and indices to [B, N], where each letter combines several axes:
 // batches, axes before `axis`, `axis`, axes after it. The gradient [B, O, N, I] is transposed to
 // [B, N, O, I], added up by index into [B, D, O, I], and transposed back.
-Grads GatherGradient(const Node& node, const Grads& grads) {
+Tensors GatherGradient(const Node& node, const Tensors& grads) {
   const Shape& params = node.input(0).shape();
   const Tensor& indices = node.input(1);
   const auto [batch, axis] = *AxesOf(ShapeContext{node.inputs(), node.attrs()});
@@ -131,7 +129,7 @@ OutputSpecs GatherNdRule(const ShapeContext& context) {
 
 // Indices [n, 1] look up rows, as Gather does, so the gradient remembers its slices. For other
 // shapes TensorFlow's gradient is dense.
-Grads GatherNdGradient(const Node& node, const Grads& grads) {
+Tensors GatherNdGradient(const Node& node, const Tensors& grads) {
   const Shape& params = node.input(0).shape();
   const Tensor& indices = node.input(1);
   if (indices.shape().rank() != 2 || indices.dim(1) != 1)
@@ -182,7 +180,7 @@ OutputSpecs SegmentRule(const ShapeContext& context) {
 }
 
 // A row gets the gradient of its segment. A dropped row, which has a negative id, gets none.
-Grads SegmentGradient(const Node& node, const Grads& grads) {
+Tensors SegmentGradient(const Node& node, const Tensors& grads) {
   const Tensor& data = node.input(0);
   const Tensor& ids = node.input(1);
   const Tensor rows = Gather(grads[0], Maximum(ids, 0));
@@ -193,9 +191,9 @@ Grads SegmentGradient(const Node& node, const Grads& grads) {
 
 // If several rows have the extreme, the gradient is divided evenly among them. A dropped row gets
 // none.
-Grads ExtremeSegmentGradient(const Node& node, const Grads& grads) {
+Tensors ExtremeSegmentGradient(const Node& node, const Tensors& grads) {
   const Tensor &data = node.input(0), &ids = node.input(1);
-  const Tensor extremes(grads[0].graph(), const_cast<Node*>(&node), 0);
+  const Tensor extremes = ResultOf(node);
   Shape aligned = ids.shape();
   while (aligned.rank() < data.rank()) aligned.push_back(1);
   const Tensor kept = Reshape(GreaterEqual(ids, 0), aligned);
@@ -227,44 +225,25 @@ OutputSpecs OneHotRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(2).dtype, Shape(std::move(dims))}};
 }
 
-EST_REGISTER_OP(
-    {.name = "GatherV2", .num_inputs = 3, .shape = GatherRule, .gradient = GatherGradient});
-EST_REGISTER_OP(
-    {.name = "GatherNd", .num_inputs = 2, .shape = GatherNdRule, .gradient = GatherNdGradient});
-EST_REGISTER_OP({.name = "ScatterNd",
-                 .num_inputs = 3,
-                 .shape = ScatterNdRule,
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   return {Tensor(), GatherNd(grads[0], node.input(0)), Tensor()};
-                 }});
-EST_REGISTER_OP({.name = "UnsortedSegmentSum",
-                 .num_inputs = 3,
-                 .shape = SegmentRule,
-                 .gradient = SegmentGradient});
-EST_REGISTER_OP({.name = "UnsortedSegmentMax",
-                 .num_inputs = 3,
-                 .shape = SegmentRule,
-                 .gradient = ExtremeSegmentGradient});
-EST_REGISTER_OP({.name = "UnsortedSegmentMin",
-                 .num_inputs = 3,
-                 .shape = SegmentRule,
-                 .gradient = ExtremeSegmentGradient});
-EST_REGISTER_OP({.name = "TensorScatterUpdate",
-                 .num_inputs = 3,
-                 .shape = TensorScatterRule,
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   const Tensor& indices = node.input(1);
-                   return {TensorScatterUpdate(grads[0], indices, ZerosLike(node.input(2))),
-                           Tensor(), GatherNd(grads[0], indices)};
-                 }});
-EST_REGISTER_OP({.name = "TensorScatterAdd",
-                 .num_inputs = 3,
-                 .shape = TensorScatterRule,
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   return {grads[0], Tensor(), GatherNd(grads[0], node.input(1))};
-                 }});
-EST_REGISTER_OP(
-    {.name = "OneHot", .num_inputs = 4, .shape = OneHotRule, .not_differentiable = true});
+EST_REGISTER_OP("GatherV2", GatherRule, GatherGradient);
+EST_REGISTER_OP("GatherNd", GatherNdRule, GatherNdGradient);
+EST_REGISTER_OP("ScatterNd", ScatterNdRule, [](const Node& node, const Tensors& grads) -> Tensors {
+  return {Tensor(), GatherNd(grads[0], node.input(0)), Tensor()};
+});
+EST_REGISTER_OP("UnsortedSegmentSum", SegmentRule, SegmentGradient);
+EST_REGISTER_OP("UnsortedSegmentMax", SegmentRule, ExtremeSegmentGradient);
+EST_REGISTER_OP("UnsortedSegmentMin", SegmentRule, ExtremeSegmentGradient);
+EST_REGISTER_OP("TensorScatterUpdate", TensorScatterRule,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  const Tensor& indices = node.input(1);
+                  return {TensorScatterUpdate(grads[0], indices, ZerosLike(node.input(2))),
+                          Tensor(), GatherNd(grads[0], indices)};
+                });
+EST_REGISTER_OP("TensorScatterAdd", TensorScatterRule,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  return {grads[0], Tensor(), GatherNd(grads[0], node.input(1))};
+                });
+EST_REGISTER_OP("OneHot", OneHotRule);
 
 }  // namespace
 

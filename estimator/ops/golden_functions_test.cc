@@ -78,63 +78,13 @@ int AxisOf(const GoldenCase& golden) {
 Out LossOutputs(const Tensor& loss) { return {loss, Tensor(loss.graph(), loss.node(), 1)}; }
 
 std::map<std::string, Function> UpdateRules() {
-  return {
-      {"ApplyGradientDescent",
-       [](In in, const GoldenCase&) -> Out { return {ApplyGradientDescent(in[0], in[1], in[2])}; }},
-      {"ApplyMomentum",
-       [](In in, const GoldenCase& g) -> Out {
-         const VarAccum next =
-             ApplyMomentum(in[0], in[1], in[2], in[3], in[4], g.attrs.b("use_nesterov"));
-         return {next.var, next.accum};
-       }},
-      {"ApplyAdam",
-       [](In in, const GoldenCase& g) -> Out {
-         const AdamState next =
-             ApplyAdam({in[0], in[1], in[2]}, {in[3], in[4], in[5], in[6], in[7], in[8]}, in[9],
-                       g.attrs.b("use_nesterov"));
-         return {next.var, next.m, next.v};
-       }},
-      {"ApplyRMSProp",
-       [](In in, const GoldenCase&) -> Out {
-         const RMSPropState next =
-             ApplyRMSProp({in[0], in[1], in[2]}, {in[3], in[4], in[5], in[6]}, in[7]);
-         return {next.var, next.ms, next.mom};
-       }},
-      {"ApplyCenteredRMSProp",
-       [](In in, const GoldenCase&) -> Out {
-         const CenteredRMSPropState next = ApplyCenteredRMSProp(
-             {in[0], in[1], in[2], in[3]}, {in[4], in[5], in[6], in[7]}, in[8]);
-         return {next.var, next.mg, next.ms, next.mom};
-       }},
-      {"ApplyAdagrad",
-       [](In in, const GoldenCase& g) -> Out {
-         const VarAccum next = ApplyAdagrad(in[0], in[1], in[2], in[3], g.attrs.b("update_slots"));
-         return {next.var, next.accum};
-       }},
-      {"ApplyAdadelta",
-       [](In in, const GoldenCase&) -> Out {
-         const AdadeltaState next =
-             ApplyAdadelta({in[0], in[1], in[2]}, in[3], in[4], in[5], in[6]);
-         return {next.var, next.accum, next.accum_update};
-       }},
-      {"ApplyFtrl",
-       [](In in, const GoldenCase&) -> Out {
-         const FtrlState next =
-             ApplyFtrl({in[0], in[1], in[2]}, in[3], {in[4], in[5], in[6], in[7]});
-         return {next.var, next.accum, next.linear};
-       }},
-      {"ApplyFtrlV2",
-       [](In in, const GoldenCase&) -> Out {
-         const FtrlState next =
-             ApplyFtrlV2({in[0], in[1], in[2]}, in[3], {in[4], in[5], in[6], in[8]}, in[7]);
-         return {next.var, next.accum, next.linear};
-       }},
-      {"ApplyProximalAdagrad",
-       [](In in, const GoldenCase&) -> Out {
-         const VarAccum next = ApplyProximalAdagrad(in[0], in[1], in[2], in[3], in[4], in[5]);
-         return {next.var, next.accum};
-       }},
-  };
+  std::map<std::string, Function> rules;
+  for (const UpdateDef& def : UpdateOps()) {
+    rules[std::string(def.op)] = [&def](In in, const GoldenCase& golden) -> Out {
+      return ApplyUpdate(def, in, !def.flag.empty() && golden.attrs.b(def.flag));
+    };
+  }
+  return rules;
 }
 
 Function InOrder(Tensor (*fn)(const Tensor&, int, const SortOptions&), SortDirection direction) {

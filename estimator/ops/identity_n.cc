@@ -6,22 +6,19 @@
 namespace estimator {
 namespace {
 
-absl::StatusOr<std::vector<TensorSpec>> SameAsInputs(const ShapeContext& context) {
+OutputSpecs SameAsInputs(const ShapeContext& context) {
   std::vector<TensorSpec> specs;
   for (const Tensor& input : context.inputs) specs.push_back(input.spec());
   return specs;
 }
 
-std::vector<Tensor> PassThrough(const Node& /*node*/, const std::vector<Tensor>& grads) {
-  return grads;
-}
+Tensors PassThrough(const Node& /*node*/, const Tensors& grads) { return grads; }
 
-EST_REGISTER_OP(
-    {.name = "IdentityN", .num_inputs = -1, .shape = SameAsInputs, .gradient = PassThrough});
+EST_REGISTER_OP("IdentityN", SameAsInputs, PassThrough);
 
 }  // namespace
 
-std::vector<Tensor> IdentityN(const std::vector<Tensor>& inputs, StringArg name) {
+Tensors IdentityN(const Tensors& inputs, StringArg name) {
   return AddOpN("IdentityN", static_cast<int>(inputs.size()), inputs, {}, name);
 }
 

@@ -21,12 +21,6 @@
 namespace estimator {
 namespace {
 
-using Grads = std::vector<Tensor>;
-
-Tensor ResultOf(const Node& node, int output) {
-  return Tensor(node.input(0).graph(), const_cast<Node*>(&node), output);
-}
-
 // [...] -> [..., 1, 1].
 Tensor AsFactor(const Tensor& x) { return Reshape(x, MatrixShape(x.shape(), 1, 1)); }
 
@@ -36,7 +30,7 @@ OutputSpecs SquareRule(const ShapeContext& context) {
 }
 
 // The gradient is symmetric: L^-T (L^T g with half a diagonal, lower triangle) L^-1.
-Grads CholeskyGradient(const Node& node, const Grads& grads) {
+Tensors CholeskyGradient(const Node& node, const Tensors& grads) {
   const Tensor l = ResultOf(node, 0);
   const Tensor middle = MatrixBandPart(HalveDiagonal(TMul(l, grads[0])), -1, 0);
   const auto solve = [&l](const Tensor& x) {
@@ -46,19 +40,14 @@ Grads CholeskyGradient(const Node& node, const Grads& grads) {
   return {(grad + TransposeMatrix(grad)) * 0.5};
 }
 
-EST_REGISTER_OP(
-    {.name = "Cholesky", .num_inputs = 1, .shape = SquareRule, .gradient = CholeskyGradient});
+EST_REGISTER_OP("Cholesky", SquareRule, CholeskyGradient);
 
-EST_REGISTER_OP({.name = "MatrixInverse",
-                 .num_inputs = 1,
-                 .shape = SquareRule,
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   const Tensor y = ResultOf(node, 0);
-                   const bool adjoint = node.attrs().b("adjoint");
-                   const Tensor right =
-                       MatMul(grads[0], y, {.transpose_a = adjoint, .transpose_b = !adjoint});
-                   return {-MatMul(y, right, {.transpose_a = !adjoint})};
-                 }});
+EST_REGISTER_OP("MatrixInverse", SquareRule, [](const Node& node, const Tensors& grads) -> Tensors {
+  const Tensor y = ResultOf(node, 0);
+  const bool adjoint = node.attrs().b("adjoint");
+  const Tensor right = MatMul(grads[0], y, {.transpose_a = adjoint, .transpose_b = !adjoint});
+  return {-MatMul(y, right, {.transpose_a = !adjoint})};
+});
 
 // The checks that all solvers share. `rhs` must have as many rows as `matrix`.
 absl::Status CheckSystem(const ShapeContext& context) {
@@ -92,15 +81,11 @@ Tensor MatrixGradient(const Tensor& grad_b, const Tensor& x, bool adjoint) {
   return -(adjoint ? MulT(x, grad_b) : MulT(grad_b, x));
 }
 
-EST_REGISTER_OP({.name = "MatrixSolve",
-                 .num_inputs = 2,
-                 .shape = SolveRule,
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   const bool adjoint = node.attrs().b("adjoint");
-                   const Tensor grad_b =
-                       MatrixSolve(node.input(0), grads[0], {.adjoint = !adjoint});
-                   return {MatrixGradient(grad_b, ResultOf(node, 0), adjoint), grad_b};
-                 }});
+EST_REGISTER_OP("MatrixSolve", SolveRule, [](const Node& node, const Tensors& grads) -> Tensors {
+  const bool adjoint = node.attrs().b("adjoint");
+  const Tensor grad_b = MatrixSolve(node.input(0), grads[0], {.adjoint = !adjoint});
+  return {MatrixGradient(grad_b, ResultOf(node, 0), adjoint), grad_b};
+});
 
 OutputSpecs TriangularSolveRule(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(CheckSystem(context));
@@ -112,7 +97,7 @@ OutputSpecs TriangularSolveRule(const ShapeContext& context) {
       {context.input(0).dtype, MatrixShape(batch, rhs.dim(-2), rhs.dim(-1))}};
 }
 
-Grads TriangularSolveGradient(const Node& node, const Grads& grads) {
+Tensors TriangularSolveGradient(const Node& node, const Tensors& grads) {
   const Tensor &matrix = node.input(0), &rhs = node.input(1);
   const bool lower = node.attrs().b("lower"), adjoint = node.attrs().b("adjoint");
   const Tensor grad_b =
@@ -122,10 +107,7 @@ Grads TriangularSolveGradient(const Node& node, const Grads& grads) {
   return {SumToShapeOf(grad_a, matrix), SumToShapeOf(grad_b, rhs)};
 }
 
-EST_REGISTER_OP({.name = "MatrixTriangularSolve",
-                 .num_inputs = 2,
-                 .shape = TriangularSolveRule,
-                 .gradient = TriangularSolveGradient});
+EST_REGISTER_OP("MatrixTriangularSolve", TriangularSolveRule, TriangularSolveGradient);
 
 OutputSpecs SolveLsRule(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(CheckSystem(context));
@@ -148,7 +130,7 @@ Tensor GramianCholesky(const Tensor& a, const Tensor& l2, bool tall) {
   return Cholesky(gramian + MatrixDiag(diagonal));
 }
 
-Grads SolveLsGradient(const Node& node, const Grads& grads) {
+Tensors SolveLsGradient(const Node& node, const Tensors& grads) {
   const Tensor &a = node.input(0), &b = node.input(1), &g = grads[0];
   const Tensor x = ResultOf(node, 0);
   if (!node.attrs().b("fast")) {
@@ -169,32 +151,30 @@ Grads SolveLsGradient(const Node& node, const Grads& grads) {
   return {grad_a, grad_b, Tensor()};
 }
 
-EST_REGISTER_OP(
-    {.name = "MatrixSolveLs", .num_inputs = 3, .shape = SolveLsRule, .gradient = SolveLsGradient});
+EST_REGISTER_OP("MatrixSolveLs", SolveLsRule, SolveLsGradient);
 
 EST_REGISTER_OP(
-    {.name = "MatrixDeterminant",
-     .num_inputs = 1,
-     .shape = [](const ShapeContext& context) -> OutputSpecs {
-       EST_RETURN_IF_ERROR(CheckSquareMatrices(context.input(0), "input"));
-       return std::vector<TensorSpec>{{context.input(0).dtype, BatchAxes(context.input(0).shape)}};
-     },
-     .gradient = [](const Node& node, const Grads& grads) -> Grads {
-       return {AsFactor(grads[0] * ResultOf(node, 0)) *
-               MatrixInverse(node.input(0), {.adjoint = true})};
-     }});
+    "MatrixDeterminant",
+    [](const ShapeContext& context) -> OutputSpecs {
+      EST_RETURN_IF_ERROR(CheckSquareMatrices(context.input(0), "input"));
+      return std::vector<TensorSpec>{{context.input(0).dtype, BatchAxes(context.input(0).shape)}};
+    },
+    [](const Node& node, const Tensors& grads) -> Tensors {
+      return {AsFactor(grads[0] * ResultOf(node, 0)) *
+              MatrixInverse(node.input(0), {.adjoint = true})};
+    });
 
-EST_REGISTER_OP({.name = "LogMatrixDeterminant",
-                 .num_inputs = 1,
-                 .shape = [](const ShapeContext& context) -> OutputSpecs {
-                   EST_RETURN_IF_ERROR(CheckSquareMatrices(context.input(0), "input"));
-                   return std::vector<TensorSpec>(
-                       2, {context.input(0).dtype, BatchAxes(context.input(0).shape)});
-                 },
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   if (!grads[1].valid()) return {Tensor()};  // the sign has no gradient
-                   return {AsFactor(grads[1]) * MatrixInverse(node.input(0), {.adjoint = true})};
-                 }});
+EST_REGISTER_OP(
+    "LogMatrixDeterminant",
+    [](const ShapeContext& context) -> OutputSpecs {
+      EST_RETURN_IF_ERROR(CheckSquareMatrices(context.input(0), "input"));
+      return std::vector<TensorSpec>(2,
+                                     {context.input(0).dtype, BatchAxes(context.input(0).shape)});
+    },
+    [](const Node& node, const Tensors& grads) -> Tensors {
+      if (!grads[1].valid()) return {Tensor()};  // the sign has no gradient
+      return {AsFactor(grads[1]) * MatrixInverse(node.input(0), {.adjoint = true})};
+    });
 
 }  // namespace
 
@@ -234,7 +214,7 @@ Tensor MatrixDeterminant(const Tensor& x, StringArg name) {
 }
 
 LogMatrixDeterminantResult LogMatrixDeterminant(const Tensor& x, StringArg name) {
-  const std::vector<Tensor> outputs = OpBuilder("LogMatrixDeterminant", name).Input(x).BuildN(2);
+  const Tensors outputs = OpBuilder("LogMatrixDeterminant", name).Input(x).BuildN(2);
   return {outputs[0], outputs[1]};
 }
 

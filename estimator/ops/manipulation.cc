@@ -16,8 +16,6 @@
 namespace estimator {
 namespace {
 
-using Grads = std::vector<Tensor>;
-
 std::vector<int64_t> ConstantOf(const Node& node, int input) {
   return *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(input);
 }
@@ -40,7 +38,7 @@ OutputSpecs TransposeRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
 
-Grads TransposeGradient(const Node& node, const Grads& grads) {
+Tensors TransposeGradient(const Node& node, const Tensors& grads) {
   const std::vector<int64_t> perm = ConstantOf(node, 1);
   std::vector<int64_t> inverse(perm.size());
   for (size_t i = 0; i < perm.size(); ++i) {
@@ -72,19 +70,19 @@ OutputSpecs ConcatRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, whole}};
 }
 
-Grads ConcatGradient(const Node& node, const Grads& grads) {
+Tensors ConcatGradient(const Node& node, const Tensors& grads) {
   const int n = node.num_inputs() - 1;
   const int axis = static_cast<int>(ConstantOf(node, n)[0]);
   std::vector<int64_t> sizes;
   for (int i = 0; i < n; ++i) sizes.push_back(node.input(i).dim(axis));
-  Grads result = Split(grads[0], sizes, {.axis = axis});
+  Tensors result = Split(grads[0], sizes, {.axis = axis});
   result.emplace_back();
   return result;
 }
 
 // Collects the gradients of the parts, with zeros for a part that is not used.
-Grads WithZeros(const Node& node, const Grads& grads) {
-  Grads all = grads;
+Tensors WithZeros(const Node& node, const Tensors& grads) {
+  Tensors all = grads;
   Graph* graph = nullptr;
   for (const Tensor& grad : grads) graph = grad.valid() ? grad.graph() : graph;
   const GraphScope scope(*graph);
@@ -140,10 +138,10 @@ OutputSpecs SplitVRule(const ShapeContext& context) {
   return SplitParts(whole, axis, sizes);
 }
 
-Grads SplitGradient(const Node& node, const Grads& grads) {
+Tensors SplitGradient(const Node& node, const Tensors& grads) {
   return {Tensor(), Concat(WithZeros(node, grads), static_cast<int>(ConstantOf(node, 0)[0]))};
 }
-Grads SplitVGradient(const Node& node, const Grads& grads) {
+Tensors SplitVGradient(const Node& node, const Tensors& grads) {
   return {Concat(WithZeros(node, grads), static_cast<int>(ConstantOf(node, 2)[0])), Tensor(),
           Tensor()};
 }
@@ -202,7 +200,7 @@ OutputSpecs TileRule(const ShapeContext& context) {
 }
 
 // Splits every axis into (repetitions, elements) and sums over the repetitions.
-Grads TileGradient(const Node& node, const Grads& grads) {
+Tensors TileGradient(const Node& node, const Tensors& grads) {
   const std::vector<int64_t> multiples = ConstantOf(node, 1);
   const Shape& from = node.input(0).shape();
   Shape split;
@@ -215,32 +213,20 @@ Grads TileGradient(const Node& node, const Grads& grads) {
   return {ReduceSum(Reshape(grads[0], split), axes), Tensor()};
 }
 
-EST_REGISTER_OP(
-    {.name = "Transpose", .num_inputs = 2, .shape = TransposeRule, .gradient = TransposeGradient});
-EST_REGISTER_OP(
-    {.name = "ConcatV2", .num_inputs = -1, .shape = ConcatRule, .gradient = ConcatGradient});
-EST_REGISTER_OP({.name = "Split", .num_inputs = 2, .shape = SplitRule, .gradient = SplitGradient});
-EST_REGISTER_OP(
-    {.name = "SplitV", .num_inputs = 3, .shape = SplitVRule, .gradient = SplitVGradient});
-EST_REGISTER_OP({.name = "Pack",
-                 .num_inputs = -1,
-                 .shape = PackRule,
-                 .gradient = [](const Node& node, const Grads& grads) {
-                   return Unstack(grads[0], static_cast<int>(node.attrs().i("axis")));
-                 }});
-EST_REGISTER_OP({.name = "Unpack",
-                 .num_inputs = 1,
-                 .shape = UnpackRule,
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   return {Stack(WithZeros(node, grads), static_cast<int>(node.attrs().i("axis")))};
-                 }});
-EST_REGISTER_OP({.name = "ReverseV2",
-                 .num_inputs = 2,
-                 .shape = ReverseRule,
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   return {Reverse(grads[0], ConstantOf(node, 1)), Tensor()};
-                 }});
-EST_REGISTER_OP({.name = "Tile", .num_inputs = 2, .shape = TileRule, .gradient = TileGradient});
+EST_REGISTER_OP("Transpose", TransposeRule, TransposeGradient);
+EST_REGISTER_OP("ConcatV2", ConcatRule, ConcatGradient);
+EST_REGISTER_OP("Split", SplitRule, SplitGradient);
+EST_REGISTER_OP("SplitV", SplitVRule, SplitVGradient);
+EST_REGISTER_OP("Pack", PackRule, [](const Node& node, const Tensors& grads) {
+  return Unstack(grads[0], static_cast<int>(node.attrs().i("axis")));
+});
+EST_REGISTER_OP("Unpack", UnpackRule, [](const Node& node, const Tensors& grads) -> Tensors {
+  return {Stack(WithZeros(node, grads), static_cast<int>(node.attrs().i("axis")))};
+});
+EST_REGISTER_OP("ReverseV2", ReverseRule, [](const Node& node, const Tensors& grads) -> Tensors {
+  return {Reverse(grads[0], ConstantOf(node, 1)), Tensor()};
+});
+EST_REGISTER_OP("Tile", TileRule, TileGradient);
 
 }  // namespace
 
@@ -252,11 +238,11 @@ Tensor Transpose(const Tensor& x, const std::vector<int64_t>& perm, StringArg na
   return OpBuilder("Transpose", name).Input(x).Ints("perm", axes).Build();
 }
 
-Tensor Concat(const std::vector<Tensor>& inputs, int axis, StringArg name) {
+Tensor Concat(const Tensors& inputs, int axis, StringArg name) {
   return OpBuilder("ConcatV2", name).Inputs(inputs).Int("axis", axis).Build();
 }
 
-std::vector<Tensor> Split(const Tensor& x, int num_splits, const SplitOptions& options) {
+Tensors Split(const Tensor& x, int num_splits, const SplitOptions& options) {
   return OpBuilder("Split", options.name)
       .Int("split_dim", options.axis)
       .Input(x)
@@ -264,8 +250,7 @@ std::vector<Tensor> Split(const Tensor& x, int num_splits, const SplitOptions& o
       .BuildN(num_splits);
 }
 
-std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes,
-                          const SplitOptions& options) {
+Tensors Split(const Tensor& x, const std::vector<int64_t>& sizes, const SplitOptions& options) {
   return OpBuilder("SplitV", options.name)
       .Input(x)
       .Ints("Const", sizes)
@@ -274,21 +259,21 @@ std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes,
       .BuildN(static_cast<int>(sizes.size()));
 }
 
-Tensor Stack(const std::vector<Tensor>& inputs, int axis, StringArg name) {
+Tensor Stack(const Tensors& inputs, int axis, StringArg name) {
   return AddOp("Pack", inputs,
                {{"axis", int64_t{axis}}, {"N", static_cast<int64_t>(inputs.size())}}, name);
 }
 
-std::vector<Tensor> Unstack(const Tensor& x, int axis, StringArg name) {
+Tensors Unstack(const Tensor& x, int axis, StringArg name) {
   const bool in_range = x.valid() && axis >= -x.rank() && axis < x.rank();
   const int64_t num = in_range ? x.dim(axis) : 0;
-  std::vector<Tensor> parts =
+  Tensors parts =
       AddOpN("Unpack", static_cast<int>(num), {x}, {{"axis", int64_t{axis}}, {"num", num}}, name);
   if (in_range) return parts;
   // Model code continues after an error and reads parts[i], but the number of parts is not known
   // here.
   constexpr size_t kEnoughForAnyModel = 256;
-  return std::vector<Tensor>(kEnoughForAnyModel, Tensor(x.graph(), nullptr, 0));
+  return Tensors(kEnoughForAnyModel, Tensor(x.graph(), nullptr, 0));
 }
 
 Tensor Reverse(const Tensor& x, const std::vector<int64_t>& axes, StringArg name) {

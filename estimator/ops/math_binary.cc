@@ -18,8 +18,6 @@
 namespace estimator {
 namespace {
 
-using Grads = std::vector<Tensor>;
-
 OutputSpecs FloatingBroadcastRule(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(CheckFloating(context.input(0)));
   return BroadcastRule(context);
@@ -46,156 +44,84 @@ OutputSpecs AddNRule(const ShapeContext& context) {
   return SameAsInput(context);
 }
 
-// The values that a gradient of a binary op uses: d(out), x, y and out.
-struct Binary {
-  Tensor grad, x, y, out;
-};
-using PartialFn = Tensor (*)(const Binary&);
+// Computes a partial derivative from d(out), x, y and out.
+using PartialFn = Tensor (*)(const Tensor& grad, const Tensor& x, const Tensor& y,
+                             const Tensor& out);
 
-// A gradient function from the two partial derivatives (null: there is none). Each has the
-// broadcast shape, and is then summed to the shape of its operand.
+// A gradient function from the two partial derivatives. Each has the broadcast shape, and is then
+// summed to the shape of its operand.
 GradientFn FromPartials(PartialFn by_x, PartialFn by_y) {
-  return [by_x, by_y](const Node& node, const Grads& grads) {
-    const Binary binary{grads[0], node.input(0), node.input(1),
-                        Tensor(grads[0].graph(), const_cast<Node*>(&node), 0)};
-    Grads result(2);
-    if (by_x != nullptr && GradientWanted(binary.x))
-      result[0] = SumToShapeOf(by_x(binary), binary.x);
-    if (by_y != nullptr && GradientWanted(binary.y))
-      result[1] = SumToShapeOf(by_y(binary), binary.y);
+  return [by_x, by_y](const Node& node, const Tensors& grads) {
+    const Tensor &x = node.input(0), &y = node.input(1), out = ResultOf(node);
+    Tensors result(2);
+    if (GradientWanted(x)) result[0] = SumToShapeOf(by_x(grads[0], x, y, out), x);
+    if (GradientWanted(y)) result[1] = SumToShapeOf(by_y(grads[0], x, y, out), y);
     return result;
   };
 }
 
-Tensor Grad(const Binary& b) { return b.grad; }
-Tensor NegativeGrad(const Binary& b) { return -b.grad; }
-Tensor QuotientByX(const Binary& b) { return b.grad / b.y; }
-Tensor QuotientByY(const Binary& b) { return b.grad * ((-b.x / b.y) / b.y); }
-
-EST_REGISTER_OP({.name = "AddV2",
-                 .num_inputs = 2,
-                 .shape = BroadcastRule,
-                 .gradient = FromPartials(Grad, Grad)});
-EST_REGISTER_OP({.name = "Sub",
-                 .num_inputs = 2,
-                 .shape = BroadcastRule,
-                 .gradient = FromPartials(Grad, NegativeGrad)});
-EST_REGISTER_OP({.name = "Mul",
-                 .num_inputs = 2,
-                 .shape = BroadcastRule,
-                 .gradient = FromPartials([](const Binary& b) { return b.grad * b.y; },
-                                          [](const Binary& b) { return b.x * b.grad; })});
-EST_REGISTER_OP({.name = "RealDiv",
-                 .num_inputs = 2,
-                 .shape = FloatingBroadcastRule,
-                 .gradient = FromPartials(QuotientByX, QuotientByY)});
-EST_REGISTER_OP({.name = "Div",
-                 .num_inputs = 2,
-                 .shape = BroadcastRule,
-                 .gradient = FromPartials(QuotientByX, QuotientByY)});
-EST_REGISTER_OP({.name = "DivNoNan",
-                 .num_inputs = 2,
-                 .shape = FloatingBroadcastRule,
-                 .gradient = FromPartials([](const Binary& b) { return DivideNoNan(b.grad, b.y); },
-                                          [](const Binary& b) {
-                                            return b.grad *
-                                                   DivideNoNan(DivideNoNan(-b.x, b.y), b.y);
-                                          })});
-EST_REGISTER_OP(
-    {.name = "FloorDiv", .num_inputs = 2, .shape = BroadcastRule, .not_differentiable = true});
-EST_REGISTER_OP({.name = "FloorMod",
-                 .num_inputs = 2,
-                 .shape = BroadcastRule,
-                 .gradient = FromPartials(Grad, [](const Binary& b) {
-                   return -b.grad * FloorDiv(b.x, b.y);
-                 })});
-EST_REGISTER_OP({.name = "Maximum",
-                 .num_inputs = 2,
-                 .shape = BroadcastRule,
-                 .gradient = FromPartials(
-                     [](const Binary& b) { return Where(GreaterEqual(b.x, b.y), b.grad, 0); },
-                     [](const Binary& b) { return Where(GreaterEqual(b.x, b.y), 0, b.grad); })});
-EST_REGISTER_OP({.name = "Minimum",
-                 .num_inputs = 2,
-                 .shape = BroadcastRule,
-                 .gradient = FromPartials(
-                     [](const Binary& b) { return Where(LessEqual(b.x, b.y), b.grad, 0); },
-                     [](const Binary& b) { return Where(LessEqual(b.x, b.y), 0, b.grad); })});
-// The derivative by the exponent has log x only if x > 0, as in TensorFlow; otherwise it has 0.
-EST_REGISTER_OP({.name = "Pow",
-                 .num_inputs = 2,
-                 .shape = BroadcastRule,
-                 .gradient = FromPartials(
-                     [](const Binary& b) { return b.grad * b.y * Pow(b.x, b.y - 1); },
-                     [](const Binary& b) {
-                       const Tensor positive = Greater(b.x, 0);
-                       return b.grad * b.out * Where(positive, Log(Where(positive, b.x, 1)), 0);
-                     })});
-EST_REGISTER_OP({.name = "SquaredDifference",
-                 .num_inputs = 2,
-                 .shape = BroadcastRule,
-                 .gradient = FromPartials([](const Binary& b) { return b.grad * 2 * (b.x - b.y); },
-                                          [](const Binary& b) {
-                                            return b.grad * 2 * (b.y - b.x);
-                                          })});
-// x is the first operand here, the ordinate: atan2(y, x).
-EST_REGISTER_OP({.name = "Atan2",
-                 .num_inputs = 2,
-                 .shape = FloatingBroadcastRule,
-                 .gradient = FromPartials(
-                     [](const Binary& b) { return b.grad * (b.y / (Square(b.x) + Square(b.y))); },
-                     [](const Binary& b) {
-                       return b.grad * (-b.x / (Square(b.x) + Square(b.y)));
-                     })});
-// 0 if x is 0, for any y.
-EST_REGISTER_OP(
-    {.name = "Xdivy",
-     .num_inputs = 2,
-     .shape = FloatingBroadcastRule,
-     .gradient = FromPartials([](const Binary& b) { return b.grad * Xdivy(NotZero(b.x), b.y); },
-                              [](const Binary& b) { return b.grad * Xdivy(-b.x, Square(b.y)); })});
-EST_REGISTER_OP(
-    {.name = "Xlogy",
-     .num_inputs = 2,
-     .shape = FloatingBroadcastRule,
-     .gradient = FromPartials([](const Binary& b) { return b.grad * Xlogy(NotZero(b.x), b.y); },
-                              [](const Binary& b) { return b.grad * Xdivy(b.x, b.y); })});
-EST_REGISTER_OP(
-    {.name = "TruncateDiv", .num_inputs = 2, .shape = BroadcastRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "TruncateMod", .num_inputs = 2, .shape = BroadcastRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "BitwiseAnd", .num_inputs = 2, .shape = BitsRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "BitwiseOr", .num_inputs = 2, .shape = BitsRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "BitwiseXor", .num_inputs = 2, .shape = BitsRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "LeftShift", .num_inputs = 2, .shape = BitsRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "RightShift", .num_inputs = 2, .shape = BitsRule, .not_differentiable = true});
-EST_REGISTER_OP({.name = "AddN",
-                 .num_inputs = -1,
-                 .shape = AddNRule,
-                 .gradient = [](const Node& node, const Grads& grads) {
-                   return Grads(static_cast<size_t>(node.num_inputs()), grads[0]);
-                 }});
-
-Tensor BinaryOp(absl::string_view op, const Operand& x, const Operand& y, absl::string_view name) {
-  return AddOp(op, {x.Resolve(y), y.Resolve(x)}, {}, name);
+// The derivative of a power has log x only if x > 0, as in TensorFlow; otherwise it has 0.
+Tensor PowerByExponent(const Tensor& grad, const Tensor& x, const Tensor& power) {
+  const Tensor positive = Greater(x, 0);
+  return grad * power * Where(positive, Log(Where(positive, x, 1)), 0);
 }
+
+EST_REGISTER_OP("AddN", AddNRule, [](const Node& node, const Tensors& grads) {
+  return Tensors(static_cast<size_t>(node.num_inputs()), grads[0]);
+});
 
 }  // namespace
 
-Tensor Add(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("AddV2", x, y, name);
-}
-Tensor Subtract(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("Sub", x, y, name);
-}
-Tensor Multiply(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("Mul", x, y, name);
-}
+// Defines the function, and joins its shape rule and its partial derivatives to the op's row.
+#define EST_BINARY_FUNCTION(function, op, rule, ...)                    \
+  EST_REGISTER_OP(op, rule __VA_OPT__(, ) __VA_ARGS__);                 \
+  Tensor function(const Operand& x, const Operand& y, StringArg name) { \
+    return AddOp(op, {x.Resolve(y), y.Resolve(x)}, {}, name);           \
+  }
+#define EST_PARTIALS(by_x, by_y) FromPartials(EST_PARTIAL(by_x), EST_PARTIAL(by_y))
+#define EST_PARTIAL(expression)                                           \
+  ([]([[maybe_unused]] const Tensor& g, [[maybe_unused]] const Tensor& x, \
+      [[maybe_unused]] const Tensor& y,                                   \
+      [[maybe_unused]] const Tensor& out) { return Tensor(expression); })
+
+// clang-format would take the products for pointers.
+// clang-format off
+EST_REGISTER_OP("RealDiv", FloatingBroadcastRule, EST_PARTIALS(g / y, g * ((-x / y) / y)));
+EST_BINARY_FUNCTION(Add, "AddV2", BroadcastRule, EST_PARTIALS(g, g))
+EST_BINARY_FUNCTION(Subtract, "Sub", BroadcastRule, EST_PARTIALS(g, -g))
+EST_BINARY_FUNCTION(Multiply, "Mul", BroadcastRule, EST_PARTIALS(g * y, x * g))
+EST_BINARY_FUNCTION(TruncateDiv, "Div", BroadcastRule, EST_PARTIALS(g / y, g * ((-x / y) / y)))
+EST_BINARY_FUNCTION(DivideNoNan, "DivNoNan", FloatingBroadcastRule,
+                    EST_PARTIALS(DivideNoNan(g, y), g * DivideNoNan(DivideNoNan(-x, y), y)))
+EST_BINARY_FUNCTION(FloorMod, "FloorMod", BroadcastRule, EST_PARTIALS(g, -g * FloorDiv(x, y)))
+EST_BINARY_FUNCTION(Maximum, "Maximum", BroadcastRule,
+                    EST_PARTIALS(Where(GreaterEqual(x, y), g, 0), Where(GreaterEqual(x, y), 0, g)))
+EST_BINARY_FUNCTION(Minimum, "Minimum", BroadcastRule,
+                    EST_PARTIALS(Where(LessEqual(x, y), g, 0), Where(LessEqual(x, y), 0, g)))
+EST_BINARY_FUNCTION(Pow, "Pow", BroadcastRule,
+                    EST_PARTIALS(g * y * Pow(x, y - 1), PowerByExponent(g, x, out)))
+EST_BINARY_FUNCTION(SquaredDifference, "SquaredDifference", BroadcastRule,
+                    EST_PARTIALS(g * 2 * (x - y), g * 2 * (y - x)))
+// x is the first operand here, the ordinate: atan2(y, x).
+EST_BINARY_FUNCTION(Atan2, "Atan2", FloatingBroadcastRule,
+                    EST_PARTIALS(g * (y / (Square(x) + Square(y))),
+                                 g * (-x / (Square(x) + Square(y)))))
+// 0 if x is 0, for any y.
+EST_BINARY_FUNCTION(Xdivy, "Xdivy", FloatingBroadcastRule,
+                    EST_PARTIALS(g * Xdivy(NotZero(x), y), g * Xdivy(-x, Square(y))))
+EST_BINARY_FUNCTION(Xlogy, "Xlogy", FloatingBroadcastRule,
+                    EST_PARTIALS(g * Xlogy(NotZero(x), y), g * Xdivy(x, y)))
+// clang-format on
+EST_BINARY_FUNCTION(FloorDiv, "FloorDiv", BroadcastRule)
+EST_BINARY_FUNCTION(TruncateMod, "TruncateMod", BroadcastRule)
+EST_BINARY_FUNCTION(BitwiseAnd, "BitwiseAnd", BitsRule)
+EST_BINARY_FUNCTION(BitwiseOr, "BitwiseOr", BitsRule)
+EST_BINARY_FUNCTION(BitwiseXor, "BitwiseXor", BitsRule)
+EST_BINARY_FUNCTION(LeftShift, "LeftShift", BitsRule)
+EST_BINARY_FUNCTION(RightShift, "RightShift", BitsRule)
+#undef EST_BINARY_FUNCTION
+#undef EST_PARTIALS
+#undef EST_PARTIAL
 
 Tensor Divide(const Operand& x, const Operand& y, StringArg name) {
   const Tensor a = x.Resolve(y), b = y.Resolve(x);
@@ -206,62 +132,7 @@ Tensor Divide(const Operand& x, const Operand& y, StringArg name) {
   return AddOp("RealDiv", {Cast(a, real), Cast(b, real)}, {}, name);
 }
 
-Tensor TruncateDiv(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("Div", x, y, name);
-}
-Tensor FloorDiv(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("FloorDiv", x, y, name);
-}
-Tensor FloorMod(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("FloorMod", x, y, name);
-}
-Tensor DivideNoNan(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("DivNoNan", x, y, name);
-}
-Tensor Maximum(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("Maximum", x, y, name);
-}
-Tensor Minimum(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("Minimum", x, y, name);
-}
-Tensor Pow(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("Pow", x, y, name);
-}
-Tensor SquaredDifference(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("SquaredDifference", x, y, name);
-}
-Tensor Atan2(const Operand& y, const Operand& x, StringArg name) {
-  return BinaryOp("Atan2", y, x, name);
-}
-
-Tensor TruncateMod(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("TruncateMod", x, y, name);
-}
-Tensor Xdivy(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("Xdivy", x, y, name);
-}
-Tensor Xlogy(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("Xlogy", x, y, name);
-}
-Tensor BitwiseAnd(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("BitwiseAnd", x, y, name);
-}
-Tensor BitwiseOr(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("BitwiseOr", x, y, name);
-}
-Tensor BitwiseXor(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("BitwiseXor", x, y, name);
-}
-Tensor LeftShift(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("LeftShift", x, y, name);
-}
-Tensor RightShift(const Operand& x, const Operand& y, StringArg name) {
-  return BinaryOp("RightShift", x, y, name);
-}
-
-Tensor AddN(const std::vector<Tensor>& inputs, StringArg name) {
-  return AddOp("AddN", inputs, {}, name);
-}
+Tensor AddN(const Tensors& inputs, StringArg name) { return AddOp("AddN", inputs, {}, name); }
 
 Tensor ClipByValue(const Tensor& x, const Operand& low, const Operand& high, StringArg name) {
   const NameScope scope(name, GraphFor({x}));

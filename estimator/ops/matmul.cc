@@ -42,7 +42,7 @@ absl::Status CheckTypes(const ShapeContext& c) {
   return CheckSameDType(c);
 }
 
-absl::StatusOr<std::vector<TensorSpec>> MatMulShape(const ShapeContext& c) {
+OutputSpecs MatMulShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckTypes(c));
   EST_RETURN_IF_ERROR(CheckRank(c.input(0), 2, "a"));
   EST_RETURN_IF_ERROR(CheckRank(c.input(1), 2, "b"));
@@ -56,7 +56,7 @@ Shape LeadingAxes(const Shape& shape) {
   return Shape(std::vector<int64_t>(shape.dims().begin(), shape.dims().end() - 2));
 }
 
-absl::StatusOr<std::vector<TensorSpec>> BatchMatMulShape(const ShapeContext& c) {
+OutputSpecs BatchMatMulShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckTypes(c));
   for (int i = 0; i < 2; ++i) {
     if (c.input(i).shape.rank() < 2) {
@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<TensorSpec>> BatchMatMulShape(const ShapeContext& c) 
 }
 
 // For out = A B, where A is a or its transpose: dA = g B', dB = A' g.
-std::vector<Tensor> ProductGradient(const Node& node, const Tensor& g, bool ta, bool tb) {
+Tensors ProductGradient(const Node& node, const Tensor& g, bool ta, bool tb) {
   const Tensor &a = node.input(0), &b = node.input(1);
   const absl::string_view op = node.op();
   const Tensor da = ta ? Product(op, b, g, tb, true) : Product(op, g, b, false, !tb);
@@ -82,20 +82,13 @@ std::vector<Tensor> ProductGradient(const Node& node, const Tensor& g, bool ta, 
   return {SumToShapeOf(da, a), SumToShapeOf(db, b)};
 }
 
-EST_REGISTER_OP({.name = "MatMul",
-                 .num_inputs = 2,
-                 .shape = MatMulShape,
-                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) {
-                   return ProductGradient(node, grads[0], node.attrs().b("transpose_a"),
-                                          node.attrs().b("transpose_b"));
-                 }});
-EST_REGISTER_OP({.name = "BatchMatMulV2",
-                 .num_inputs = 2,
-                 .shape = BatchMatMulShape,
-                 .gradient = [](const Node& node, const std::vector<Tensor>& grads) {
-                   return ProductGradient(node, grads[0], node.attrs().b("adj_x"),
-                                          node.attrs().b("adj_y"));
-                 }});
+EST_REGISTER_OP("MatMul", MatMulShape, [](const Node& node, const Tensors& grads) {
+  return ProductGradient(node, grads[0], node.attrs().b("transpose_a"),
+                         node.attrs().b("transpose_b"));
+});
+EST_REGISTER_OP("BatchMatMulV2", BatchMatMulShape, [](const Node& node, const Tensors& grads) {
+  return ProductGradient(node, grads[0], node.attrs().b("adj_x"), node.attrs().b("adj_y"));
+});
 
 }  // namespace
 

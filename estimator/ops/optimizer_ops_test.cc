@@ -49,12 +49,16 @@ TEST_F(OptimizerOpsTest, NewStateMayTakeThePlaceOfTheOld) {
 }
 
 TEST_F(OptimizerOpsTest, AnOperandOfAnotherShapeOrTypeIsNamed) {
-  EXPECT_FALSE(ApplyMomentum(Ones({2}), Ones({2}), C(0.1), Ones({3}), C(0.9)).var.valid());
+  EXPECT_FALSE(ApplyUpdate(*FindUpdateOp("ApplyMomentum"),
+                           {Ones({2}), Ones({2}), C(0.1), Ones({3}), C(0.9)})[0]
+                   .valid());
   EXPECT_EQ(graph_.status().message().substr(0, 39), "ApplyMomentum: grad is [3], expected [2")
       << graph_.status();
   Graph other;
   GraphScope scope(other);
-  EXPECT_FALSE(ApplyGradientDescent(Ones({2}), Constant(0.1), Ones({2})).valid());
+  EXPECT_FALSE(
+      ApplyUpdate(*FindUpdateOp("ApplyGradientDescent"), {Ones({2}), Constant(0.1), Ones({2})})[0]
+          .valid());
   EXPECT_THAT(
       other.status(),
       ErrorIs("ApplyGradientDescent: alpha is float64, var is float32: Cast it (f32 [2] and f64 [] "

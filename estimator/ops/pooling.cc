@@ -32,13 +32,13 @@ absl::StatusOr<Shape> PooledShape(const Attrs& attrs, const Shape& input) {
   return Shape{input.dim(0), windows.rows.output, windows.columns.output, input.dim(3)};
 }
 
-absl::StatusOr<std::vector<TensorSpec>> PoolShape(const ShapeContext& c) {
+OutputSpecs PoolShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input"));
   EST_ASSIGN_OR_RETURN(const Shape pooled, PooledShape(c.attrs, c.input(0).shape));
   return std::vector<TensorSpec>{{c.input(0).dtype, pooled}};
 }
 
-absl::StatusOr<std::vector<TensorSpec>> MaxPoolGradShape(const ShapeContext& c) {
+OutputSpecs MaxPoolGradShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input"));
   EST_RETURN_IF_ERROR(CheckSameDType(c));
   EST_ASSIGN_OR_RETURN(const Shape pooled, PooledShape(c.attrs, c.input(0).shape));
@@ -48,7 +48,7 @@ absl::StatusOr<std::vector<TensorSpec>> MaxPoolGradShape(const ShapeContext& c) 
 }
 
 // From x, y and the gradient of x, gives the gradient at each maximum.
-absl::StatusOr<std::vector<TensorSpec>> MaxPoolGradGradShape(const ShapeContext& c) {
+OutputSpecs MaxPoolGradGradShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input"));
   EST_RETURN_IF_ERROR(CheckSameDType(c));
   EST_ASSIGN_OR_RETURN(const Shape pooled, PooledShape(c.attrs, c.input(0).shape));
@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<TensorSpec>> MaxPoolGradGradShape(const ShapeContext&
   return std::vector<TensorSpec>{c.input(1)};
 }
 
-absl::StatusOr<std::vector<TensorSpec>> AvgPoolGradShape(const ShapeContext& c) {
+OutputSpecs AvgPoolGradShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(1), "grad"));
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, c.ConstantInts(0));
   const Shape input(sizes);
@@ -74,45 +74,30 @@ Tensor AvgPoolGradOf(const Shape& input, const Tensor& grad, const Attrs& attrs,
   return AddOp("AvgPoolGrad", {sizes, grad}, attrs, name);
 }
 
-EST_REGISTER_OP({.name = "MaxPool",
-                 .num_inputs = 1,
-                 .shape = PoolShape,
-                 .gradient = [](const Node& node,
-                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-                   const Tensor y(grads[0].graph(), const_cast<Node*>(&node), 0);
-                   return {AddOp("MaxPoolGrad", {node.input(0), y, grads[0]}, node.attrs())};
-                 }});
+EST_REGISTER_OP("MaxPool", PoolShape, [](const Node& node, const Tensors& grads) -> Tensors {
+  const Tensor y = ResultOf(node);
+  return {AddOp("MaxPoolGrad", {node.input(0), y, grads[0]}, node.attrs())};
+});
 // The gradient op is linear in its last operand and moves its elements to the maxima.
-EST_REGISTER_OP(
-    {.name = "MaxPoolGrad",
-     .num_inputs = 3,
-     .shape = MaxPoolGradShape,
-     .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-       return {Tensor(), Tensor(),
-               AddOp("MaxPoolGradGrad", {node.input(0), node.input(1), grads[0]}, node.attrs())};
-     }});
-EST_REGISTER_OP(
-    {.name = "MaxPoolGradGrad",
-     .num_inputs = 3,
-     .shape = MaxPoolGradGradShape,
-     .gradient = [](const Node& node, const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-       return {Tensor(), Tensor(),
-               AddOp("MaxPoolGrad", {node.input(0), node.input(1), grads[0]}, node.attrs())};
-     }});
-EST_REGISTER_OP({.name = "AvgPool",
-                 .num_inputs = 1,
-                 .shape = PoolShape,
-                 .gradient = [](const Node& node,
-                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-                   return {AvgPoolGradOf(node.input(0).shape(), grads[0], node.attrs())};
-                 }});
-EST_REGISTER_OP({.name = "AvgPoolGrad",
-                 .num_inputs = 2,
-                 .shape = AvgPoolGradShape,
-                 .gradient = [](const Node& node,
-                                const std::vector<Tensor>& grads) -> std::vector<Tensor> {
-                   return {Tensor(), AddOp("AvgPool", {grads[0]}, node.attrs())};
-                 }});
+EST_REGISTER_OP("MaxPoolGrad", MaxPoolGradShape,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  return {Tensor(), Tensor(),
+                          AddOp("MaxPoolGradGrad", {node.input(0), node.input(1), grads[0]},
+                                node.attrs())};
+                });
+EST_REGISTER_OP("MaxPoolGradGrad", MaxPoolGradGradShape,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  return {
+                      Tensor(), Tensor(),
+                      AddOp("MaxPoolGrad", {node.input(0), node.input(1), grads[0]}, node.attrs())};
+                });
+EST_REGISTER_OP("AvgPool", PoolShape, [](const Node& node, const Tensors& grads) -> Tensors {
+  return {AvgPoolGradOf(node.input(0).shape(), grads[0], node.attrs())};
+});
+EST_REGISTER_OP("AvgPoolGrad", AvgPoolGradShape,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  return {Tensor(), AddOp("AvgPool", {grads[0]}, node.attrs())};
+                });
 
 }  // namespace
 

@@ -43,32 +43,12 @@ OutputSpecs UniformIntRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{low.dtype, std::move(shape)}};
 }
 
-EST_REGISTER_OP({.name = "RandomUniform",
-                 .num_inputs = 1,
-                 .shape = FloatingRule,
-                 .not_differentiable = true,
-                 .stateful = true});
-EST_REGISTER_OP({.name = "RandomStandardNormal",
-                 .num_inputs = 1,
-                 .shape = FloatingRule,
-                 .not_differentiable = true,
-                 .stateful = true});
-EST_REGISTER_OP({.name = "TruncatedNormal",
-                 .num_inputs = 1,
-                 .shape = FloatingRule,
-                 .not_differentiable = true,
-                 .stateful = true});
-EST_REGISTER_OP({.name = "RandomUniformInt",
-                 .num_inputs = 3,
-                 .shape = UniformIntRule,
-                 .not_differentiable = true,
-                 .stateful = true});
+EST_REGISTER_OP("RandomUniform", FloatingRule);
+EST_REGISTER_OP("RandomStandardNormal", FloatingRule);
+EST_REGISTER_OP("TruncatedNormal", FloatingRule);
+EST_REGISTER_OP("RandomUniformInt", UniformIntRule);
 
-EST_REGISTER_OP({.name = "RandomShuffle",
-                 .num_inputs = 1,
-                 .shape = SameAsInput,
-                 .not_differentiable = true,
-                 .stateful = true});
+EST_REGISTER_OP("RandomShuffle", SameAsInput);
 
 // The random op without scaling, in `graph`.
 Tensor Draw(Graph& graph, absl::string_view op, const Shape& shape, DType dtype,

@@ -19,8 +19,6 @@
 namespace estimator {
 namespace {
 
-using Grads = std::vector<Tensor>;
-
 OutputSpecs ReductionRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(1));
   const Shape& from = context.input(0).shape;
@@ -63,9 +61,9 @@ struct Reduced {
   Tensor x, axes, grad, out;
 };
 
-Reduced KeepAxes(const Node& node, const Grads& grads) {
+Reduced KeepAxes(const Node& node, const Tensors& grads) {
   const Tensor& x = node.input(0);
-  const Tensor out(grads[0].graph(), const_cast<Node*>(&node), 0);
+  const Tensor out = ResultOf(node);
   const std::vector<int64_t> axes = *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(1);
   Shape kept = x.shape();
   for (const int64_t axis : axes) kept.set_dim(static_cast<int>(axis), 1);
@@ -76,12 +74,12 @@ Tensor SumKeeping(const Tensor& x, const Tensor& axes) {
   return AddOp("Sum", {x, axes}, {{"keep_dims", true}});
 }
 
-Grads SumGradient(const Node& node, const Grads& grads) {
+Tensors SumGradient(const Node& node, const Tensors& grads) {
   const Reduced r = KeepAxes(node, grads);
   return {BroadcastTo(r.grad, r.x.shape()), Tensor()};
 }
 
-Grads MeanGradient(const Node& node, const Grads& grads) {
+Tensors MeanGradient(const Node& node, const Tensors& grads) {
   const Reduced r = KeepAxes(node, grads);
   const double count = static_cast<double>(r.x.shape().num_elements()) /
                        static_cast<double>(std::max<int64_t>(1, r.grad.shape().num_elements()));
@@ -91,7 +89,7 @@ Grads MeanGradient(const Node& node, const Grads& grads) {
 // The gradient for an element is the product of the other elements. It is computed from products
 // from both ends, along one axis after the other. Without a division it is also right for zeros,
 // NaN and infinities.
-Grads ProdGradient(const Node& node, const Grads& grads) {
+Tensors ProdGradient(const Node& node, const Tensors& grads) {
   const Reduced r = KeepAxes(node, grads);
   const auto others_along = [](const Tensor& x, int64_t axis) {
     const auto exclusive = [&](bool reverse) {
@@ -114,7 +112,7 @@ Grads ProdGradient(const Node& node, const Grads& grads) {
   return {BroadcastTo(result, r.x.shape()), Tensor()};
 }
 
-Grads ExtremeGradient(const Node& node, const Grads& grads) {
+Tensors ExtremeGradient(const Node& node, const Tensors& grads) {
   const Reduced r = KeepAxes(node, grads);
   const Tensor chosen = Cast(Equal(r.x, r.out), r.x.dtype());
   return {chosen / SumKeeping(chosen, r.axes) * r.grad, Tensor()};
@@ -125,26 +123,16 @@ OutputSpecs L2LossRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape{}}};
 }
 
-EST_REGISTER_OP(
-    {.name = "Sum", .num_inputs = 2, .shape = NumberReductionRule, .gradient = SumGradient});
-EST_REGISTER_OP(
-    {.name = "Mean", .num_inputs = 2, .shape = NumberReductionRule, .gradient = MeanGradient});
-EST_REGISTER_OP(
-    {.name = "Prod", .num_inputs = 2, .shape = NumberReductionRule, .gradient = ProdGradient});
-EST_REGISTER_OP(
-    {.name = "Max", .num_inputs = 2, .shape = NumberReductionRule, .gradient = ExtremeGradient});
-EST_REGISTER_OP(
-    {.name = "Min", .num_inputs = 2, .shape = NumberReductionRule, .gradient = ExtremeGradient});
-EST_REGISTER_OP(
-    {.name = "All", .num_inputs = 2, .shape = BoolReductionRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "Any", .num_inputs = 2, .shape = BoolReductionRule, .not_differentiable = true});
-EST_REGISTER_OP({.name = "L2Loss",
-                 .num_inputs = 1,
-                 .shape = L2LossRule,
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   return {node.input(0) * grads[0]};
-                 }});
+EST_REGISTER_OP("Sum", NumberReductionRule, SumGradient);
+EST_REGISTER_OP("Mean", NumberReductionRule, MeanGradient);
+EST_REGISTER_OP("Prod", NumberReductionRule, ProdGradient);
+EST_REGISTER_OP("Max", NumberReductionRule, ExtremeGradient);
+EST_REGISTER_OP("Min", NumberReductionRule, ExtremeGradient);
+EST_REGISTER_OP("All", BoolReductionRule);
+EST_REGISTER_OP("Any", BoolReductionRule);
+EST_REGISTER_OP("L2Loss", L2LossRule, [](const Node& node, const Tensors& grads) -> Tensors {
+  return {node.input(0) * grads[0]};
+});
 
 Tensor Reduce(absl::string_view op, const Tensor& x, const ReduceAxes& axes,
               const ReduceOptions& options) {
@@ -224,9 +212,9 @@ Tensor Norm(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& option
   return Sqrt(ReduceSum(x * x, axes, {.keepdims = options.keepdims}));
 }
 
-Tensor GlobalNorm(const std::vector<Tensor>& tensors, StringArg name) {
+Tensor GlobalNorm(const Tensors& tensors, StringArg name) {
   const NameScope scope(name, GraphFor(tensors));
-  std::vector<Tensor> squares;
+  Tensors squares;
   for (const Tensor& tensor : tensors) {
     if (!tensor.valid() && tensor.graph() != nullptr && !tensor.graph()->status().ok())
       return tensor;

@@ -14,8 +14,6 @@
 namespace estimator {
 namespace {
 
-using Grads = std::vector<Tensor>;
-
 OutputSpecs CumsumRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 1));
   EST_RETURN_IF_ERROR(CheckAxis(given_axis, context.input(0).shape.rank()).status());
@@ -23,15 +21,15 @@ OutputSpecs CumsumRule(const ShapeContext& context) {
 }
 
 // The gradient of a running sum is the running sum of the gradient in the other direction.
-Grads CumsumGradient(const Node& node, const Grads& grads) {
+Tensors CumsumGradient(const Node& node, const Tensors& grads) {
   Attrs attrs = node.attrs();
   attrs.Set("reverse", !attrs.b("reverse"));
   return {AddOp("Cumsum", {grads[0], node.input(1)}, attrs), Tensor()};
 }
 
 // Source: TF 2.15 math_grad._CumprodGrad.
-Grads CumprodGradient(const Node& node, const Grads& grads) {
-  const Tensor product(grads[0].graph(), const_cast<Node*>(&node), 0);
+Tensors CumprodGradient(const Node& node, const Tensors& grads) {
+  const Tensor product = ResultOf(node);
   Attrs attrs = node.attrs();
   attrs.Set("reverse", !attrs.b("reverse"));
   const Tensor sum = AddOp("Cumsum", {AddOp("Mul", {product, grads[0]}), node.input(1)}, attrs);
@@ -61,7 +59,7 @@ OutputSpecs DiagRule(const ShapeContext& context) {
 }
 
 // A diagonal matrix, with zeros below or to the right of it if the matrices are not square.
-Grads DiagPartGradient(const Node& node, const Grads& grads) {
+Tensors DiagPartGradient(const Node& node, const Tensors& grads) {
   const Shape& whole = node.input(0).shape();
   const int64_t size = grads[0].dim(-1);
   const Tensor square = AddOp("MatrixDiag", {grads[0]});
@@ -91,30 +89,18 @@ OutputSpecs BandRule(const ShapeContext& context) {
   return SameAsInput(context);
 }
 
-Grads BandGradient(const Node& node, const Grads& grads) {
+Tensors BandGradient(const Node& node, const Tensors& grads) {
   return {AddOp("MatrixBandPart", {grads[0], node.input(1), node.input(2)}), Tensor(), Tensor()};
 }
 
-EST_REGISTER_OP(
-    {.name = "Cumsum", .num_inputs = 2, .shape = CumsumRule, .gradient = CumsumGradient});
-EST_REGISTER_OP(
-    {.name = "Cumprod", .num_inputs = 2, .shape = CumsumRule, .gradient = CumprodGradient});
-EST_REGISTER_OP({.name = "MatrixDiag",
-                 .num_inputs = 1,
-                 .shape = DiagRule,
-                 .gradient = [](const Node&, const Grads& grads) -> Grads {
-                   return {AddOp("MatrixDiagPart", {grads[0]})};
-                 }});
-EST_REGISTER_OP({.name = "MatrixDiagPart",
-                 .num_inputs = 1,
-                 .shape = DiagPartRule,
-                 .gradient = DiagPartGradient});
-EST_REGISTER_OP({.name = "InvertPermutation",
-                 .num_inputs = 1,
-                 .shape = InvertPermutationRule,
-                 .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "MatrixBandPart", .num_inputs = 3, .shape = BandRule, .gradient = BandGradient});
+EST_REGISTER_OP("Cumsum", CumsumRule, CumsumGradient);
+EST_REGISTER_OP("Cumprod", CumsumRule, CumprodGradient);
+EST_REGISTER_OP("MatrixDiag", DiagRule, [](const Node&, const Tensors& grads) -> Tensors {
+  return {AddOp("MatrixDiagPart", {grads[0]})};
+});
+EST_REGISTER_OP("MatrixDiagPart", DiagPartRule, DiagPartGradient);
+EST_REGISTER_OP("InvertPermutation", InvertPermutationRule);
+EST_REGISTER_OP("MatrixBandPart", BandRule, BandGradient);
 
 }  // namespace
 

@@ -15,8 +15,6 @@
 namespace estimator {
 namespace {
 
-using Grads = std::vector<Tensor>;
-
 OutputSpecs ArgRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 1));
   const Shape& from = context.input(0).shape;
@@ -50,10 +48,10 @@ OutputSpecs TopKRule(const ShapeContext& context) {
 }
 
 // Adds the gradient of every chosen element to its place in the flattened input.
-Grads TopKGradient(const Node& node, const Grads& grads) {
+Tensors TopKGradient(const Node& node, const Tensors& grads) {
   if (!grads[0].valid()) return {Tensor(), Tensor()};
   const Tensor& x = node.input(0);
-  const Tensor indices(grads[0].graph(), const_cast<Node*>(&node), 1);
+  const Tensor indices = ResultOf(node, 1);
   const int64_t columns = x.dim(-1), k = indices.dim(-1);
   const int64_t rows = columns == 0 ? 0 : x.shape().num_elements() / columns;
   std::vector<int64_t> starts;
@@ -83,11 +81,10 @@ OutputSpecs InTopKRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{DType::kBool, targets.shape}};
 }
 
-EST_REGISTER_OP({.name = "ArgMax", .num_inputs = 2, .shape = ArgRule, .not_differentiable = true});
-EST_REGISTER_OP({.name = "ArgMin", .num_inputs = 2, .shape = ArgRule, .not_differentiable = true});
-EST_REGISTER_OP({.name = "TopKV2", .num_inputs = 2, .shape = TopKRule, .gradient = TopKGradient});
-EST_REGISTER_OP(
-    {.name = "InTopKV2", .num_inputs = 3, .shape = InTopKRule, .not_differentiable = true});
+EST_REGISTER_OP("ArgMax", ArgRule);
+EST_REGISTER_OP("ArgMin", ArgRule);
+EST_REGISTER_OP("TopKV2", TopKRule, TopKGradient);
+EST_REGISTER_OP("InTopKV2", InTopKRule);
 
 }  // namespace
 
@@ -107,11 +104,11 @@ Tensor ArgMin(const Tensor& x, int axis, const ArgMaxOptions& options) {
 }
 
 TopKResult TopK(const Tensor& x, int64_t k, const TopKOptions& options) {
-  const std::vector<Tensor> outputs = OpBuilder("TopKV2", options.name)
-                                          .Input(x)
-                                          .Int("k", k)
-                                          .Attr("sorted", options.sorted)
-                                          .BuildN(2);
+  const Tensors outputs = OpBuilder("TopKV2", options.name)
+                              .Input(x)
+                              .Int("k", k)
+                              .Attr("sorted", options.sorted)
+                              .BuildN(2);
   return {outputs[0], outputs[1]};
 }
 

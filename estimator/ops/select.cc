@@ -23,8 +23,8 @@ OutputSpecs SelectRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(1).dtype, std::move(all)}};
 }
 
-std::vector<Tensor> SelectGradient(const Node& node, const std::vector<Tensor>& grads) {
-  std::vector<Tensor> result(3);
+Tensors SelectGradient(const Node& node, const Tensors& grads) {
+  Tensors result(3);
   const Tensor& condition = node.input(0);
   if (GradientWanted(node.input(1))) {
     result[1] = SumToShapeOf(Where(condition, grads[0], 0), node.input(1));
@@ -35,8 +35,7 @@ std::vector<Tensor> SelectGradient(const Node& node, const std::vector<Tensor>& 
   return result;
 }
 
-EST_REGISTER_OP(
-    {.name = "SelectV2", .num_inputs = 3, .shape = SelectRule, .gradient = SelectGradient});
+EST_REGISTER_OP("SelectV2", SelectRule, SelectGradient);
 
 }  // namespace
 

@@ -11,8 +11,6 @@
 namespace estimator {
 namespace {
 
-using Grads = std::vector<Tensor>;
-
 OutputSpecs ShapeRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{
       {context.attrs.dtype("out_type"), Shape{context.input(0).shape.rank()}}};
@@ -108,34 +106,26 @@ OutputSpecs EnsureShapeRule(const ShapeContext& context) {
 Tensor BackToShapeOf(const Tensor& grad, const Tensor& x) { return Reshape(grad, x.shape()); }
 
 // For ops that do not change elements. The inputs after the first (shape, axis) get no gradient.
-Grads ReshapeGradient(const Node& node, const Grads& grads) {
-  Grads result(static_cast<size_t>(node.num_inputs()));
+Tensors ReshapeGradient(const Node& node, const Tensors& grads) {
+  Tensors result(static_cast<size_t>(node.num_inputs()));
   result[0] = BackToShapeOf(grads[0], node.input(0));
   return result;
 }
-Grads PassThrough(const Node&, const Grads& grads) { return grads; }
+Tensors PassThrough(const Node&, const Tensors& grads) { return grads; }
 
-EST_REGISTER_OP({.name = "Shape", .num_inputs = 1, .shape = ShapeRule, .not_differentiable = true});
-EST_REGISTER_OP({.name = "Size", .num_inputs = 1, .shape = SizeRule, .not_differentiable = true});
-EST_REGISTER_OP({.name = "Rank", .num_inputs = 1, .shape = RankRule, .not_differentiable = true});
-EST_REGISTER_OP(
-    {.name = "Reshape", .num_inputs = 2, .shape = ReshapeRule, .gradient = ReshapeGradient});
-EST_REGISTER_OP(
-    {.name = "ExpandDims", .num_inputs = 2, .shape = ExpandDimsRule, .gradient = ReshapeGradient});
-EST_REGISTER_OP(
-    {.name = "Squeeze", .num_inputs = 1, .shape = SqueezeRule, .gradient = ReshapeGradient});
-EST_REGISTER_OP({.name = "BroadcastTo",
-                 .num_inputs = 2,
-                 .shape = BroadcastToRule,
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   return {SumToShapeOf(grads[0], node.input(0)), Tensor()};
-                 }});
-EST_REGISTER_OP(
-    {.name = "Identity", .num_inputs = 1, .shape = SameAsInput, .gradient = PassThrough});
-EST_REGISTER_OP(
-    {.name = "EnsureShape", .num_inputs = 1, .shape = EnsureShapeRule, .gradient = PassThrough});
-EST_REGISTER_OP(
-    {.name = "StopGradient", .num_inputs = 1, .shape = SameAsInput, .not_differentiable = true});
+EST_REGISTER_OP("Shape", ShapeRule);
+EST_REGISTER_OP("Size", SizeRule);
+EST_REGISTER_OP("Rank", RankRule);
+EST_REGISTER_OP("Reshape", ReshapeRule, ReshapeGradient);
+EST_REGISTER_OP("ExpandDims", ExpandDimsRule, ReshapeGradient);
+EST_REGISTER_OP("Squeeze", SqueezeRule, ReshapeGradient);
+EST_REGISTER_OP("BroadcastTo", BroadcastToRule,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  return {SumToShapeOf(grads[0], node.input(0)), Tensor()};
+                });
+EST_REGISTER_OP("Identity", SameAsInput, PassThrough);
+EST_REGISTER_OP("EnsureShape", EnsureShapeRule, PassThrough);
+EST_REGISTER_OP("StopGradient", SameAsInput);
 
 }  // namespace
 

@@ -14,11 +14,9 @@
 namespace estimator {
 namespace {
 
-using Grads = std::vector<Tensor>;
-
 constexpr int64_t kMaxSize = int64_t{1} << 40;  // the sum of a few such sizes does not overflow
 
-std::vector<int64_t> ConstantOf(const Node& node, int input) {
+std::vector<int64_t> ConstantOperand(const Node& node, int input) {
   return *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(input);
 }
 
@@ -50,8 +48,8 @@ OutputSpecs SliceRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
 
-Grads SliceGradient(const Node& node, const Grads& grads) {
-  const std::vector<int64_t> begin = ConstantOf(node, 1);
+Tensors SliceGradient(const Node& node, const Tensors& grads) {
+  const std::vector<int64_t> begin = ConstantOperand(node, 1);
   const Shape& from = node.input(0).shape();
   Paddings paddings;
   for (int i = 0; i < from.rank(); ++i) {
@@ -87,7 +85,7 @@ OutputSpecs StridedSliceGradRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(4).dtype, whole}};
 }
 
-Grads StridedSliceGradient(const Node& node, const Grads& grads) {
+Tensors StridedSliceGradient(const Node& node, const Tensors& grads) {
   return {OpBuilder("StridedSliceGrad", "StridedSliceGrad")
               .Ints("shape", node.input(0).shape().dims())
               .Input(node.input(1))
@@ -103,8 +101,8 @@ Grads StridedSliceGradient(const Node& node, const Grads& grads) {
           Tensor(), Tensor(), Tensor()};
 }
 
-Grads StridedSliceGradGradient(const Node& node, const Grads& grads) {
-  Grads result(5);
+Tensors StridedSliceGradGradient(const Node& node, const Tensors& grads) {
+  Tensors result(5);
   result[4] =
       AddOp("StridedSlice", {grads[0], node.input(1), node.input(2), node.input(3)}, node.attrs());
   return result;
@@ -131,11 +129,11 @@ OutputSpecs PadRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{from.dtype, to}};
 }
 
-Grads PadGradient(const Node& node, const Grads& grads) {
-  const std::vector<int64_t> paddings = ConstantOf(node, 1);
+Tensors PadGradient(const Node& node, const Tensors& grads) {
+  const std::vector<int64_t> paddings = ConstantOperand(node, 1);
   std::vector<int64_t> begin;
   for (size_t i = 0; i < paddings.size(); i += 2) begin.push_back(paddings[i]);
-  Grads result(static_cast<size_t>(node.num_inputs()));
+  Tensors result(static_cast<size_t>(node.num_inputs()));
   result[0] = Slice(grads[0], begin, node.input(0).shape().dims());
   return result;
 }
@@ -167,29 +165,20 @@ OutputSpecs MirrorPadGradRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
 
-Grads MirrorPadGradient(const Node& node, const Grads& grads) {
+Tensors MirrorPadGradient(const Node& node, const Tensors& grads) {
   return {AddOp("MirrorPadGrad", {grads[0], node.input(1)}, node.attrs()), Tensor()};
 }
 
-EST_REGISTER_OP({.name = "Slice", .num_inputs = 3, .shape = SliceRule, .gradient = SliceGradient});
-EST_REGISTER_OP({.name = "StridedSlice",
-                 .num_inputs = 4,
-                 .shape = StridedSliceRule,
-                 .gradient = StridedSliceGradient});
-EST_REGISTER_OP({.name = "StridedSliceGrad",
-                 .num_inputs = 5,
-                 .shape = StridedSliceGradRule,
-                 .gradient = StridedSliceGradGradient});
-EST_REGISTER_OP({.name = "Pad", .num_inputs = 2, .shape = PadRule, .gradient = PadGradient});
-EST_REGISTER_OP({.name = "PadV2", .num_inputs = 3, .shape = PadRule, .gradient = PadGradient});
-EST_REGISTER_OP(
-    {.name = "MirrorPad", .num_inputs = 2, .shape = MirrorPadRule, .gradient = MirrorPadGradient});
-EST_REGISTER_OP({.name = "MirrorPadGrad",
-                 .num_inputs = 2,
-                 .shape = MirrorPadGradRule,
-                 .gradient = [](const Node& node, const Grads& grads) -> Grads {
-                   return {AddOp("MirrorPad", {grads[0], node.input(1)}, node.attrs()), Tensor()};
-                 }});
+EST_REGISTER_OP("Slice", SliceRule, SliceGradient);
+EST_REGISTER_OP("StridedSlice", StridedSliceRule, StridedSliceGradient);
+EST_REGISTER_OP("StridedSliceGrad", StridedSliceGradRule, StridedSliceGradGradient);
+EST_REGISTER_OP("Pad", PadRule, PadGradient);
+EST_REGISTER_OP("PadV2", PadRule, PadGradient);
+EST_REGISTER_OP("MirrorPad", MirrorPadRule, MirrorPadGradient);
+EST_REGISTER_OP("MirrorPadGrad", MirrorPadGradRule,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  return {AddOp("MirrorPad", {grads[0], node.input(1)}, node.attrs()), Tensor()};
+                });
 
 Array PaddingArray(const Paddings& paddings) {
   std::vector<int64_t> flat;

@@ -21,23 +21,14 @@
 namespace estimator {
 namespace {
 
-using Tensors = std::vector<Tensor>;
-
-Tensor Output(const Node& node, const Tensors& grads, int i) {
-  for (const Tensor& grad : grads) {
-    if (grad.valid()) return Tensor(grad.graph(), const_cast<Node*>(&node), i);
-  }
-  return Tensor();
-}
-
-absl::StatusOr<std::vector<TensorSpec>> SoftmaxShape(const ShapeContext& c) {
+OutputSpecs SoftmaxShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "logits"));
   if (c.input(0).shape.rank() < 1)
     return absl::InvalidArgumentError("logits is a scalar, expected rank 1 or more");
   return std::vector<TensorSpec>{c.input(0)};
 }
 
-absl::StatusOr<std::vector<TensorSpec>> CrossEntropyShape(const ShapeContext& c) {
+OutputSpecs CrossEntropyShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "logits"));
   EST_RETURN_IF_ERROR(CheckSameDType(c));
   EST_RETURN_IF_ERROR(CheckRank(c.input(0), 2, "logits", "(batch, classes)"));
@@ -45,7 +36,7 @@ absl::StatusOr<std::vector<TensorSpec>> CrossEntropyShape(const ShapeContext& c)
   return std::vector<TensorSpec>{{c.input(0).dtype, {c.input(0).shape.dim(0)}}, c.input(0)};
 }
 
-absl::StatusOr<std::vector<TensorSpec>> SparseCrossEntropyShape(const ShapeContext& c) {
+OutputSpecs SparseCrossEntropyShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "logits"));
   EST_RETURN_IF_ERROR(CheckRank(c.input(0), 2, "logits", "(batch, classes)"));
   const TensorSpec& labels = c.input(1);
@@ -63,7 +54,7 @@ absl::StatusOr<std::vector<TensorSpec>> SparseCrossEntropyShape(const ShapeConte
 Tensor LogitsGradient(const Node& node, const Tensors& grads) {
   const Tensor& logits = node.input(0);
   Tensor result;
-  if (grads[0].valid()) result = ExpandDims(grads[0], -1) * Output(node, grads, 1);
+  if (grads[0].valid()) result = ExpandDims(grads[0], -1) * ResultOf(node, 1);
   if (grads[1].valid()) {
     const Tensor p = Softmax(logits);
     const Tensor second = (grads[1] - ReduceSum(grads[1] * p, -1, {.keepdims = true})) * p;
@@ -72,36 +63,26 @@ Tensor LogitsGradient(const Node& node, const Tensors& grads) {
   return result;
 }
 
-EST_REGISTER_OP({.name = "Softmax",
-                 .num_inputs = 1,
-                 .shape = SoftmaxShape,
-                 .gradient = [](const Node& node, const Tensors& grads) -> Tensors {
-                   const Tensor y = Output(node, grads, 0);
-                   return {(grads[0] - ReduceSum(grads[0] * y, -1, {.keepdims = true})) * y};
-                 }});
-EST_REGISTER_OP({.name = "LogSoftmax",
-                 .num_inputs = 1,
-                 .shape = SoftmaxShape,
-                 .gradient = [](const Node& node, const Tensors& grads) -> Tensors {
-                   const Tensor y = Output(node, grads, 0);
-                   return {grads[0] - ReduceSum(grads[0], -1, {.keepdims = true}) * Exp(y)};
-                 }});
-EST_REGISTER_OP({.name = "SoftmaxCrossEntropyWithLogits",
-                 .num_inputs = 2,
-                 .shape = CrossEntropyShape,
-                 .gradient = [](const Node& node, const Tensors& grads) -> Tensors {
-                   Tensor labels;
-                   if (grads[0].valid())
-                     labels = -ExpandDims(grads[0], -1) * LogSoftmax(node.input(0));
-                   if (grads[1].valid()) labels = labels.valid() ? labels - grads[1] : -grads[1];
-                   return {LogitsGradient(node, grads), labels};
-                 }});
-EST_REGISTER_OP({.name = "SparseSoftmaxCrossEntropyWithLogits",
-                 .num_inputs = 2,
-                 .shape = SparseCrossEntropyShape,
-                 .gradient = [](const Node& node, const Tensors& grads) -> Tensors {
-                   return {LogitsGradient(node, grads), Tensor()};
-                 }});
+EST_REGISTER_OP("Softmax", SoftmaxShape, [](const Node& node, const Tensors& grads) -> Tensors {
+  const Tensor y = ResultOf(node, 0);
+  return {(grads[0] - ReduceSum(grads[0] * y, -1, {.keepdims = true})) * y};
+});
+EST_REGISTER_OP("LogSoftmax", SoftmaxShape, [](const Node& node, const Tensors& grads) -> Tensors {
+  const Tensor y = ResultOf(node, 0);
+  return {grads[0] - ReduceSum(grads[0], -1, {.keepdims = true}) * Exp(y)};
+});
+EST_REGISTER_OP("SoftmaxCrossEntropyWithLogits", CrossEntropyShape,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  Tensor labels;
+                  if (grads[0].valid())
+                    labels = -ExpandDims(grads[0], -1) * LogSoftmax(node.input(0));
+                  if (grads[1].valid()) labels = labels.valid() ? labels - grads[1] : -grads[1];
+                  return {LogitsGradient(node, grads), labels};
+                });
+EST_REGISTER_OP("SparseSoftmaxCrossEntropyWithLogits", SparseCrossEntropyShape,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  return {LogitsGradient(node, grads), Tensor()};
+                });
 
 // The permutation that swaps `axis` and the last one; empty if they are the same.
 // Errors: INVALID_ARGUMENT if axis is out of range.

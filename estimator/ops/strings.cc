@@ -11,7 +11,7 @@ namespace estimator {
 namespace {
 
 // The messages are those of TF 2.15 as_string_op.cc.
-absl::StatusOr<std::vector<TensorSpec>> AsStringRule(const ShapeContext& context) {
+OutputSpecs AsStringRule(const ShapeContext& context) {
   // TensorFlow has no limit, so a malicious graph could ask for gigabytes.
   constexpr int64_t kLongest = 1 << 16;
   const TensorSpec& x = context.input(0);
@@ -38,8 +38,7 @@ absl::StatusOr<std::vector<TensorSpec>> AsStringRule(const ShapeContext& context
   return std::vector<TensorSpec>{{DType::kString, x.shape}};
 }
 
-EST_REGISTER_OP(
-    {.name = "AsString", .num_inputs = 1, .shape = AsStringRule, .not_differentiable = true});
+EST_REGISTER_OP("AsString", AsStringRule);
 
 }  // namespace
 

@@ -58,12 +58,9 @@ absl::string_view Misfit(const Tensor& t, int max_outputs) {
   return max_outputs < 1 ? "max_outputs of at least 1" : "";
 }
 
-EST_REGISTER_OP({.name = "ImageSummary",
-                 .num_inputs = 2,
-                 .shape = [](const ShapeContext&) -> absl::StatusOr<std::vector<TensorSpec>> {
-                   return std::vector<TensorSpec>{{DType::kString, Shape{}}};
-                 },
-                 .not_differentiable = true});
+EST_REGISTER_OP("ImageSummary", [](const ShapeContext&) -> OutputSpecs {
+  return std::vector<TensorSpec>{{DType::kString, Shape{}}};
+});
 
 // The kernel is here and not in estimator/kernels, because that layer must not depend on file
 // formats: Summary and PNG.

@@ -29,8 +29,8 @@ class ByteStream {
   // Reads up to n bytes into `out` and returns the number read. It is less than n only at the end.
   // Errors: those of the file; DATA_LOSS for corrupt compressed data.
   virtual absl::StatusOr<size_t> Read(size_t n, char* out) = 0;
-  // As Read, at the end of `out`. Pieces smaller than the buffer of a file that is not compressed are
-  // written once, without zeros before.
+  // As Read, at the end of `out`. Pieces smaller than the buffer of a file that is not compressed
+  // are written once, without zeros before.
   virtual absl::StatusOr<size_t> Append(size_t n, std::string* out);
   // Moves to an offset in the (decompressed) bytes. A compressed stream decompresses everything up
   // to there; it starts from the beginning if the offset is before the current one.

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
+#include "estimator/base/little_endian.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -18,20 +19,8 @@ constexpr size_t kHeaderBytes = kLengthBytes + kCrcBytes;
 constexpr uint64_t kMaxLength = uint64_t{1} << 40;
 constexpr size_t kReadAtOnce = size_t{16} << 20;
 
-uint64_t LoadLittleEndian(const char* bytes, size_t size) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < size; ++i) {
-    value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  return value;
-}
-
-void AppendLittleEndian(uint64_t value, size_t size, std::string* out) {
-  for (size_t i = 0; i < size; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
-}
-
 bool CrcMatches(absl::string_view data, const char* stored) {
-  return UnmaskCrc32c(static_cast<uint32_t>(LoadLittleEndian(stored, kCrcBytes))) == Crc32c(data);
+  return UnmaskCrc32c(static_cast<uint32_t>(LoadLittleEndian({stored, kCrcBytes}))) == Crc32c(data);
 }
 
 absl::Status DataCrcError(size_t length) {
@@ -48,7 +37,7 @@ absl::StatusOr<absl::string_view> ParseTFRecord(absl::string_view record) {
   if (!CrcMatches(record.substr(0, kLengthBytes), record.data() + kLengthBytes)) {
     return absl::DataLossError("the crc32c of its length does not match: the file is damaged");
   }
-  const uint64_t length = LoadLittleEndian(record.data(), kLengthBytes);
+  const uint64_t length = LoadLittleEndian(record.substr(0, kLengthBytes));
   const absl::string_view rest = record.substr(kHeaderBytes);
   if (length != rest.size() - kCrcBytes) {
     return absl::DataLossError(
@@ -91,7 +80,7 @@ absl::StatusOr<int64_t> TFRecordReader::ReadLength() {
         : position_.index == 0 ? "this is not a TFRecord file, or it is compressed, or damaged"
                                : "the file is damaged"));
   }
-  const uint64_t length = LoadLittleEndian(header, kLengthBytes);
+  const uint64_t length = LoadLittleEndian({header, kLengthBytes});
   if (length > kMaxLength) return DataLoss(absl::StrCat("its length is ", length, " bytes"));
   return static_cast<int64_t>(length);
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
 #include "estimator/base/file.h"
+#include "estimator/base/little_endian.h"
 #include "estimator/base/status.h"
 #include "estimator/records/counts_in_names.h"
 #include "estimator/records/tfrecord.h"
@@ -22,18 +23,6 @@ constexpr size_t kWordBytes = 8, kIndexCrcBytes = 4;
 constexpr size_t kHeadBytes = kMagic.size() + 1 + 3 * kWordBytes;
 // The scan reads a few bytes of each record. A large buffer would read the data as well.
 constexpr int64_t kScanBufferBytes = 16 << 10;
-
-void AppendInt(uint64_t value, size_t size, std::string* out) {
-  for (size_t i = 0; i < size; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
-}
-
-uint64_t LoadInt(absl::string_view bytes) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  return value;
-}
 
 uint64_t BitsOf(double value) {
   uint64_t bits = 0;
@@ -72,13 +61,13 @@ std::string EncodeTFRecordIndex(const TFRecordIndex& index, double modified) {
   std::string bytes = absl::StrCat(kMagic, absl::string_view(&kVersion, 1));
   const auto num_records = static_cast<size_t>(index.num_records());
   bytes.reserve(kHeadBytes + num_records * kWordBytes + kIndexCrcBytes);
-  AppendInt(static_cast<uint64_t>(index.offsets.back()), kWordBytes, &bytes);
-  AppendInt(BitsOf(modified), kWordBytes, &bytes);
-  AppendInt(num_records, kWordBytes, &bytes);
+  AppendLittleEndian(static_cast<uint64_t>(index.offsets.back()), kWordBytes, &bytes);
+  AppendLittleEndian(BitsOf(modified), kWordBytes, &bytes);
+  AppendLittleEndian(num_records, kWordBytes, &bytes);
   for (size_t i = 0; i < num_records; ++i) {
-    AppendInt(static_cast<uint64_t>(index.offsets[i]), kWordBytes, &bytes);
+    AppendLittleEndian(static_cast<uint64_t>(index.offsets[i]), kWordBytes, &bytes);
   }
-  AppendInt(MaskCrc32c(Crc32c(bytes)), kIndexCrcBytes, &bytes);
+  AppendLittleEndian(MaskCrc32c(Crc32c(bytes)), kIndexCrcBytes, &bytes);
   return bytes;
 }
 
@@ -90,7 +79,8 @@ absl::StatusOr<TFRecordIndex> DecodeTFRecordIndex(absl::string_view bytes, int64
                                             "\""));
   }
   const absl::string_view body = bytes.substr(0, bytes.size() - kIndexCrcBytes);
-  if (UnmaskCrc32c(static_cast<uint32_t>(LoadInt(bytes.substr(body.size())))) != Crc32c(body)) {
+  if (UnmaskCrc32c(static_cast<uint32_t>(LoadLittleEndian(bytes.substr(body.size())))) !=
+      Crc32c(body)) {
     return absl::DataLossError("its crc32c does not match");
   }
   if (body[kMagic.size()] != kVersion) {
@@ -98,7 +88,7 @@ absl::StatusOr<TFRecordIndex> DecodeTFRecordIndex(absl::string_view bytes, int64
   }
   absl::string_view rest = body.substr(kMagic.size() + 1);
   const auto take = [&rest] {
-    const uint64_t value = LoadInt(rest.substr(0, kWordBytes));
+    const uint64_t value = LoadLittleEndian(rest.substr(0, kWordBytes));
     rest.remove_prefix(kWordBytes);
     return value;
   };

@@ -50,8 +50,8 @@ absl::StatusOr<int64_t> CountRecords(const std::vector<std::string>& files,
                                      Compression compression = Compression::kNone);
 
 // The bytes of a cached index, and the index that they hold.
-// Errors of the decoder: DATA_LOSS if they are damaged; NOT_FOUND if they are of another version, or
-// of a file of another size or time.
+// Errors of the decoder: DATA_LOSS if they are damaged; NOT_FOUND if they are of another version,
+// or of a file of another size or time.
 std::string EncodeTFRecordIndex(const TFRecordIndex& index, double modified);
 absl::StatusOr<TFRecordIndex> DecodeTFRecordIndex(absl::string_view bytes, int64_t file_size,
                                                   double modified);

@@ -10,7 +10,7 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/testing/graph_fixture.h"
-#include "estimator/kernels/native_tier.h"
+#include "estimator/kernels/kernel_list.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/bias.h"
 #include "estimator/ops/constant.h"

@@ -25,6 +25,7 @@ absl::Status Arena::Reserve(int64_t bytes) {
   if (bytes <= bytes_) return absl::OkStatus();
   const size_t alignment = static_cast<size_t>(bytes) >= kHugePage ? kHugePage : kCacheLine;
   const size_t size = (static_cast<size_t>(bytes) + alignment - 1) / alignment * alignment;
+  // The old values are not needed: a step begins with an empty arena.
   std::free(data_);
   data_ = static_cast<char*>(std::aligned_alloc(alignment, size));
   bytes_ = data_ == nullptr ? 0 : static_cast<int64_t>(size);
@@ -62,6 +63,7 @@ absl::Status CheckMemory(const Arenas& arenas, int64_t bytes, int64_t shared_byt
   const std::string planned = absl::StrCat(HumanBytes(total), replicas == 1 ? "" : sum);
   const std::string there =
       absl::StrCat(HumanBytes(available->bytes), " of ", available->bound, " are free");
+  // Swapping is slow but works, so it is the user's choice.
   if (more <= available->bytes + available->swap_bytes) {
     LOG(WARNING) << "a step is planned to take " << planned << ", but only " << there
                  << ": it will swap to disk and be slow; take a smaller batch";

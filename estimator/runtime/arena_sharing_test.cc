@@ -39,7 +39,7 @@ TEST_F(ArenaSharingTest, ReplicasShareTheValuesOfASegment) {
   const auto program = Program::Compile(
       graph_, {.feeds = {x}, .fetches = {result}, .updates = {Assign(w, Sub(w, sum))}});
   EST_ASSERT_OK(program);
-  EXPECT_GT((*program)->info().planned_shared_bytes, 0) << (*program)->ToString();
+  EXPECT_GT((*program)->info().planned_shared_bytes, 0) << (*program)->Plan();
   const Arenas arenas(2);
   EST_ASSERT_OK(ReserveArenas(arenas, (*program)->info().planned_peak_bytes,
                               (*program)->info().planned_shared_bytes));

@@ -1,6 +1,6 @@
 // Backend: the interface between the loops and the devices that compute. The loops use nothing else
-// of a device. Implementations: CpuBackend (one replica, all cores), tpu/ShardsBackend (N replicas
-// in this process, with a TPU's semantics), and later PJRT plugins.
+// of a device. Implementations: CpuBackend (N replicas in this process, which take turns on all
+// cores) and tpu/pjrt (the devices of a plugin).
 #ifndef ESTIMATOR_RUNTIME_BACKEND_H_
 #define ESTIMATOR_RUNTIME_BACKEND_H_
 
@@ -30,9 +30,9 @@ struct ProgramSpec {
   std::vector<Tensor> feeds;    // placeholders, in the order of a step's arrays
   std::vector<Tensor> fetches;  // values handed out after a step
   std::vector<Operation> updates;
-  // For each fetch its group, or 0 if every step computes it. Empty: every step computes all. A step
-  // computes the groups that Executable::WantFetches named. The instructions are the same ones in
-  // every step, so what a step computes does not depend on the groups.
+  // For each fetch its group, or 0 if every step computes it. Empty: every step computes all. A
+  // step computes the groups that Executable::WantFetches named. The instructions are the same ones
+  // in every step, so what a step computes does not depend on the groups.
   std::vector<FetchGroups> fetch_groups = {};
   // What the step is, for the heading of Program::Plan: "training with a batch of 128".
   std::string name = {};
@@ -73,8 +73,8 @@ class Executable {
   // no variable.
   virtual absl::StatusOr<int64_t> RunLoop(int64_t num_steps, const Infeed& infeed,
                                           const Outfeed& outfeed) = 0;
-  // The groups of fetches that later steps compute; before the first call, all. The other fetches of
-  // a step have unspecified values. An executable may compute more.
+  // The groups of fetches that later steps compute; before the first call, all. The other fetches
+  // of a step have unspecified values. An executable may compute more.
   virtual void WantFetches(FetchGroups /*groups*/) {}
   virtual const ExecutableInfo& info() const = 0;
 };
@@ -82,7 +82,7 @@ class Executable {
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual std::string name() const = 0;  // "CPU", "8 in-process shards"
+  virtual std::string name() const = 0;  // "CPU", "8 in-process replicas"
   virtual int num_replicas() const = 0;
   // The variables that this backend's executables read and change.
   virtual VariableStore& variables() = 0;

@@ -52,10 +52,11 @@ class Bfloat16CopiesTest : public GraphTest {
     for (size_t v = 0; v < 2; ++v) {
       const Variable& variable = v == 0 ? first_ : second_;
       const Variable& slot = v == 0 ? first_slot_ : second_slot_;
-      const VarAccum next =
-          ApplyMomentum(variable, slot, Constant(0.01f), gradients[v], Constant(0.9f));
-      updates_.push_back(Assign(variable, next.var));
-      updates_.push_back(Assign(slot, next.accum));
+      const std::vector<Tensor> next =
+          ApplyUpdate(*FindUpdateOp("ApplyMomentum"),
+                      {variable, slot, Constant(0.01f), gradients[v], Constant(0.9f)});
+      updates_.push_back(Assign(variable, next[0]));
+      updates_.push_back(Assign(slot, next[1]));
     }
   }
 

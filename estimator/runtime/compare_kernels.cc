@@ -11,8 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/status.h"
-#include "estimator/kernels/op_traits.h"
 #include "estimator/kernels/widened.h"
+#include "estimator/op_def/op_def.h"
 #include "estimator/runtime/compare_argmax.h"
 
 namespace estimator::ir {
@@ -47,8 +47,8 @@ bool MayRoundSums(const KernelSpec& spec, const Kernel* kernel) {
          (gradient || spec.outputs[0].dtype == DType::kBfloat16);
 }
 
-// Whether Winograd's algorithm may compute the op with tiles whose errors are too large for f32: convolutions with
-// filters of 5x5 and their gradients (kernels/winograd/winograd.h).
+// Whether Winograd's algorithm may compute the op with tiles whose errors are too large for f32:
+// convolutions with filters of 5x5 and their gradients (kernels/winograd/winograd.h).
 bool MayHaveLargeTiles(const KernelSpec& spec) {
   if (spec.op.find("Conv2D") == std::string::npos || !WinogradAllowed(spec)) return false;
   if (spec.compute_dtype != DType::kBfloat16 && !WidenedSpec(spec).has_value()) return false;
@@ -71,8 +71,8 @@ Tolerance ToleranceFor(const KernelSpec& spec, const Kernel* kernel, const Array
     }
     return tolerance;
   }
-  // The standard deviation of the error is 4e-3 of the root mean square of uniform numbers. A few of
-  // millions of results of a real step had 5e-2.
+  // The standard deviation of the error is 4e-3 of the root mean square of uniform numbers. A few
+  // of millions of results of a real step had 5e-2.
   constexpr double kRoundedSums = 1e-1;
   return {.relative = kRoundedSums, .absolute = kRoundedSums * Rms(expected)};
 }
@@ -109,16 +109,12 @@ absl::StatusOr<std::vector<Array>> RunOrigin(const Origin& origin, const std::ve
   return outputs;
 }
 
-// Whether the op has a reference kernel for these types and shapes.
-bool HasReference(const KernelSpec& spec) {
-  return !absl::IsUnimplemented(CreateKernel(spec, KernelTier::kReference).status());
-}
-
 }  // namespace
 
 std::vector<std::string> OpsWithoutReference(const Node& node, const KernelSpec& spec) {
   if (node.origin == nullptr) {
-    return HasReference(spec) ? std::vector<std::string>() : std::vector<std::string>{node.op};
+    return Accepts(spec, KernelTier::kReference) ? std::vector<std::string>()
+                                                 : std::vector<std::string>{node.op};
   }
   std::vector<std::string> ops;
   for (const Origin::Step& step : node.origin->steps) {
@@ -129,7 +125,7 @@ std::vector<std::string> OpsWithoutReference(const Node& node, const KernelSpec&
                                  : At(At(node.origin->steps, input.node).outputs, input.output));
       own.constants.push_back(outer ? At(spec.constants, input.output) : std::nullopt);
     }
-    if (!HasReference(own)) ops.push_back(step.op);
+    if (!Accepts(own, KernelTier::kReference)) ops.push_back(step.op);
   }
   return ops;
 }

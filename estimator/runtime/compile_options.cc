@@ -38,6 +38,7 @@ absl::Status CheckPassNames(const std::vector<std::string>& names) {
 }
 
 bool Runs(const CompileOptions& options, absl::string_view pass) {
+  // A misspelled name would be a pass that no one can disable.
   CHECK(Has(OptionalPasses(), pass)) << pass << " is not in the list of passes";
   return !Has(options.disable_passes, pass);
 }

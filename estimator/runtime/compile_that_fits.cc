@@ -16,6 +16,7 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileThatFits(
     return MissingBytes(arenas, info.planned_peak_bytes, info.planned_shared_bytes,
                         info.planned_derived_bytes);
   };
+  // Only the derived values can be given up: a step needs the rest.
   const int64_t derived_bytes = program->info().planned_derived_bytes;
   if (derived_bytes > 0 && available.has_value() && missing() > available->bytes) {
     LOG(WARNING) << HumanBytes(derived_bytes)

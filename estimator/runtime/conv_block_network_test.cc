@@ -100,7 +100,7 @@ TEST(ConvBlockNetwork, WritesNoFullSizeActivation) {
   const Network network;
   const auto program = Program::Compile(network.graph, network.spec(), {.single_replica = true});
   EST_ASSERT_OK(program);
-  const std::string text = (*program)->ToString();
+  const std::string text = (*program)->Plan();
   for (const char* op : kBlockOps)
     EXPECT_NE(text.find(op), std::string::npos) << op << " is missing in\n" << text;
   for (const char* part : {"_FusedConv2D(", "_MaxPoolWithArgmax(", "_MaxPoolGradWithArgmax(",
@@ -114,13 +114,12 @@ TEST(ConvBlockNetwork, AreNotMadeIfThePassIsDisabledAndAlsoMadeForPrediction) {
   const auto plain =
       Program::Compile(network.graph, network.spec(), {.disable_passes = {"fuse_conv_block"}});
   EST_ASSERT_OK(plain);
-  for (const char* op : kBlockOps)
-    EXPECT_EQ((*plain)->ToString().find(op), std::string::npos) << op;
-  EXPECT_NE((*plain)->ToString().find("_MaxPoolWithArgmax("), std::string::npos);
+  for (const char* op : kBlockOps) EXPECT_EQ((*plain)->Plan().find(op), std::string::npos) << op;
+  EXPECT_NE((*plain)->Plan().find("_MaxPoolWithArgmax("), std::string::npos);
   const auto predict = Program::Compile(
       network.graph, {.feeds = {network.images}, .fetches = {network.logits}, .updates = {}});
   EST_ASSERT_OK(predict);
-  EXPECT_NE((*predict)->ToString().find("_FusedConv2DMaxPool("), std::string::npos);
+  EXPECT_NE((*predict)->Plan().find("_FusedConv2DMaxPool("), std::string::npos);
 }
 
 TEST(ConvBlockNetwork, CheckedKernelsAgree) {

@@ -19,6 +19,7 @@ absl::StatusOr<std::shared_ptr<DerivedValues>> DerivedValues::Create(
     entry.versions.resize(entry.current.size());
     values->entries_.push_back(std::move(entry));
   }
+  // No step allocates, so the list has its size from the beginning.
   values->stale_.resize(values->entries_.size());
   return values;
 }
@@ -40,6 +41,7 @@ absl::Span<const char> DerivedValues::FindStale(uint64_t wanted) {
     const bool is_wanted = groups == ir::Instruction::kAlways || (groups & wanted) != 0;
     if (derived.kept) stale_[i] = is_wanted && IsStale(entries_[i]);
     if (!stale_[i]) continue;
+    // Its inputs are in the arena, which later instructions of the last step have overwritten.
     for (const int need : derived.needs) ir::At(stale_, need) = 1;
   }
   return stale_;

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "estimator/kernels/op_traits.h"
+#include "estimator/op_def/op_def.h"
 #include "glog/logging.h"
 
 namespace estimator::ir {
@@ -25,30 +25,48 @@ Value Root(const Module& module, Value value) {
 }
 
 Node MakeConstant(Array value, std::string name) {
-  Node node;
-  node.kind = Node::Kind::kConstant;
-  node.op = "Const";
-  node.name = std::move(name);
-  node.outputs = {{value.dtype(), value.shape()}};
-  node.constant = std::move(value);
-  return node;
+  return {.kind = Node::Kind::kConstant,
+          .op = "Const",
+          .name = std::move(name),
+          .outputs = {{value.dtype(), value.shape()}},
+          .constant = value};
 }
 
 Node MakeReshape(Value input, const TensorSpec& spec, std::string name) {
-  Node node;
-  node.op = "Reshape";
-  node.name = std::move(name);
-  node.inputs = {input};
-  node.outputs = {spec};
-  return node;
+  return {.op = "Reshape", .name = std::move(name), .inputs = {input}, .outputs = {spec}};
 }
 
-Origin::Step StepOf(const Node& node, std::vector<Value> inputs) {
-  return {.op = node.op,
-          .name = node.name,
-          .attrs = node.attrs,
-          .inputs = std::move(inputs),
-          .outputs = node.outputs};
+Attrs CastAttrs(DType from, DType to) {
+  return {{"SrcT", from}, {"DstT", to}, {"Truncate", false}};
+}
+
+std::vector<Value> AppendSteps(const Node& node, const std::vector<Value>& inputs, Origin& origin) {
+  const int first = static_cast<int>(origin.steps.size());
+  std::vector<Value> outputs;
+  if (node.origin == nullptr) {
+    origin.steps.push_back({.op = node.op,
+                            .name = node.name,
+                            .attrs = node.attrs,
+                            .inputs = inputs,
+                            .outputs = node.outputs});
+    for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o) outputs.push_back({first, o});
+    return outputs;
+  }
+  const auto moved = [&](Value value) {
+    return value.node < 0 ? At(inputs, value.output) : Value{value.node + first, value.output};
+  };
+  for (Origin::Step step : node.origin->steps) {
+    for (Value& input : step.inputs) input = moved(input);
+    origin.steps.push_back(std::move(step));
+  }
+  for (const Value& output : node.origin->outputs) outputs.push_back(moved(output));
+  return outputs;
+}
+
+std::vector<Value> OwnInputs(const Node& node, int first) {
+  std::vector<Value> inputs;
+  for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) inputs.push_back({-1, first + i});
+  return inputs;
 }
 
 KernelSpec SpecOf(const Module& module, const Node& node) {
@@ -59,6 +77,7 @@ KernelSpec SpecOf(const Module& module, const Node& node) {
   spec.outputs = node.outputs;
   spec.conv_algorithm = module.conv_algorithm;
   spec.compute_dtype = module.compute_dtype;
+  // A kernel may read the values of its constants, which may be behind a view.
   for (const Value& input : node.inputs) {
     spec.inputs.push_back(module.spec(input));
     const Array* constant = module.constant(Root(module, input));
@@ -88,23 +107,44 @@ int OnlyReader(const std::vector<std::vector<int>>& readers, int n) {
   return all.size() == 1 ? all[0] : -1;
 }
 
-void ReplaceUses(Module& module, const Replacements& to) {
-  const auto resolve = [&to](Value& value) {
-    while (static_cast<size_t>(value.node) < to.size()) {
-      const std::vector<Value>& outputs = At(to, value.node);
-      const size_t output = static_cast<size_t>(value.output);
-      if (output >= outputs.size() || outputs[output].node < 0) return;
-      value = outputs[output];
-    }
-  };
-  for (Node& node : module.nodes) {
-    for (Value& input : node.inputs) resolve(input);
+std::set<int> NodesBelow(const Module& module, const std::vector<Value>& from,
+                         const std::function<bool(Value)>& enter) {
+  std::set<int> nodes;
+  std::vector<Value> stack = from;
+  while (!stack.empty()) {
+    const Value value = stack.back();
+    stack.pop_back();
+    if (!enter(value) || !nodes.insert(value.node).second) continue;
+    const std::vector<Value>& inputs = module.node(value).inputs;
+    stack.insert(stack.end(), inputs.begin(), inputs.end());
   }
-  for (Value& fetch : module.fetches) resolve(fetch);
-  for (Update& update : module.updates) resolve(update.value);
+  return nodes;
 }
 
-void Compact(Module& module) {
+namespace {
+
+void ReplaceUse(Value& value, const Replacements& to) {
+  while (static_cast<size_t>(value.node) < to.size()) {
+    const std::vector<Value>& outputs = At(to, value.node);
+    const size_t output = static_cast<size_t>(value.output);
+    if (output >= outputs.size() || outputs[output].node < 0) return;
+    value = outputs[output];
+  }
+}
+
+}  // namespace
+
+void ReplaceInputs(Node& node, const Replacements& to) {
+  for (Value& input : node.inputs) ReplaceUse(input, to);
+}
+
+void ReplaceUses(Module& module, const Replacements& to) {
+  for (Node& node : module.nodes) ReplaceInputs(node, to);
+  for (Value& fetch : module.fetches) ReplaceUse(fetch, to);
+  for (Update& update : module.updates) ReplaceUse(update.value, to);
+}
+
+void Compact(Module& module, const std::map<int, int>& after) {
   const size_t size = module.nodes.size();
   std::vector<char> live(size, 0);
   std::vector<int> stack;
@@ -125,7 +165,12 @@ void Compact(Module& module) {
   // smallest old number is next, so that passes keep the order of nodes where they can.
   std::vector<int> missing(size, 0);
   std::vector<std::vector<int>> readers(size);
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  using Place = std::pair<int, int>;  // the number that decides, and the node's own
+  std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
+  const auto push = [&](int n) {
+    const auto it = after.find(n);
+    ready.emplace(it == after.end() ? n : it->second, n);
+  };
   size_t num_live = 0;
   for (size_t n = 0; n < size; ++n) {
     if (!live[n]) continue;
@@ -134,20 +179,21 @@ void Compact(Module& module) {
     for (const Value& input : module.nodes[n].inputs) {
       At(readers, input.node).push_back(static_cast<int>(n));
     }
-    if (missing[n] == 0) ready.push(static_cast<int>(n));
+    if (missing[n] == 0) push(static_cast<int>(n));
   }
   std::vector<int> new_index(size, -1);
   std::vector<Node> nodes;
   nodes.reserve(num_live);
   while (!ready.empty()) {
-    const size_t n = static_cast<size_t>(ready.top());
+    const size_t n = static_cast<size_t>(ready.top().second);
     ready.pop();
     new_index[n] = static_cast<int>(nodes.size());
     nodes.push_back(std::move(module.nodes[n]));
     for (const int reader : readers[n]) {
-      if (--At(missing, reader) == 0) ready.push(reader);
+      if (--At(missing, reader) == 0) push(reader);
     }
   }
+  // A node of a cycle is never ready.
   CHECK_EQ(nodes.size(), num_live) << "a pass made a cycle";
   const auto renumber = [&new_index](Value& value) { value.node = At(new_index, value.node); };
   for (Node& node : nodes) {

@@ -1,5 +1,5 @@
-// The compiler's intermediate representation of a step. Passes rewrite it in place; the user's Graph
-// does not change. Internal to runtime.
+// The compiler's intermediate representation of a step. Passes rewrite it in place; the user's
+// Graph does not change. Internal to runtime.
 //
 // Invariant between passes: nodes are topologically sorted (a node's inputs have smaller indices).
 #ifndef ESTIMATOR_RUNTIME_IR_H_
@@ -8,7 +8,10 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,8 +30,8 @@ struct Value {
   friend auto operator<=>(const Value&, const Value&) = default;
 };
 
-// Element `index` of a list. Numbers of nodes and of outputs are ints, where -1 means none, and this
-// function converts them.
+// Element `index` of a list. Numbers of nodes and of outputs are ints, where -1 means none, and
+// this function converts them.
 template <typename List>
 decltype(auto) At(List& list, int64_t index) {
   return list[static_cast<size_t>(index)];
@@ -56,16 +59,18 @@ struct Origin {
 struct Node {
   enum class Kind { kOp, kConstant, kFeed, kVariable };
   Kind kind = Kind::kOp;
-  std::string op;
-  std::string name;  // of the user's node that it comes from; for messages
-  Attrs attrs;
-  std::vector<Value> inputs;
-  std::vector<TensorSpec> outputs;
-  bool stateful = false;                 // a stateful node is neither merged nor folded
-  Array constant;                        // the value of a kConstant
-  int index = -1;                        // of a kFeed or kVariable in the module's list
-  std::shared_ptr<const Origin> origin;  // of a fused node; null if it is not known
-  std::shared_ptr<Kernel> kernel;        // null before SelectKernels
+  std::string op = {};
+  std::string name = {};  // of the user's node that it comes from; for messages
+  Attrs attrs = {};
+  std::vector<Value> inputs = {};
+  std::vector<TensorSpec> outputs = {};
+  bool stateful = false;                      // a stateful node is neither merged nor folded
+  Array constant = {};                        // the value of a kConstant
+  int index = -1;                             // of a kFeed or kVariable in the module's list
+  std::shared_ptr<const Origin> origin = {};  // of a fused node; null if it is not known
+  // The tiers that SelectKernels may take begin here. A pass sets it where only they pay.
+  KernelTier slowest = KernelTier::kReference;
+  std::shared_ptr<Kernel> kernel = {};  // null before SelectKernels
   // passes/derive_values.h. derived: runs only when variables have changed. kept: a derived node
   // whose outputs are kept between steps.
   bool derived = false;
@@ -120,8 +125,15 @@ Node MakeReshape(Value input, const TensorSpec& spec, std::string name);
 // The spec from which the kernel of `node` is built: its attributes, shapes and constant inputs.
 KernelSpec SpecOf(const Module& module, const Node& node);
 
-// Makes `node` a step of a fused node's origin, with these inputs.
-Origin::Step StepOf(const Node& node, std::vector<Value> inputs);
+// The attributes of a Cast, which rounds to nearest.
+Attrs CastAttrs(DType from, DType to);
+
+// Appends the ops of `node` to the steps of `origin`, and returns the node's outputs among them.
+// The ops of a fused node are those that it has replaced.
+//   inputs: for each input of the node the step that computes it, as in Origin::Step::inputs.
+std::vector<Value> AppendSteps(const Node& node, const std::vector<Value>& inputs, Origin& origin);
+// {-1, 0}, {-1, 1}, ...: the inputs of a node, as the inputs of the only step of its origin.
+std::vector<Value> OwnInputs(const Node& node, int first = 0);
 
 // For each node, the nodes that read it. A node that reads it twice is listed twice. Each fetch and
 // each update is listed as -1.
@@ -129,14 +141,22 @@ std::vector<std::vector<int>> Readers(const Module& module);
 // The only reader of node `n`. -1 if it has several readers, or if a fetch or an update reads it.
 int OnlyReader(const std::vector<std::vector<int>>& readers, int n);
 
+// The nodes of `from` and those that they depend on, without what `enter` refuses. The order of a
+// set is a topological one.
+std::set<int> NodesBelow(const Module& module, const std::vector<Value>& from,
+                         const std::function<bool(Value)>& enter);
+
 // Replaces each use of output o of node n by to[n][o] where that is set (node >= 0). Follows chains
 // of replacements.
 using Replacements = std::vector<std::vector<Value>>;
 void ReplaceUses(Module& module, const Replacements& to);
+// The same for the inputs of one node.
+void ReplaceInputs(Node& node, const Replacements& to);
 
-// Removes nodes that no fetch and no update needs, and restores the topological order. Of nodes that
-// could come next, the one with the smallest index does. REQUIRES: there is no cycle.
-void Compact(Module& module);
+// Removes nodes that no fetch and no update needs, and restores the topological order. Of nodes
+// that could come next, the one with the smallest index does. REQUIRES: there is no cycle.
+//   after: of some nodes, the node that they follow; their own index does not count.
+void Compact(Module& module, const std::map<int, int>& after = {});
 
 // One line for each node, for logs and tests.
 std::string ToString(const Module& module);

@@ -30,6 +30,7 @@ class Importer {
     const std::vector<GraphNode*> assigns = CollectAssigns(spec.updates);
     AddFeeds(spec.feeds);
     AddNodes(Needed(spec, assigns));
+    // All are named at once. Those that the step does not need may stay without a value.
     if (!unfed_.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the step needs ", unfed_.size() == 1 ? "a placeholder that is" : "placeholders that are",
@@ -102,7 +103,7 @@ class Importer {
       node.op = from.op();
       node.name = from.name();
       node.outputs = from.outputs();
-      node.stateful = from.def().stateful;
+      node.stateful = from.rules().stateful;
       if (from.op() == "Const") {
         node.kind = Node::Kind::kConstant;
         node.constant = from.attrs().get<Array>("value");
@@ -144,6 +145,7 @@ class Importer {
                          TwiceAssignedCure(variable.name())));
       }
       if (!adds) assigned.emplace(index, assign->name());
+      // An AssignAdd begins with the value from before the step.
       if (is_new)
         module_.updates.push_back({index, adds ? At(assign->input(0)) : value, assign->name()});
       if (!adds) continue;

@@ -91,7 +91,7 @@ TEST(Network, BlocksAreFusedAndVariablesUpdatedInPlace) {
       Program::Compile(network.graph, network.spec(),
                        {.conv_algorithm = ConvAlgorithm::kDirect, .single_replica = true});
   EST_ASSERT_OK(program);
-  const std::string text = (*program)->ToString();
+  const std::string text = (*program)->Plan();
   for (const char* op :
        {"_FusedConv2D(", "_FusedMatMul(", "_MaxPoolWithArgmax(", "_MaxPoolGradWithArgmax("}) {
     EXPECT_NE(text.find(op), std::string::npos) << op << " is missing in\n" << text;

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <iostream>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
-#include "estimator/base/strings.h"
 #include "estimator/runtime/compare_kernels.h"
 #include "estimator/runtime/neutral_module.h"
 #include "estimator/runtime/passes/choose_layouts.h"
 #include "estimator/runtime/passes/derive_values.h"
 #include "estimator/runtime/passes/fold_pads.h"
-#include "estimator/runtime/passes/fuse.h"
+#include "estimator/runtime/passes/fusion/fuse.h"
 #include "estimator/runtime/passes/row_updates.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/passes/split_sums.h"
@@ -23,27 +20,6 @@
 
 namespace estimator {
 namespace {
-
-std::string BufferString(const ir::MemoryPlan& plan, int number) {
-  const ir::Buffer& buffer = ir::At(plan.buffers, number);
-  switch (buffer.kind) {
-    case ir::Buffer::Kind::kArena:
-      return absl::StrCat("@", buffer.offset);
-    case ir::Buffer::Kind::kShared:
-      return absl::StrCat("shared@", buffer.offset);
-    case ir::Buffer::Kind::kDerived:
-      return absl::StrCat("derived@", buffer.offset);
-    case ir::Buffer::Kind::kOwn:
-      return absl::StrCat("own", buffer.index);
-    case ir::Buffer::Kind::kConstant:
-      return absl::StrCat("const", buffer.index);
-    case ir::Buffer::Kind::kFeed:
-      return absl::StrCat("feed", buffer.index);
-    case ir::Buffer::Kind::kVariable:
-      return absl::StrCat("var", buffer.index);
-  }
-  return "";
-}
 
 // Decides which instructions --check_kernels checks against reference kernels, and logs the others.
 void ChooseChecks(ProgramImpl& impl) {
@@ -82,13 +58,16 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   if (Runs(options, "split_sums")) ir::SplitSums(module);
   ir::Fuse(module, options);
   if (Runs(options, "choose_layouts")) ir::ChooseLayouts(module, options.fastest);
+  // Layouts are chosen for what is left after fusing. The copies have no layout.
   ir::ProtectReads(module);
   ir::Compact(module);
   EST_RETURN_IF_ERROR(ir::SelectKernels(module, options.fastest));
   // The sweep is one node of the schedule, so updates are combined before the schedule is made.
   if (Runs(options, "sweep_updates")) ir::SweepUpdates(module);
+  // --check_kernels compares whole ops, so their inputs are not prepared apart.
   if (Runs(options, "derive_values")) ir::DeriveValues(module, !options.check_kernels);
   impl->schedule = ir::MakeSchedule(module);
+  // Reference kernels do not write copies, so a checked sweep would differ.
   if (Runs(options, "write_copies") && !options.check_kernels)
     ir::WriteCopies(module, impl->schedule);
   impl->plan = ir::PlanMemory(module, impl->schedule);
@@ -119,51 +98,6 @@ const ExecutableInfo& Program::info() const { return impl_->info; }
 
 const std::vector<std::pair<std::string, TensorSpec>>& Program::variables() const {
   return impl_->variables;
-}
-
-std::string Program::ToString() const {
-  const ir::MemoryPlan& plan = impl_->plan;
-  std::string text;
-  const auto buffer = [&plan](std::string* out, int number) {
-    out->append(BufferString(plan, number));
-  };
-  const auto spec = [](std::string* out, const TensorSpec& s) { out->append(s.ToString()); };
-  const auto append = [&](int begin, int end) {
-    for (int i = begin; i < end; ++i) {
-      const ir::Instruction& instruction = ir::At(impl_->code.instructions, i);
-      const ir::Node& node = impl_->module.node(instruction.node);
-      absl::StrAppend(&text, "  ", absl::StrJoin(instruction.outputs, ", ", buffer), " = ", node.op,
-                      "(", absl::StrJoin(instruction.inputs, ", ", buffer),
-                      ") : ", absl::StrJoin(node.outputs, ", ", spec), "  # ", node.name, "\n");
-    }
-  };
-  if (!impl_->code.derived.empty()) {
-    absl::StrAppend(&text, "derived from variables\n");
-    append(0, static_cast<int>(impl_->code.derived.size()));
-  }
-  for (size_t k = 0; k < impl_->code.segments.size(); ++k) {
-    const ir::Code::Segment& segment = impl_->code.segments[k];
-    absl::StrAppend(&text, "segment ", k, "\n");
-    append(segment.begin, segment.end);
-    for (const Collective& collective : segment.collectives) {
-      absl::StrAppend(&text, "  ", BufferString(plan, collective.output), " = all-reduce(",
-                      BufferString(plan, collective.input), ") : ", collective.spec.ToString(),
-                      "\n");
-    }
-  }
-  absl::StrAppend(&text, "updates\n");
-  append(impl_->code.updates_begin, static_cast<int>(impl_->code.instructions.size()));
-  for (const int u : impl_->schedule.copies) {
-    const ir::Update& update = ir::At(impl_->module.updates, u);
-    absl::StrAppend(&text, "  var", update.variable, " = copy(",
-                    BufferString(plan, plan.buffer(update.value)), ")  # ", update.name, "\n");
-  }
-  absl::StrAppend(&text, "arena ", HumanBytes(plan.arena_bytes), "\n");
-  if (plan.shared_bytes > 0)
-    absl::StrAppend(&text, "shared by the replicas ", HumanBytes(plan.shared_bytes), "\n");
-  if (plan.derived_bytes > 0)
-    absl::StrAppend(&text, "derived values ", HumanBytes(plan.derived_bytes), "\n");
-  return text;
 }
 
 }  // namespace estimator

@@ -55,10 +55,8 @@ class Program {
   const ExecutableInfo& info() const;
   // The variables that the program reads or updates, with their specs.
   const std::vector<std::pair<std::string, TensorSpec>>& variables() const;
-  // One line for each instruction: kernel, names, shapes, buffers. For people to read.
-  std::string ToString() const;
-  // The table of --print_plan: for each instruction its kernel's tier, layout, bytes and estimated
-  // FLOPs (kernels/flops.h); then totals. For people to read.
+  // The table of --print_plan: for each instruction its kernel's tier, layout, bytes, estimated
+  // FLOPs (kernels/flops.h), names, shapes and buffers; then totals. For people to read.
   std::string Plan() const;
 
  private:

@@ -1,6 +1,7 @@
 // Program::Plan: the table of --print_plan.
 #include <array>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -50,6 +51,27 @@ Work WorkOf(const ir::Node& node, const KernelSpec& spec) {
   return work;
 }
 
+std::string BufferString(const ir::MemoryPlan& plan, int number) {
+  // In the order of Buffer::Kind. The first three are memory with several values.
+  constexpr std::array<const char*, 7> kPrefixes = {"@",     "shared@", "derived@", "own",
+                                                    "const", "feed",    "var"};
+  const ir::Buffer& buffer = ir::At(plan.buffers, number);
+  const bool has_offset = buffer.kind <= ir::Buffer::Kind::kDerived;
+  return absl::StrCat(kPrefixes[static_cast<size_t>(buffer.kind)],
+                      has_offset ? buffer.offset : buffer.index);
+}
+
+// "@64 = MatMul(feed0, var0)": where an op reads and writes.
+std::string Statement(const ir::MemoryPlan& plan, const std::vector<int>& outputs,
+                      const std::string& op, const std::vector<int>& inputs) {
+  const auto list = [&plan](const std::vector<int>& buffers) {
+    return absl::StrJoin(buffers, ", ", [&plan](std::string* out, int number) {
+      out->append(BufferString(plan, number));
+    });
+  };
+  return absl::StrCat(list(outputs), " = ", op, "(", list(inputs), ")");
+}
+
 // The spec of a node. If an input was prepared for its kernel, the spec has the input itself.
 KernelSpec PlainSpecOf(const ir::Module& module, const ir::Node& node) {
   KernelSpec spec = ir::SpecOf(module, node);
@@ -64,20 +86,23 @@ KernelSpec PlainSpecOf(const ir::Module& module, const ir::Node& node) {
 
 std::string Program::Plan() const {
   const ir::Module& module = impl_->module;
+  const ir::MemoryPlan& plan = impl_->plan;
   std::array<Work, kTiers.size()> by_tier;
-  std::string text = absl::StrCat("plan of ", impl_->name.empty() ? "a program" : impl_->name, ": ",
-                                  module.feeds.size(), " feeds, ", module.fetches.size(),
-                                  " fetches and ", module.updates.size(), " updates\n",
-                                  absl::StrFormat("%5s  %-9s  %-11s %12s %12s  %s\n", "#", "tier",
-                                                  "layout", "KiB", "MFLOP", "op  node  shapes"));
+  std::string text = absl::StrCat(
+      "plan of ", impl_->name.empty() ? "a program" : impl_->name, ": ", module.feeds.size(),
+      " feeds, ", module.fetches.size(), " fetches and ", module.updates.size(), " updates\n",
+      absl::StrFormat("%5s  %-9s  %-11s %12s %12s  %s\n", "#", "tier", "layout", "KiB", "MFLOP",
+                      "op  node  shapes  memory"));
   const auto specs = [](const std::vector<TensorSpec>& list) {
     return absl::StrJoin(list, ", ",
                          [](std::string* out, const TensorSpec& s) { out->append(s.ToString()); });
   };
   const auto append = [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
-      const ir::Node& node = module.node(ir::At(impl_->code.instructions, i).node);
+      const ir::Instruction& instruction = ir::At(impl_->code.instructions, i);
+      const ir::Node& node = module.node(instruction.node);
       KernelSpec spec = PlainSpecOf(module, node);
+      // A sweep also writes the copies of its variables in bf16, so their bytes count.
       for (const ir::Value& copy : node.copies) spec.outputs.push_back(module.spec(copy));
       const Work work = WorkOf(node, spec);
       const size_t tier = TierOf(node);
@@ -85,10 +110,11 @@ std::string Program::Plan() const {
       if (!node.derived) by_tier[tier] += work;
       const std::string layout =
           node.attrs.has("data_format") ? node.attrs.s("data_format") : std::string("-");
-      absl::StrAppendFormat(&text, "%5d  %-9s  %-11s %12.1f %12.3f  %s  %s  (%s) -> (%s)\n", i,
+      absl::StrAppendFormat(&text, "%5d  %-9s  %-11s %12.1f %12.3f  %s  %s  (%s) -> (%s)  %s\n", i,
                             kTiers[tier], layout, static_cast<double>(work.bytes) / kKibi,
                             static_cast<double>(work.flops) / kMega, node.op, node.name,
-                            specs(spec.inputs), specs(spec.outputs));
+                            specs(spec.inputs), specs(spec.outputs),
+                            Statement(plan, instruction.outputs, node.op, instruction.inputs));
     }
   };
   if (!impl_->code.derived.empty()) {
@@ -100,12 +126,15 @@ std::string Program::Plan() const {
     absl::StrAppend(&text, "segment ", k, "\n");
     append(segment.begin, segment.end);
     for (const Collective& collective : segment.collectives)
-      absl::StrAppend(&text, "       all-reduce  ", collective.spec.ToString(), "\n");
+      absl::StrAppend(&text, "       all-reduce  ", collective.spec.ToString(), "  ",
+                      Statement(plan, {collective.output}, "all-reduce", {collective.input}), "\n");
   }
   absl::StrAppend(&text, "updates\n");
   append(impl_->code.updates_begin, static_cast<int>(impl_->code.instructions.size()));
   for (const int u : impl_->schedule.copies) {
-    absl::StrAppend(&text, "       copy to variable  ", ir::At(module.updates, u).name, "\n");
+    const ir::Update& update = ir::At(module.updates, u);
+    absl::StrAppend(&text, "       copy to variable  ", update.name, "  var", update.variable,
+                    " = copy(", BufferString(plan, plan.buffer(update.value)), ")\n");
   }
   Work total;
   for (size_t tier = 0; tier < kTiers.size(); ++tier) {
@@ -113,11 +142,13 @@ std::string Program::Plan() const {
     total += by_tier[tier];
     absl::StrAppendFormat(&text, "%-9s  %s\n", kTiers[tier], by_tier[tier].ToString());
   }
-  absl::StrAppend(&text, "total      ", total.ToString(), "; arena ",
-                  HumanBytes(impl_->plan.arena_bytes), "\n");
+  absl::StrAppend(&text, "total      ", total.ToString(), "; arena ", HumanBytes(plan.arena_bytes),
+                  "\n");
+  if (plan.shared_bytes > 0)
+    absl::StrAppend(&text, "shared by the replicas ", HumanBytes(plan.shared_bytes), "\n");
   if (!impl_->code.derived.empty()) {
     absl::StrAppend(&text, "derived    ", impl_->code.derived.size(), " instructions, ",
-                    HumanBytes(impl_->plan.derived_bytes), " kept between steps\n");
+                    HumanBytes(plan.derived_bytes), " kept between steps\n");
   }
   return text;
 }

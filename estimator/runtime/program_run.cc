@@ -150,6 +150,7 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
     std::shared_ptr<Arena> arena, std::shared_ptr<Arena> shared,
     std::shared_ptr<DerivedValues> derived) {
   const ProgramImpl& impl = *program->impl_;
+  // Its collectives were removed, so several replicas would not be summed.
   if (impl.options.single_replica && num_replicas != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("the program was compiled for a single replica, not for ", num_replicas));
@@ -170,6 +171,7 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
     state->variables.push_back(array);
   }
   for (const ir::Node& node : impl.module.nodes) {
+    // A variable that is only written need not have a value.
     if (node.kind != ir::Node::Kind::kVariable) continue;
     const std::string& name = ir::At(impl.module.variables, node.index).name;
     state->reads.emplace_back(&name, store.InitializedFlag(name));
@@ -196,6 +198,7 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
     num_inputs += instruction.inputs.size();
     num_outputs += instruction.outputs.size();
   }
+  // All operands are in two lists that never move, so that a step only writes addresses into them.
   state->inputs.resize(num_inputs);
   state->outputs.resize(num_outputs);
   size_t in = 0, out = 0;
@@ -224,6 +227,7 @@ absl::Status ProgramRun::CheckInitialized() const {
     if (!*initialized) missing.push_back(*name);
   }
   if (missing.empty()) return absl::OkStatus();
+  // The order of nodes says nothing to a user.
   std::sort(missing.begin(), missing.end());
   return absl::FailedPreconditionError(
       absl::StrCat("the step reads variables that have no value yet: ", JoinSome(missing, 10),
@@ -382,12 +386,14 @@ absl::Status ProgramRun::ApplyUpdates() {
     ir::CopyElements(variable.dtype(), variable.num_elements(),
                      ir::At(state.address, state.impl->plan.buffer(update.value)), variable.raw());
   }
+  // The store is asked by name, which takes too long for every step.
   if (!state.marked) {
     for (const ir::Update& update : module.updates) {
       state.store->MarkInitialized(ir::At(module.variables, update.variable).name);
     }
     state.marked = true;
   }
+  // The sweep has written the copies of the new values, so that no step computes them.
   for (size_t i = static_cast<size_t>(state.impl->code.updates_begin); i < state.args.size(); ++i) {
     for (const int copy : state.impl->code.instructions[i].copies)
       state.derived->MarkComputed(static_cast<size_t>(copy));

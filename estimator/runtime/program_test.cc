@@ -137,7 +137,7 @@ TEST_F(ProgramTest, OptimizerUpdateIsWrittenInPlaceAndItsNewValueReadsOn) {
   EXPECT_THAT((*result)[0].values<float>(), ElementsAre(1, 2));
   EXPECT_THAT(store_.Get("w")->values<float>(), ElementsAre(0, 1));
   EXPECT_THAT(store_.Get("ema")->values<float>(), ElementsAre(0, 1));
-  const std::string text = (*Program::Compile(graph_, spec))->ToString();
+  const std::string text = (*Program::Compile(graph_, spec))->Plan();
   EXPECT_THAT(text, HasSubstr("var0 = ApplyGradientDescent(var0"));
 }
 

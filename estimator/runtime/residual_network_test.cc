@@ -97,7 +97,7 @@ TEST(ResidualNetwork, Relu6IsPartOfItsNormalization) {
   const Network network(Relu6);
   const auto program = Program::Compile(network.graph, network.spec(), {.single_replica = true});
   EST_ASSERT_OK(program);
-  const std::string text = (*program)->ToString();
+  const std::string text = (*program)->Plan();
   for (const char* op : {"_FusedBatchNormEx(", "_FusedBatchNormGradEx("})
     EXPECT_NE(text.find(op), std::string::npos) << op << " is missing in\n" << text;
   for (const char* op : {" Relu6Grad(", " Relu6(", " FusedBatchNormV3(", " FusedBatchNormGradV3("})
@@ -111,7 +111,7 @@ TEST(ResidualNetwork, BlocksAreFusedAndReorderedAtTheEdgesOnly) {
       Program::Compile(network.graph, network.spec(),
                        {.conv_algorithm = ConvAlgorithm::kDirect, .single_replica = true});
   EST_ASSERT_OK(program);
-  const std::string text = (*program)->ToString();
+  const std::string text = (*program)->Plan();
   for (const char* op : {"_FusedBatchNormEx(", "_FusedBatchNormGradEx("})
     EXPECT_NE(text.find(op), std::string::npos) << op << " is missing in\n" << text;
   for (const char* op : {" ReluGrad(", " Relu(", " FusedBatchNormV3(", " FusedBatchNormGradV3("})

@@ -69,7 +69,7 @@ class RowUpdates : public GraphTest {
     EST_EXPECT_OK(program);
     if (!program.ok()) return "";
     if (arena_bytes != nullptr) *arena_bytes = (*program)->info().planned_peak_bytes;
-    return (*program)->ToString();
+    return (*program)->Plan();
   }
   // The fetches of the last of some steps; rows are looked up twice, and again in later steps.
   absl::StatusOr<std::vector<Array>> Run(const ProgramSpec& spec, VariableStore& store,
@@ -99,7 +99,8 @@ class RowUpdates : public GraphTest {
   // That a step in place gives every variable and fetch the bits of one that copies.
   void ExpectBitsOfCopies(const ProgramSpec& spec) const {
     VariableStore in_place, copied;
-    const auto fast = Run(spec, in_place), plain = Run(spec, copied, {.disable_passes = OptionalPasses()});
+    const auto fast = Run(spec, in_place),
+               plain = Run(spec, copied, {.disable_passes = OptionalPasses()});
     EST_ASSERT_OK(fast);
     EST_ASSERT_OK(plain);
     for (size_t i = 0; i < fast->size(); ++i)

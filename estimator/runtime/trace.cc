@@ -41,6 +41,7 @@ std::string OpTable(const Trace& trace, int64_t steps) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Row& a, const Row& b) { return a.time_us > b.time_us; });
   std::string table = "share  time a step  runs a step  kernel     op\n";
+  // An empty trace must not divide by 0.
   const double all = static_cast<double>(std::max<int64_t>(total_us, 1));
   const double num_steps = static_cast<double>(std::max<int64_t>(steps, 1));
   for (const Row& row : rows) {

@@ -61,6 +61,7 @@ absl::StatusOr<Array> VariableStore::Get(absl::string_view name) const {
 const Array* VariableStore::Peek(absl::string_view name) const {
   const auto it = entries_.find(name);
   if (it == entries_.end()) return nullptr;
+  // The device may have a newer value than the host's storage.
   if (it->second.device != nullptr) DownloadEntry(it->first, it->second);
   return &it->second.value;
 }
@@ -82,6 +83,7 @@ bool VariableStore::newer_on(absl::string_view name, const DeviceValues* device)
 }
 
 absl::Status VariableStore::Download() const {
+  // The counters spare a walk over all variables, because a program asks before each step.
   if (num_newer_on_device_ > 0) {
     for (auto& [name, entry] : entries_) {
       if (entry.device != nullptr) DownloadEntry(name, entry);
@@ -93,6 +95,7 @@ absl::Status VariableStore::Download() const {
 }
 
 void VariableStore::DownloadEntry(const std::string& name, Entry& entry) const {
+  // Whatever the outcome, the device is not asked a second time.
   const std::shared_ptr<DeviceValues> device = std::move(entry.device);
   entry.device = nullptr;
   --num_newer_on_device_;

@@ -15,10 +15,11 @@ namespace {
 
 constexpr double kDefaultSecs = 60;
 
-// The interval that the options ask for. TensorFlow's default of 60 seconds excludes run_every_steps
-// unless the caller removes it.
-Cadence CadenceOf(const EarlyStoppingCadence& options) {
-  Cadence cadence{.every_steps = options.run_every_steps, .every_secs = options.run_every_secs};
+// The interval that the options ask for. TensorFlow's default of 60 seconds excludes
+// run_every_steps unless the caller removes it.
+StepsOrSeconds IntervalOf(const MakeEarlyStoppingHookOptions& options) {
+  StepsOrSeconds cadence{.every_steps = options.run_every_steps,
+                         .every_secs = options.run_every_secs};
   if (!cadence.every_steps.has_value() && !cadence.every_secs.has_value())
     cadence.every_secs = kDefaultSecs;
   return cadence;
@@ -29,9 +30,9 @@ class StopOnPredicateHook : public SessionRunHook {
   // Whether to stop at this global_step.
   using ShouldStopFn = std::function<absl::StatusOr<bool>(int64_t global_step)>;
 
-  StopOnPredicateHook(ShouldStopFn should_stop_fn, const EarlyStoppingCadence& options)
+  StopOnPredicateHook(ShouldStopFn should_stop_fn, const MakeEarlyStoppingHookOptions& options)
       : should_stop_fn_(std::move(should_stop_fn)),
-        cadence_(CadenceOf(options)),
+        cadence_(IntervalOf(options)),
         timer_(cadence_, options.clock) {}
 
   absl::Status Begin(Graph&) override {
@@ -55,7 +56,7 @@ class StopOnPredicateHook : public SessionRunHook {
 
  private:
   const ShouldStopFn should_stop_fn_;
-  const Cadence cadence_;
+  const StepsOrSeconds cadence_;
   SecondOrStepTimer timer_;
 };
 
@@ -103,9 +104,10 @@ std::shared_ptr<SessionRunHook> HistoryHook(const EstimatorBase& estimator,
     return decide(history);
   };
   return std::make_shared<StopOnPredicateHook>(
-      std::move(should_stop), EarlyStoppingCadence{.run_every_secs = options.run_every_secs,
-                                                   .run_every_steps = options.run_every_steps,
-                                                   .clock = options.clock});
+      std::move(should_stop),
+      MakeEarlyStoppingHookOptions{.run_every_secs = options.run_every_secs,
+                                   .run_every_steps = options.run_every_steps,
+                                   .clock = options.clock});
 }
 
 std::shared_ptr<SessionRunHook> ThresholdHook(const EstimatorBase& estimator,
@@ -155,7 +157,7 @@ std::shared_ptr<SessionRunHook> NoImprovementHook(const EstimatorBase& estimator
 
 std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(
     const EstimatorBase& /*estimator*/, std::function<absl::StatusOr<bool>()> should_stop_fn,
-    const EarlyStoppingCadence& options) {
+    const MakeEarlyStoppingHookOptions& options) {
   StopOnPredicateHook::ShouldStopFn fn;
   if (should_stop_fn != nullptr) {
     fn = [should_stop = std::move(should_stop_fn)](int64_t) { return should_stop(); };

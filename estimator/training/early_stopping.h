@@ -24,7 +24,7 @@
 namespace estimator {
 
 // How often a hook decides. It also decides after the first run.
-struct EarlyStoppingCadence {
+struct MakeEarlyStoppingHookOptions {
   // At most one of both; neither: every 60 seconds.
   std::optional<double> run_every_secs = std::nullopt;
   std::optional<int64_t> run_every_steps = std::nullopt;
@@ -37,7 +37,7 @@ struct EarlyStoppingOptions {
   std::optional<std::string> eval_dir = std::nullopt;
   // Evaluations of earlier steps do not count.
   int64_t min_steps = 0;
-  // As in EarlyStoppingCadence.
+  // As in MakeEarlyStoppingHookOptions.
   std::optional<double> run_every_secs = std::nullopt;
   std::optional<int64_t> run_every_steps = std::nullopt;
   Clock clock = SteadyClock();
@@ -50,7 +50,7 @@ struct EarlyStoppingOptions {
 // signal_early_stopping/STOP in the checkpoints.
 std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(
     const EstimatorBase& estimator, std::function<absl::StatusOr<bool>()> should_stop_fn,
-    const EarlyStoppingCadence& options = {});
+    const MakeEarlyStoppingHookOptions& options = {});
 
 // These end training when, in an evaluation since min_steps,
 //   StopIfHigherHook      metric > threshold
@@ -75,8 +75,8 @@ std::shared_ptr<SessionRunHook> StopIfNoDecreaseHook(const EstimatorBase& estima
                                                      int64_t max_steps_without_decrease,
                                                      const EarlyStoppingOptions& options = {});
 
-// The scalars of all evaluations in `eval_dir`: global step -> metric -> value. Empty if there is no
-// such folder. The rest of a damaged event file is skipped with a warning.
+// The scalars of all evaluations in `eval_dir`: global step -> metric -> value. Empty if there is
+// no such folder. The rest of a damaged event file is skipped with a warning.
 // Source: TF 2.15 tf_estimator early_stopping.read_eval_metrics.
 absl::StatusOr<std::map<int64_t, std::map<std::string, double>>> ReadEvalMetrics(
     absl::string_view eval_dir);

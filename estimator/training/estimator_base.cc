@@ -8,7 +8,6 @@
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
-#include "estimator/training/preflight.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -47,12 +46,6 @@ absl::StatusOr<std::unique_ptr<BundleReader>> OpenLatest(const std::string& mode
   return reader;
 }
 
-// Asks a strategy that is a Preflight.
-absl::Status CheckBefore(Strategy& strategy, const Preflight::Call& call) {
-  auto* const preflight = dynamic_cast<Preflight*>(&strategy);
-  return preflight == nullptr ? absl::OkStatus() : preflight->Check(call);
-}
-
 }  // namespace
 
 EstimatorBase::EstimatorBase(EstimatorParts parts)
@@ -88,16 +81,15 @@ absl::Status EstimatorBase::Train(const InputFn& input, const TrainLength& lengt
                                   const TrainOptions& options) {
   EST_RETURN_IF_ERROR(status_);
   EST_RETURN_IF_ERROR(CheckMayTrain(task_));
-  EST_RETURN_IF_ERROR(CheckBefore(
-      *strategy_, {.mode = Mode::kTrain, .input = input, .num_steps_given = !length.until_end()}));
+  EST_RETURN_IF_ERROR(strategy_->MayBegin(
+      {.mode = Mode::kTrain, .input = input, .num_steps_given = !length.until_end()}));
   return trainer_->Train(input, length, options);
 }
 
 absl::StatusOr<EvalResult> EstimatorBase::Evaluate(const InputFn& input,
                                                    const EvaluateOptions& options) {
   EST_RETURN_IF_ERROR(status_);
-  EST_RETURN_IF_ERROR(CheckBefore(
-      *strategy_,
+  EST_RETURN_IF_ERROR(strategy_->MayBegin(
       {.mode = Mode::kEval, .input = input, .num_steps_given = options.steps.has_value()}));
   trainer_->WaitForCheckpoint();
   return evaluator_->Evaluate(input, options, trainer_->state());
@@ -116,8 +108,8 @@ absl::StatusOr<EvalResult> EstimatorBase::EvaluateInMemory(const InputFn& input,
 
 Predictions EstimatorBase::Predict(const InputFn& input, PredictOptions options) {
   if (!status_.ok()) return PredictLoop::Failed(status_);
-  if (const absl::Status status = CheckBefore(
-          *strategy_, {.mode = Mode::kPredict, .input = input, .num_steps_given = true});
+  if (const absl::Status status =
+          strategy_->MayBegin({.mode = Mode::kPredict, .input = input, .num_steps_given = true});
       !status.ok())
     return PredictLoop::Failed(status);
   trainer_->WaitForCheckpoint();

@@ -55,14 +55,14 @@ void DeleteOldExports(const std::string& export_path, int64_t exports_to_keep) {
 }
 
 absl::Status SavedModelExporter::Validate() const {
-  if (options_.serving_input_receiver_fn == nullptr) {
+  if (serving_input_receiver_fn_ == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("exporter '", name_, "': serving_input_receiver_fn must be given"));
   }
-  if (options_.exports_to_keep.value_or(1) <= 0) {
+  if (exports_to_keep_.value_or(1) <= 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "exporter '", name_, "': `exports_to_keep`, if provided, must be a positive number. Got ",
-        *options_.exports_to_keep));
+        *exports_to_keep_));
   }
   return absl::OkStatus();
 }
@@ -71,24 +71,13 @@ absl::StatusOr<std::string> SavedModelExporter::Write(EstimatorBase& estimator,
                                                       const std::string& export_path,
                                                       const std::string& checkpoint_path) const {
   EST_RETURN_IF_ERROR(Validate());
-  EST_ASSIGN_OR_RETURN(std::string exported,
-                       estimator.ExportSavedModel(export_path, options_.serving_input_receiver_fn,
-                                                  {.assets = options_.assets,
-                                                   .assets_extra = options_.assets_extra,
-                                                   .as_text = options_.as_text,
-                                                   .checkpoint_path = checkpoint_path}));
-  if (options_.exports_to_keep.has_value())
-    DeleteOldExports(export_path, *options_.exports_to_keep);
+  ExportSavedModelOptions options = options_;
+  options.checkpoint_path = checkpoint_path;
+  EST_ASSIGN_OR_RETURN(std::string exported, estimator.ExportSavedModel(
+                                                 export_path, serving_input_receiver_fn_, options));
+  if (exports_to_keep_.has_value()) DeleteOldExports(export_path, *exports_to_keep_);
   return exported;
 }
-
-FinalExporter::FinalExporter(Options options)
-    : SavedModelExporter(std::move(options.name),
-                         {.serving_input_receiver_fn = std::move(options.serving_input_receiver_fn),
-                          .assets = std::move(options.assets),
-                          .assets_extra = std::move(options.assets_extra),
-                          .as_text = options.as_text,
-                          .exports_to_keep = std::nullopt}) {}
 
 absl::StatusOr<std::optional<std::string>> FinalExporter::Export(EstimatorBase& estimator,
                                                                  const std::string& export_path,
@@ -100,14 +89,6 @@ absl::StatusOr<std::optional<std::string>> FinalExporter::Export(EstimatorBase& 
   EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
   return exported;
 }
-
-LatestExporter::LatestExporter(Options options)
-    : SavedModelExporter(std::move(options.name),
-                         {.serving_input_receiver_fn = std::move(options.serving_input_receiver_fn),
-                          .assets = std::move(options.assets),
-                          .assets_extra = std::move(options.assets_extra),
-                          .as_text = options.as_text,
-                          .exports_to_keep = options.exports_to_keep}) {}
 
 absl::StatusOr<std::optional<std::string>> LatestExporter::Export(
     EstimatorBase& estimator, const std::string& export_path, const std::string& checkpoint_path,
@@ -121,16 +102,6 @@ absl::StatusOr<bool> LossSmaller(const EvalResult& best, const EvalResult& curre
   EST_ASSIGN_OR_RETURN(const double current_loss, LossOf(current, "current_eval_result"));
   return current_loss < best_loss || (std::isnan(best_loss) && !std::isnan(current_loss));
 }
-
-BestExporter::BestExporter(Options options)
-    : SavedModelExporter(std::move(options.name),
-                         {.serving_input_receiver_fn = std::move(options.serving_input_receiver_fn),
-                          .assets = std::move(options.assets),
-                          .assets_extra = std::move(options.assets_extra),
-                          .as_text = options.as_text,
-                          .exports_to_keep = options.exports_to_keep}),
-      event_file_pattern_(std::move(options.event_file_pattern)),
-      compare_fn_(std::move(options.compare_fn)) {}
 
 absl::Status BestExporter::Validate() const {
   EST_RETURN_IF_ERROR(SavedModelExporter::Validate());

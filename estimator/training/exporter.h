@@ -51,22 +51,24 @@ class SavedModelExporter : public Exporter {
   absl::Status Validate() const override;
 
  protected:
-  struct SavedModelOptions {
-    ServingInputReceiverFn serving_input_receiver_fn;
-    std::vector<std::string> assets;
-    std::map<std::string, std::string> assets_extra;
-    bool as_text;
-    std::optional<int64_t> exports_to_keep;
-  };
-  SavedModelExporter(std::string name, SavedModelOptions options)
-      : name_(std::move(name)), options_(std::move(options)) {}
+  // Takes the common fields of Options, one of the structs below.
+  template <typename Options>
+  SavedModelExporter(const Options& options, std::optional<int64_t> exports_to_keep)
+      : name_(options.name),
+        serving_input_receiver_fn_(options.serving_input_receiver_fn),
+        options_{.assets = options.assets,
+                 .assets_extra = options.assets_extra,
+                 .as_text = options.as_text},
+        exports_to_keep_(exports_to_keep) {}
   // Writes the SavedModel, then deletes exports beyond exports_to_keep.
   absl::StatusOr<std::string> Write(EstimatorBase& estimator, const std::string& export_path,
                                     const std::string& checkpoint_path) const;
 
  private:
   const std::string name_;
-  const SavedModelOptions options_;
+  const ServingInputReceiverFn serving_input_receiver_fn_;
+  const ExportSavedModelOptions options_;
+  const std::optional<int64_t> exports_to_keep_;  // nullopt: all
 };
 
 // Exports once, when training has reached TrainSpec.max_steps. Training that stops earlier, such as
@@ -81,7 +83,7 @@ class FinalExporter : public SavedModelExporter {
     std::map<std::string, std::string> assets_extra = {};  // the same
     bool as_text = false;                                  // saved_model.pbtxt instead of .pb
   };
-  explicit FinalExporter(Options options);
+  explicit FinalExporter(const Options& options) : SavedModelExporter(options, std::nullopt) {}
   absl::StatusOr<std::optional<std::string>> Export(EstimatorBase& estimator,
                                                     const std::string& export_path,
                                                     const std::string& checkpoint_path,
@@ -101,7 +103,8 @@ class LatestExporter : public SavedModelExporter {
     // The number of exports to keep; the oldest are deleted. nullopt: all.
     std::optional<int64_t> exports_to_keep = 5;
   };
-  explicit LatestExporter(Options options);
+  explicit LatestExporter(const Options& options)
+      : SavedModelExporter(options, options.exports_to_keep) {}
   absl::StatusOr<std::optional<std::string>> Export(EstimatorBase& estimator,
                                                     const std::string& export_path,
                                                     const std::string& checkpoint_path,
@@ -137,7 +140,10 @@ class BestExporter : public SavedModelExporter {
     // The number of exports to keep; the oldest are deleted. nullopt: all.
     std::optional<int64_t> exports_to_keep = 5;
   };
-  explicit BestExporter(Options options);
+  explicit BestExporter(const Options& options)
+      : SavedModelExporter(options, options.exports_to_keep),
+        event_file_pattern_(options.event_file_pattern),
+        compare_fn_(options.compare_fn) {}
   absl::Status Validate() const override;
   absl::StatusOr<std::optional<std::string>> Export(EstimatorBase& estimator,
                                                     const std::string& export_path,

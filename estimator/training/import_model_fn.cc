@@ -111,7 +111,7 @@ ImportedSpec ImportedModelFn::operator()(const Features& features, const Labels&
       InOrder(source.info(), features, labels, mode == Mode::kPredict);
   if (!inputs.ok()) return fail(inputs.status());
   ImportTrainGraphOptions options{.inputs = *std::move(inputs),
-                                  .num_shards = ReplicaScope::Current().num_shards,
+                                  .num_shards = ReplicaScope::Current().num_replicas,
                                   .training = mode == Mode::kTrain,
                                   .with_loss = mode != Mode::kPredict,
                                   .with_metrics = mode == Mode::kEval && graphs_.eval,

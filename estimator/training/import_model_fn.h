@@ -62,7 +62,7 @@ struct ImportedSpec {
 };
 
 // A model_fn for Estimator and tpu::TPUEstimator. Cheap to copy.
-//   kTrain    the graph's own train_op and summaries. On shards the gradients are averaged where
+//   kTrain    the graph's own train_op and summaries. On replicas the gradients are averaged where
 //             the graph computes them, before it clips them.
 //   kEval     the loss, and with a graph `eval` its metrics, whose local variables begin anew with
 //             each evaluation. On replicas metrics are an error: set eval_on_tpu = false.
@@ -96,7 +96,7 @@ class ImportedModelFn {
 
 // path: a .meta file, or the folder of a SavedModel.
 // Errors: those of TrainGraph::Read and ReadSavedModelGraphs; UNIMPLEMENTED with the table of
-// everything in the training graph that cannot be imported: name, op, count, reason.
+// everything in the training graph that cannot be imported: op, reason, count, first node.
 absl::StatusOr<ImportedModelFn> ImportModelFn(StringArg path,
                                               const ImportModelOptions& options = {});
 

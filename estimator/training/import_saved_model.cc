@@ -1,19 +1,16 @@
 #include "estimator/training/import_saved_model.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/checkpoint_state.h"
+#include "estimator/checkpoint/copy_checkpoint.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/export/saved_model/find_saved_model.h"
@@ -33,11 +30,6 @@ constexpr char kHowToExport[] =
 
 bool HasTag(const proto::MetaGraphDef& graph, absl::string_view tag) {
   return graph.meta_info_def().tags_size() == 1 && graph.meta_info_def().tags(0) == tag;
-}
-
-absl::Status Copy(const std::string& from, const std::string& to) {
-  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(from));
-  return WriteFileAtomically(to, bytes);
 }
 
 }  // namespace
@@ -86,7 +78,7 @@ absl::Status StartFromSavedModel(StringArg saved_model_dir, StringArg model_dir)
   EST_ASSIGN_OR_RETURN(const std::optional<std::string> newest, LatestCheckpoint(to));
   if (newest.has_value()) return absl::OkStatus();
   if (!HoldsSavedModel(from)) return NoSavedModel(from);
-  const std::string folder = JoinPath(from, "variables"), prefix = JoinPath(folder, "variables");
+  const std::string prefix = JoinPath(from, "variables", "variables");
   if (CheckpointModifiedTimeSeconds(prefix) == 0) {
     return absl::NotFoundError(
         absl::StrCat(from, " has no variables (", prefix,
@@ -102,20 +94,9 @@ absl::Status StartFromSavedModel(StringArg saved_model_dir, StringArg model_dir)
   }
   const std::string base = absl::StrCat("model.ckpt-", static_cast<int64_t>(step->AsDouble()));
   EST_RETURN_IF_ERROR(CreateDirectories(to));
-  EST_ASSIGN_OR_RETURN(std::vector<std::string> names, ListDirectory(folder));
-  // The index is last: without it a killed copy is no checkpoint.
-  std::stable_partition(names.begin(), names.end(),
-                        [](const std::string& name) { return !absl::EndsWith(name, ".index"); });
-  for (const std::string& name : names) {
-    absl::string_view suffix = name;
-    if (!absl::ConsumePrefix(&suffix, "variables.")) continue;
-    EST_RETURN_IF_ERROR(
-        Copy(JoinPath(folder, name), JoinPath(to, absl::StrCat(base, ".", suffix))));
-  }
-  const std::string copied = JoinPath(to, base);
-  LOG(INFO) << "copied the variables of " << from << " to " << copied;
-  return WriteCheckpointState(
-      to, {.model_checkpoint_path = copied, .all_model_checkpoint_paths = {copied}});
+  EST_RETURN_IF_ERROR(CopyCheckpoint(prefix, to, base));
+  LOG(INFO) << "copied the variables of " << from << " to " << JoinPath(to, base);
+  return absl::OkStatus();
 }
 
 }  // namespace estimator

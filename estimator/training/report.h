@@ -60,7 +60,7 @@ class TrainingSpeedHook : public SessionRunHook {
   // between. NaN if no call had two runs.
   double examples_per_second() const;
   // Returns the seconds from the start of the process to the end of the first run. A run is one
-  // step locally, and iterations_per_loop steps on shards. NaN before the end of the first run.
+  // step locally, and iterations_per_loop steps on replicas. NaN before the end of the first run.
   double first_step_seconds() const;
 
   absl::Status AfterCreateSession(Session& session) override;

@@ -99,6 +99,8 @@ absl::Status EvaluateAndExport(const TrainAndEvaluateCall& call, TrainAndEvaluat
   if (!call.exporters.empty()) {
     const std::string path = ExportedStepPath(call);
     EST_RETURN_IF_ERROR(CreateDirectories(Dirname(path)));
+    // A process that is killed between the evaluation and the exports has no such file. The next
+    // one then makes the exports up.
     EST_RETURN_IF_ERROR(WriteFileAtomically(path, absl::StrCat(evaluated.global_step(), "\n")));
   }
   result.eval_result = std::move(evaluated);
@@ -125,8 +127,8 @@ class EvaluationListener : public CheckpointSaverListener {
     timer_.Reset();
     is_first_save_ = true;
     if (call_ == nullptr || !call_->throttle_every.has_value()) return absl::OkStatus();
-    const absl::StatusOr<Cadence> cadence =
-        call_->throttle_every->ToCadence(call_->estimator.training_input_sizes());
+    const absl::StatusOr<StepsOrSeconds> cadence =
+        call_->throttle_every->ToStepsOrSeconds(call_->estimator.training_input_sizes());
     if (!cadence.ok()) return Annotate(cadence.status(), "EvalSpec.throttle_every");
     timer_ = SecondOrStepTimer(*cadence, call_->clock);
     return absl::OkStatus();
@@ -138,6 +140,7 @@ class EvaluationListener : public CheckpointSaverListener {
     if (call_ == nullptr) return false;
     // A training that starts from first values saves them, and nothing has been learned by then.
     if (std::exchange(is_first_save_, false) && session.restored_step() < 0) return false;
+    // The user waits for the program to end. The next start evaluates what is left out here.
     if (InterruptRequested()) return false;
     if (!timer_.ShouldTriggerForStep(global_step)) {
       if (call_->throttle_every.has_value()) {
@@ -149,6 +152,7 @@ class EvaluationListener : public CheckpointSaverListener {
       }
       return false;
     }
+    // The evaluation reads the files that a thread is still writing.
     EST_RETURN_IF_ERROR(session.FinishCheckpoint());
     EST_RETURN_IF_ERROR(Evaluate(global_step));
     return false;
@@ -168,6 +172,7 @@ class EvaluationListener : public CheckpointSaverListener {
 
  private:
   absl::Status Evaluate(int64_t global_step) {
+    // The time is taken before the evaluation, which may last longer than the throttle allows.
     timer_.UpdateLastTriggeredStep(global_step);
     const absl::Status status = EvaluateAndExport(*call_, result_);
     // The training loop sees the interrupt too. It stops and says where the steps are saved.
@@ -195,6 +200,7 @@ absl::StatusOr<bool> WasEvaluated(const TrainAndEvaluateCall& call, int64_t step
 // After a training that had nothing to do: evaluates what an earlier process left out.
 absl::Status EvaluateIfLeftOut(const TrainAndEvaluateCall& call, TrainAndEvaluateResult& result) {
   EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, call.estimator.LatestCheckpoint());
+  // Without checkpoints there is nothing that an earlier process could have left out.
   if (!latest.has_value()) return absl::OkStatus();
   EST_ASSIGN_OR_RETURN(const int64_t step, LoadGlobalStep(*latest));
   if (!ReachedMaxSteps(call, step)) return absl::OkStatus();
@@ -240,6 +246,7 @@ absl::StatusOr<TrainAndEvaluateResult> TrainAndEvaluateHere(const TrainAndEvalua
 // Sleeps in short pieces, so that an interrupt ends it.
 void Sleep(const TrainAndEvaluateCall& call, double seconds) {
   for (double left = seconds; left > 0 && !InterruptRequested(); left -= kPollSecs) {
+    // A signal does not end the sleep of this thread.
     const double piece = std::min(left, kPollSecs);
     call.sleep ? call.sleep(piece) : absl::SleepFor(absl::Seconds(piece));
   }
@@ -264,7 +271,7 @@ absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvalua
                        ", but an evaluator process does not know the batch of the training; give "
                        "it in steps or seconds"));
     }
-    EST_ASSIGN_OR_RETURN(const Cadence cadence, call.throttle_every->ToCadence({}));
+    EST_ASSIGN_OR_RETURN(const StepsOrSeconds cadence, call.throttle_every->ToStepsOrSeconds({}));
     throttle_secs = cadence.every_secs.value_or(0);
     throttle_steps = cadence.every_steps.value_or(0);
   }
@@ -281,6 +288,7 @@ absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvalua
     if (result.eval_result.has_value() && result.eval_result->checkpoint_path == *checkpoint)
       continue;
     if (throttle_steps > 0 && result.eval_result.has_value()) {
+      // The last checkpoint is evaluated in any case, so that the exporters make the final export.
       const absl::StatusOr<int64_t> step = LoadGlobalStep(*checkpoint);
       if (step.ok() && *step < result.eval_result->global_step() + throttle_steps &&
           !ReachedMaxSteps(call, *step)) {
@@ -288,6 +296,8 @@ absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvalua
       }
     }
     const absl::Status evaluated = EvaluateAndExport(call, result);
+    // The process that trains keeps a few checkpoints only, and an evaluation may take longer than
+    // they live.
     if (absl::IsNotFound(evaluated) && CheckpointModifiedTimeSeconds(*checkpoint) == 0) {
       LOG(WARNING) << *checkpoint << " was deleted before it was exported; the next one follows ("
                    << evaluated.message() << ")";

@@ -1,4 +1,4 @@
-// The classifier on shards and on the CPU. tools/replay/cases compares it with TensorFlow.
+// The classifier on replicas and on the CPU. tools/replay/cases compares it with TensorFlow.
 #include "models/bert/classifier.h"
 
 #include <gtest/gtest.h>
@@ -53,8 +53,8 @@ ClassifierParams Params(double dropout, double learning_rate = 2e-3) {
   return params;
 }
 
-// The losses of a run on this number of shards, whose batch has the rows of the CPU's batch once
-// for each shard. num_shards 0: use_tpu = false.
+// The losses of a run on this number of replicas, whose batch has the rows of the CPU's batch once
+// for each replica. num_shards 0: use_tpu = false.
 std::vector<double> Losses(int64_t num_shards, double dropout, double learning_rate = 2e-3) {
   const TempDir dir;
   const std::string path = dir.File("train.tf_record");
@@ -89,15 +89,15 @@ std::vector<double> Losses(int64_t num_shards, double dropout, double learning_r
   return recorder->losses;
 }
 
-TEST(BertClassifier, EightShardsWithTheSameExamplesTakeTheStepsOfTheCpu) {
+TEST(BertClassifier, EightReplicasWithTheSameExamplesTakeTheStepsOfTheCpu) {
   const std::vector<double> cpu = Losses(0, 0);
   ASSERT_EQ(cpu.size(), static_cast<size_t>(kSteps));
   EXPECT_LT(cpu.back(), cpu.front() - 0.05) << "the steps change something";
-  const std::vector<double> shards = Losses(8, 0);
-  ASSERT_EQ(shards.size(), cpu.size());
+  const std::vector<double> replicas = Losses(8, 0);
+  ASSERT_EQ(replicas.size(), cpu.size());
   // The gradients are eight times as large, and the optimizer's epsilon does not scale with them:
   // the losses differ by 0.6 %.
-  for (int i = 0; i < kSteps; ++i) EXPECT_NEAR(shards[i], cpu[i], 0.02 * cpu[i]) << "step " << i;
+  for (int i = 0; i < kSteps; ++i) EXPECT_NEAR(replicas[i], cpu[i], 0.02 * cpu[i]) << "step " << i;
 }
 
 TEST(BertClassifier, TheTpuCheckFindsNoViolation) {

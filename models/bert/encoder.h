@@ -23,10 +23,11 @@ struct EncoderParams : tpu::Params {
   DType compute_dtype = DType::kFloat32;
 };
 
-// Builds the network, its loss and, in training, AdamW with the gradients' global norm clipped to 1.
+// Builds the network, its loss and, in training, AdamW with the gradients' global norm clipped to
+// 1.
 //   features: ids and mask, i32 [N, sequence_length]. labels: i32 [N], 0 or 1.
-//   Each layer is the post-norm layer of BERT: attention, then an intermediate layer with GELU (tanh
-//   form); dropout of the probabilities and of the outputs of both halves.
+//   Each layer is the post-norm layer of BERT: attention, then an intermediate layer with GELU
+//   (tanh form); dropout of the probabilities and of the outputs of both halves.
 //   PREDICT: probabilities, f32 [N, 2].
 tpu::TPUEstimatorSpec EncoderModelFn(const Features& features, const Labels& labels, Mode mode,
                                      const EncoderParams& params);

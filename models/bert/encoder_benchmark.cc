@@ -19,7 +19,7 @@
 #include "models/common/benchmark_json.h"
 #include "tpu/tpu_estimator.h"
 
-DEFINE_int64(batch_size, 32, "examples in one step; on shards: over all of them");
+DEFINE_int64(batch_size, 32, "examples in one step; on replicas: over all of them");
 DEFINE_int64(num_layers, 4, "layers of the encoder");
 DEFINE_int64(sequence_length, 128, "tokens of an example");
 

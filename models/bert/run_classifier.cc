@@ -1,7 +1,8 @@
 // Fine-tunes BERT as a classifier of sentences, evaluates it, predicts and exports it.
 //
 //   run_classifier --do_train --do_eval --max_seq_length=32 --learning_rate=1e-3   with drawn words
-//   run_classifier --bert_config_file=$BERT/bert_config.json --init_checkpoint=$BERT/bert_model.ckpt
+//   run_classifier --bert_config_file=$BERT/bert_config.json
+//       --init_checkpoint=$BERT/bert_model.ckpt
 //       --train_file=train.tf_record --eval_file=eval.tf_record --do_train --do_eval
 //       --output_dir=/tmp/mrpc
 #include <gflags/gflags.h>
@@ -45,9 +46,9 @@ DEFINE_int64(max_seq_length, 128, "number of ids in an example, as the files hav
 DEFINE_bool(do_train, false, "train");
 DEFINE_bool(do_eval, false, "evaluate, and write eval_results.txt");
 DEFINE_bool(do_predict, false, "predict, and write test_results.tsv");
-DEFINE_int64(train_batch_size, 32, "examples in one training step over all shards");
-DEFINE_int64(eval_batch_size, 8, "examples in one evaluation step over all shards");
-DEFINE_int64(predict_batch_size, 8, "examples in one prediction step over all shards");
+DEFINE_int64(train_batch_size, 32, "examples in one training step over all replicas");
+DEFINE_int64(eval_batch_size, 8, "examples in one evaluation step over all replicas");
+DEFINE_int64(predict_batch_size, 8, "examples in one prediction step over all replicas");
 DEFINE_double(learning_rate, 5e-5, "learning rate after the warm-up; it then falls to 0");
 DEFINE_int64(num_train_steps, 1000, "the global_step at which training stops");
 DEFINE_int64(warmup_steps, -1,
@@ -102,8 +103,8 @@ FlagRequirement FileRequirement(const std::string& flag, const std::string& valu
           .problem = absl::StrCat("give the TFRecord files for --", mode)};
 }
 
-// The folder that must have a trained model; empty if none must. With --init_checkpoint, a model that
-// is not trained has the values of that checkpoint.
+// The folder that must have a trained model; empty if none must. With --init_checkpoint, a model
+// that is not trained has the values of that checkpoint.
 std::string FolderOfTrainedModel() {
   if (FLAGS_do_train || OnlyChecks() || !FLAGS_init_checkpoint.empty()) return "";
   return FLAGS_output_dir.empty() ? FLAGS_model_dir : FLAGS_output_dir;

@@ -96,9 +96,9 @@ TEST_F(RunClassifierTest, TheTpuCheckOfDrawnWordsWritesNothingToTheModelDir) {
   EXPECT_FALSE(FileExists(work_.File("checked")));
 }
 
-TEST_F(RunClassifierTest, LearnsDrawnWordsOnTheCpuAndOnEightShards) {
+TEST_F(RunClassifierTest, LearnsDrawnWordsOnTheCpuAndOnEightReplicas) {
   for (const char* where : {"--use_tpu=false", "--use_tpu=true --iterations=50"}) {
-    const std::string folder = work_.File(absl::StrContains(where, "true") ? "shards" : "cpu");
+    const std::string folder = work_.File(absl::StrContains(where, "true") ? "replicas" : "cpu");
     const ProgramRun run = RunProgram(absl::StrCat(
         "models/bert/run_classifier --do_train --do_eval --do_predict --max_seq_length=16 "
         "--learning_rate=5e-4 --num_train_steps=250 --warmup_steps=20 --output_dir=",
@@ -123,7 +123,7 @@ TEST_F(RunClassifierTest, LearnsDrawnWordsOnTheCpuAndOnEightShards) {
 // The learning rate of the first step is 0, so that the checkpoint after it has the first values.
 TEST_F(RunClassifierTest, StartsAtACheckpointOfPretraining) {
   for (const char* where : {"--use_tpu=false", "--use_tpu=true --iterations=1"}) {
-    const std::string folder = work_.File(absl::StrContains(where, "true") ? "shards" : "cpu");
+    const std::string folder = work_.File(absl::StrContains(where, "true") ? "replicas" : "cpu");
     const ProgramRun run =
         Program(absl::StrCat("--do_train --num_train_steps=1 --init_checkpoint=", kPretraining,
                              " --output_dir=", folder, " ", where));
@@ -160,11 +160,11 @@ TEST_F(RunClassifierTest, EvaluatesAndPredictsWithTheTrainedModelInAnotherRun) {
     ASSERT_EQ(row.size(), 2u);
     EXPECT_NEAR(row[0] + row[1], 1, 1e-6);
   }
-  // The same on shards, whose batches of 8 leave a rest of 5.
+  // The same on replicas, whose batches of 8 leave a rest of 5.
   ASSERT_EQ(Program("--do_predict --use_tpu=true").exit_code, 0);
-  const auto on_shards = ReadRows(work_.File("m/test_results.tsv"));
-  ASSERT_EQ(on_shards.size(), rows.size());
-  for (size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(on_shards[i][1], rows[i][1], 1e-5) << i;
+  const auto on_replicas = ReadRows(work_.File("m/test_results.tsv"));
+  ASSERT_EQ(on_replicas.size(), rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(on_replicas[i][1], rows[i][1], 1e-5) << i;
 }
 
 TEST_F(RunClassifierTest, EvaluatesACheckpointOfPretrainingWithoutTraining) {
@@ -173,7 +173,7 @@ TEST_F(RunClassifierTest, EvaluatesACheckpointOfPretrainingWithoutTraining) {
   ExpectParts(run.output, {"evaluated 21 examples at step 0"});
 }
 
-TEST_F(RunClassifierTest, ExportsASavedModelOfAModelThatRanOnShards) {
+TEST_F(RunClassifierTest, ExportsASavedModelOfAModelThatRanOnReplicas) {
   const ProgramRun run =
       Program(absl::StrCat("--do_train --use_tpu=true --export_dir=", work_.File("export")));
   ASSERT_EQ(run.exit_code, 0) << run.output;
@@ -207,7 +207,7 @@ TEST_F(RunClassifierTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAnd
       {"--do_train --init_checkpoint=testdata/reference/mnist/initial",
        {"--init_checkpoint: ", "it is not a checkpoint of BERT"}},
       {"--do_train --use_tpu=true --train_batch_size=12",
-       {"--train_batch_size must be positive and divisible by the 8 shards"}},
+       {"--train_batch_size must be positive and divisible by the 8 replicas"}},
       {"--do_train --learning_rate=0 --num_labels=1 --warmup_steps=5",
        {"--learning_rate must be positive", "--num_labels must be at least 2",
         "--warmup_steps must be in [0, num_train_steps], given 5"}},

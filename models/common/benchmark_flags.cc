@@ -5,7 +5,7 @@
 
 DEFINE_int64(steps, 100, "steps that are measured");
 DEFINE_double(seconds, 0, "stop after so many measured seconds, even before --steps; 0: no limit");
-DEFINE_int64(warmup_steps, 5, "steps before those that are measured; on shards at least one run");
+DEFINE_int64(warmup_steps, 5, "steps before those that are measured; on replicas at least one run");
 DEFINE_bool(bfloat16_activations, false,
             "with --compute_dtype=bfloat16: also activations and convolutions in bfloat16");
 

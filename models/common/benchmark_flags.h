@@ -34,9 +34,10 @@ DType ActivationDTypeFromFlags();
 // The flags' RunConfig without checkpoints: a save would count as training.
 tpu::RunConfig BenchmarkRunConfig();
 
-// Trains one step, and then until the hook has measured its steps. So the first step is a single one
-// on shards too.
-//   estimator: without checkpoints, so that the second call continues with the first one's variables.
+// Trains one step, and then until the hook has measured its steps. So the first step is a single
+// one on shards too.
+//   estimator: without checkpoints, so that the second call continues with the first one's
+//   variables.
 //   input: without an end.
 template <typename Params>
 absl::Status TrainForBenchmark(EstimatorOf<Params>& estimator, const InputFn& input,

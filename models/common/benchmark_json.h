@@ -14,8 +14,8 @@ namespace estimator {
 
 // What is measured of one call of Train.
 struct BenchmarkOptions {
-  // The steps that are not measured, at the beginning. On shards, whole runs of iterations_per_loop
-  // steps are left out, at least one.
+  // The steps that are not measured, at the beginning. On replicas, whole runs of
+  // iterations_per_loop steps are left out, at least one.
   int64_t warmup_steps = 5;
   int64_t steps = 100;  // that are measured
   // If positive, the training stops when so many seconds are measured, even before `steps`.
@@ -24,7 +24,7 @@ struct BenchmarkOptions {
 
 // Pass it to Train as a hook. If it is passed to several calls of Train, the speed is that of the
 // last one. Train one step first, and then call Train again for the speed: then the first step is a
-// single one on shards too.
+// single one on replicas too.
 class BenchmarkHook : public SessionRunHook {
  public:
   // The clocks are parameters for tests.

@@ -25,8 +25,8 @@ struct StepParts {
 };
 
 // Two kinds of steps run in turn, ten steps of each: those of the loop, which read input and call
-// hooks, and those of a program of the same step alone, which runs on the first batch with a copy of
-// the variables. Pass it to Train on one replica. It stops the training when it has measured
+// hooks, and those of a program of the same step alone, which runs on the first batch with a copy
+// of the variables. Pass it to Train on one replica. It stops the training when it has measured
 // `options.steps` steps of the loop, or has measured for `options.seconds`; at least one block.
 class LoopCostHook : public SessionRunHook {
  public:
@@ -37,8 +37,8 @@ class LoopCostHook : public SessionRunHook {
       : options_(options), compile_(std::move(compile)), parts_(std::move(parts)) {}
 
   // Returns the fields of the JSON:
-  //   loop_percent   by how much a step of the loop takes longer than one of the program, the median
-  //                  over pairs of blocks; below 0 if it takes less time
+  //   loop_percent   by how much a step of the loop takes longer than one of the program, the
+  //                  median over pairs of blocks; below 0 if it takes less time
   //   loop_ms        of a step of the loop, the median over blocks
   //   program_ms     of a step of the program
   //   measured_steps of each kind

@@ -71,8 +71,8 @@ std::string ValueOf(const std::string& flag) {
 
 constexpr absl::string_view kNameChars = "abcdefghijklmnopqrstuvwxyz0123456789_";
 
-// The flag for a field of RunConfig or TPUConfig; empty if the program has none. Most have a flag of the
-// same name.
+// The flag for a field of RunConfig or TPUConfig; empty if the program has none. Most have a flag
+// of the same name.
 std::string FlagOf(absl::string_view field) {
   gflags::CommandLineFlagInfo info;
   for (const absl::string_view flag :
@@ -84,8 +84,8 @@ std::string FlagOf(absl::string_view field) {
   return "";
 }
 
-// The message of RunConfig::Validate with the names of flags. Names without "_" may be words, so they
-// are left as they are, except at the beginning of a violation.
+// The message of RunConfig::Validate with the names of flags. Names without "_" may be words, so
+// they are left as they are, except at the beginning of a violation.
 std::string NameFlagsOfValidate(absl::string_view message) {
   std::string text;
   bool first_word = true;

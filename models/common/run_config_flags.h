@@ -1,5 +1,5 @@
-// The flags of every program with an Estimator: model_dir and the fields of RunConfig; and checks of
-// flags.
+// The flags of every program with an Estimator: model_dir and the fields of RunConfig; and checks
+// of flags.
 #ifndef MODELS_COMMON_RUN_CONFIG_FLAGS_H_
 #define MODELS_COMMON_RUN_CONFIG_FLAGS_H_
 
@@ -41,10 +41,10 @@ absl::Status RequireRunConfigFlags(
 // Requires that `status`, the result of a check of this flag's value, is OK. Its message is shown.
 FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& status);
 
-// Requires that the folder `model_dir`, the value of --`flag`, has a checkpoint. For programs that use a
-// trained model without training it: Estimator would evaluate and predict with initial values, as
-// TensorFlow's does. True for "". A folder whose checkpoints cannot be read holds as well: Estimator
-// reports that.
+// Requires that the folder `model_dir`, the value of --`flag`, has a checkpoint. For programs that
+// use a trained model without training it: Estimator would evaluate and predict with initial
+// values, as TensorFlow's does. True for "". A folder whose checkpoints cannot be read holds as
+// well: Estimator reports that.
 FlagRequirement TrainedModelRequirement(const std::string& flag, const std::string& model_dir);
 
 // Whether a file can be written to this path: its folder exists and is writable. True for "".

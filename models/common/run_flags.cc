@@ -68,8 +68,8 @@ const absl::StatusOr<tpu::Accelerator>& Detected() {
   return detected;
 }
 
-// Whether the program runs on what was found. A check is of the program on a TPU, so that of a machine
-// without one is for --num_shards cores.
+// Whether the program runs on what was found. A check is of the program on a TPU, so that of a
+// machine without one is for --num_shards cores.
 bool RunsOnDetected() {
   return Detected().ok() && (!OnlyChecks() || Detected()->kind == tpu::Accelerator::Kind::kTpu);
 }
@@ -133,8 +133,8 @@ std::vector<FlagRequirement> TPURequirements() {
   require("tpu_check_fill", ChecksTopology() || !FLAGS_tpu_check_fill, needs_topology);
   if (Detects()) {
     // Its default may have been set again, from a flag with the same meaning.
-    const auto shards = gflags::GetCommandLineFlagInfoOrDie("num_shards");
-    require("num_shards", shards.current_value == shards.default_value,
+    const auto replicas = gflags::GetCommandLineFlagInfoOrDie("num_shards");
+    require("num_shards", replicas.current_value == replicas.default_value,
             "is given with --tpu or --use_tpu=auto, which set it to the number of devices; leave "
             "one out");
   }
@@ -200,7 +200,7 @@ FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size) {
           .requirement = Detects() ? absl::StrCat("positive and divisible by the ", replicas,
                                                   " replicas of the accelerator")
                                    : absl::StrCat("positive and divisible by the ", replicas,
-                                                  " shards (--num_shards)")};
+                                                  " replicas (--num_shards)")};
 }
 
 }  // namespace estimator

@@ -1,5 +1,5 @@
-// The flags of every TPUEstimator program: where it runs, and those of run_config_flags.h. A program
-// that links this file has all of them, and defines its own flags in its own file.
+// The flags of every TPUEstimator program: where it runs, and those of run_config_flags.h. A
+// program that links this file has all of them, and defines its own flags in its own file.
 #ifndef MODELS_COMMON_RUN_FLAGS_H_
 #define MODELS_COMMON_RUN_FLAGS_H_
 
@@ -23,8 +23,8 @@ namespace estimator {
 tpu::RunConfig RunConfigFromFlags();
 
 // The number of replicas that the program will run on, for batch sizes and learning rates:
-// --num_shards; with --use_tpu=auto the number of devices; with --use_tpu=false 1. With --tpu_check it
-// is --num_shards in any case, unless --use_tpu=auto finds a TPU.
+// --num_shards; with --use_tpu=auto the number of devices; with --use_tpu=false 1. With --tpu_check
+// it is --num_shards in any case, unless --use_tpu=auto finds a TPU.
 int64_t NumReplicasFromFlags();
 
 // Whether the first call of Train, Evaluate or Predict prints a report and ends the program

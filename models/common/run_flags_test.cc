@@ -35,7 +35,7 @@ class RunFlagsTest : public ::testing::Test {
   gflags::FlagSaver saver_;
 };
 
-TEST_F(RunFlagsTest, TheReplicasAreTheShardsUnlessTheModelRunsOnTheCpu) {
+TEST_F(RunFlagsTest, TheReplicasAreTheReplicasUnlessTheModelRunsOnTheCpu) {
   EXPECT_EQ(NumReplicasFromFlags(), 8);
   EXPECT_EQ(RunConfigFromFlags().tpu_config.replicas(), 8);
   Set("num_shards", "4");
@@ -102,7 +102,7 @@ TEST_F(RunFlagsTest, AutoFallsBackToTheCpu) {
 }
 
 // On a machine without a TPU, --use_tpu=auto --tpu_check=rules checked the program for one core.
-TEST_F(RunFlagsTest, ACheckIsForTheShardsIfNoTpuIsFound) {
+TEST_F(RunFlagsTest, ACheckIsForTheReplicasIfNoTpuIsFound) {
   Set("tpu_check", "rules");
   for (const char* flag : {"nothing", "use_tpu", "detect_accelerator"}) {
     SCOPED_TRACE(flag);

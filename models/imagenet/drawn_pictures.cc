@@ -11,7 +11,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/parsing/example_builder.h"
 #include "estimator/data/pipeline/random_stream.h"
-#include "estimator/image/jpeg.h"
+#include "estimator/image/jpeg/jpeg.h"
 
 namespace estimator::imagenet {
 namespace {

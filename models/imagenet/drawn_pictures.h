@@ -5,7 +5,8 @@
 //   2. Its texture, such as stripes, with a random period.
 //   3. The hues of its two colors and of the background, with random shades of them.
 // Noise is added, and the picture is encoded as JPEG. Each of the three tells the class, because a
-// random window of training may show only a part: of the outline nothing, of the texture one period.
+// random window of training may show only a part: of the outline nothing, of the texture one
+// period.
 #ifndef MODELS_IMAGENET_DRAWN_PICTURES_H_
 #define MODELS_IMAGENET_DRAWN_PICTURES_H_
 

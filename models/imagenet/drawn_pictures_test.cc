@@ -10,7 +10,7 @@
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/data/parsing/parse_example.h"
-#include "estimator/image/jpeg.h"
+#include "estimator/image/jpeg/jpeg.h"
 
 namespace estimator::imagenet {
 namespace {

@@ -36,8 +36,8 @@ struct ImageNetInputOptions {
   int64_t skip_bad_records = 0;
 };
 
-// Returns the files of training or evaluation, sorted: `train-*` or `validation-*`, in data_dir or in
-// its folder `train` or `validation`. Names may end in .tfrecord or .tfrec.
+// Returns the files of training or evaluation, sorted: `train-*` or `validation-*`, in data_dir or
+// in its folder `train` or `validation`. Names may end in .tfrecord or .tfrec.
 // Errors: NOT_FOUND if there is no such folder or no such file, with the names that are looked for.
 absl::StatusOr<std::vector<std::string>> FindImageNetFiles(StringArg data_dir, Mode mode);
 
@@ -46,8 +46,8 @@ absl::StatusOr<std::vector<std::string>> FindImageNetFiles(StringArg data_dir, M
 //   kTrain: repeats for ever. The files, 16 of which are read in turn, and the records in a buffer
 //     are shuffled again each epoch. Full batches only.
 //   kEval, kPredict: once, in order; the last batch may be smaller.
-//   kPredict: without labels. The images have the name "image", and "example_id" is their id, u8 [N,
-//     kExampleIdBytes] (models/common/predictions_csv.h).
+//   kPredict: without labels. The images have the name "image", and "example_id" is their id, u8
+//     [N, kExampleIdBytes] (models/common/predictions_csv.h).
 // Errors: as FindImageNetFiles. Of the iterator: those of the records; INVALID_ARGUMENT naming the
 // feature for an image that cannot be decoded, or a label that is out of range.
 // Source: tensorflow/tpu models/official/resnet imagenet_input.ImageNetInput.

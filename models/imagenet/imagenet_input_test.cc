@@ -16,7 +16,7 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/data/parsing/example_builder.h"
-#include "estimator/image/jpeg.h"
+#include "estimator/image/jpeg/jpeg.h"
 #include "estimator/records/tfrecord.h"
 #include "models/imagenet/drawn_pictures.h"
 

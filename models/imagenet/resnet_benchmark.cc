@@ -18,7 +18,7 @@
 #include "models/imagenet/resnet.h"
 #include "tpu/tpu_estimator.h"
 
-DEFINE_int64(batch_size, 32, "images in one step; on shards: over all of them");
+DEFINE_int64(batch_size, 32, "images in one step; on replicas: over all of them");
 DEFINE_int64(resnet_depth, 50, "18, 34, 50, 101, 152 or 200");
 DEFINE_string(resnet_version, "1",
               "1: the stride of a block is in its first convolution, as in Keras; 1.5: in its 3x3 "

@@ -114,8 +114,8 @@ std::string ValueOf(const char* flag) {
   return gflags::GetCommandLineFlagInfoOrDie(flag).current_value;
 }
 
-// Makes `flag` and `same`, which have the same meaning, equal: to the one that was given, or else to
-// the default of `flag`.
+// Makes `flag` and `same`, which have the same meaning, equal: to the one that was given, or else
+// to the default of `flag`.
 FlagRequirement Unite(const char* flag, const char* same) {
   if (WasGiven(flag) && WasGiven(same) && ValueOf(flag) != ValueOf(same)) {
     return {.flag = flag,

@@ -44,7 +44,8 @@ absl::StatusOr<EvalResult> Evaluate(Classifier& classifier, EvaluateOptions opti
 }
 
 // Evaluates the checkpoints that another process writes, until that of the last training step.
-// Errors: CANCELLED after an interrupt; DEADLINE_EXCEEDED if no checkpoint came within --eval_timeout.
+// Errors: CANCELLED after an interrupt; DEADLINE_EXCEEDED if no checkpoint came within
+//   --eval_timeout.
 absl::StatusOr<std::optional<EvalResult>> EvaluateCheckpoints(Classifier& classifier) {
   if (OnlyChecks()) return Evaluate(classifier);  // needs no checkpoint
   const int64_t train_steps = RunSizesFromFlags().train_steps;

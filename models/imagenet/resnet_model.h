@@ -24,7 +24,8 @@ struct ResnetParams : tpu::Params {
 // Classifies images.
 //   features: the images, [N, H, W, 3] of any numeric dtype, 0 to 255, alone or named "image".
 //   labels: i32 [N], in [0, num_label_classes).
-//   TRAIN: the loss is the mean softmax cross entropy plus the weight decay, Nesterov momentum. With
+//   TRAIN: the loss is the mean softmax cross entropy plus the weight decay, Nesterov momentum.
+//   With
 //     LARS, the optimizer has the weight decay. Summaries: learning_rate and current_epoch.
 //   EVAL: top_1_accuracy and top_5_accuracy. The loss has the weight decay, as in training.
 //   PREDICT: classes, i64 [N], and probabilities, f32 [N, num_label_classes]. If there is a feature

@@ -7,10 +7,10 @@
 #include "estimator/image/box.h"
 #include "estimator/image/decode_image.h"
 #include "estimator/image/geometry.h"
-#include "estimator/image/jpeg.h"
+#include "estimator/image/jpeg/jpeg.h"
 #include "estimator/image/random/distorted_bounding_box.h"
 #include "estimator/image/random/random_geometry.h"
-#include "estimator/image/resize.h"
+#include "estimator/image/resize/resize.h"
 
 namespace estimator::imagenet {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/image/jpeg.h"
-#include "estimator/image/png.h"
+#include "estimator/image/jpeg/jpeg.h"
+#include "estimator/image/png/png.h"
 
 namespace estimator::imagenet {
 namespace {

@@ -52,7 +52,7 @@ TEST_F(MnistBenchmarkTest, PrintsTheSpeedOfTraining) {
                          "\"gflops\":", "\"compute_dtype\":\"float32\""});
 }
 
-TEST_F(MnistBenchmarkTest, RunsInBfloat16AndOnShards) {
+TEST_F(MnistBenchmarkTest, RunsInBfloat16AndOnReplicas) {
   ExpectParts(Json("--compute_dtype=bfloat16 --bfloat16_activations"),
               {"\"compute_dtype\":\"bfloat16\"", "\"images_per_second\":"});
   ExpectParts(Json("--compute_dtype=bfloat16"),

@@ -28,7 +28,8 @@ absl::Status CheckDataDir(absl::string_view data_dir);
 // Errors: as CheckDataDir; DATA_LOSS if a file is truncated or corrupt; INVALID_ARGUMENT if images
 // are not u8 [N, 28, 28], if the numbers of images and labels differ, or if a label is outside
 // [0, 10), naming file and record.
-//   skip_bad_records: examples of each set whose label is not a digit are left out with a warning, up
+//   skip_bad_records: examples of each set whose label is not a digit are left out with a warning,
+//   up
 //     to this number. Both files of a set have no other damage that leaves the rest readable.
 absl::StatusOr<MnistData> ReadMnist(absl::string_view data_dir, int64_t skip_bad_records = 0);
 

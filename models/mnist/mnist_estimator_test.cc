@@ -1,4 +1,5 @@
-// Runs the program with a plain Estimator as a user does, and compares it with that of TPUEstimator.
+// Runs the program with a plain Estimator as a user does, and compares it with that of
+// TPUEstimator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

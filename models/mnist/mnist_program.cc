@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 
 DEFINE_string(data_dir, "", "folder of MNIST's four files; empty: the program draws digits");
-DEFINE_int64(batch_size, 1024, "examples in one step; on shards: over all of them");
+DEFINE_int64(batch_size, 1024, "examples in one step; on replicas: over all of them");
 DEFINE_int64(train_steps, 1000, "the global_step at which training stops");
 DEFINE_int64(eval_steps, -1, "batches of the test set to evaluate; -1: all of it, 0: skip");
 DEFINE_double(learning_rate, 0.05, "initial learning rate; decays by 5% every 100000 examples");

@@ -2,7 +2,7 @@
 // program with Estimator: read both side by side.
 //
 //   mnist_tpu --use_tpu=false                                on the CPU, with drawn digits
-//   mnist_tpu --data_dir=$HOME/mnist --model_dir=/tmp/mnist  on eight shards, with MNIST
+//   mnist_tpu --data_dir=$HOME/mnist --model_dir=/tmp/mnist  on eight replicas, with MNIST
 #include <gflags/gflags.h>
 
 #include "estimator/base/main.h"

@@ -61,7 +61,7 @@ TEST_F(MnistTpuTest, TrainsEvaluatesAndPredictsOnTheCpu) {
                "\"images_per_second\": ", "\"first_step_seconds\": ", "\"peak_rss_mib\": "});
 }
 
-TEST_F(MnistTpuTest, RunsOnShards) {
+TEST_F(MnistTpuTest, RunsOnReplicas) {
   const ProgramRun run = Program("--use_tpu --num_shards=4 --iterations=2 --momentum=0.9");
   ASSERT_EQ(run.exit_code, 0) << run.output;
   ExpectParts(run.output, {"evaluated 50 examples at step 4", "test image 4 is a"});
@@ -85,7 +85,7 @@ TEST_F(MnistTpuTest, TheTpuCheckReportsABatchThatTheCoresCannotDivide) {
   EXPECT_EQ(Program("--tpu_check=rule").exit_code, 2);
 }
 
-TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceOnTheCpuAndOnShards) {
+TEST_F(MnistTpuTest, EveryKernelAgreesWithItsReferenceOnTheCpuAndOnReplicas) {
   for (const char* where : {"--use_tpu=false", "--use_tpu --num_shards=2 --iterations=1"}) {
     const ProgramRun run = Program(absl::StrCat(
         where, " --check_kernels --batch_size=8 --train_steps=1 --enable_predict=false",
@@ -113,7 +113,7 @@ TEST_F(MnistTpuTest, PrintsThePlanAndWritesTheTimesOfSteps) {
   EXPECT_TRUE(FileExists(work_.File("m/timeline-3.json")));
 }
 
-TEST_F(MnistTpuTest, ExportsASavedModelOfAModelThatRanOnShards) {
+TEST_F(MnistTpuTest, ExportsASavedModelOfAModelThatRanOnReplicas) {
   const ProgramRun run = Program(
       absl::StrCat("--use_tpu --num_shards=4 --eval_steps=0 --export_dir=", work_.File("export")));
   ASSERT_EQ(run.exit_code, 0) << run.output;
@@ -210,7 +210,7 @@ TEST_F(MnistTpuTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAndExitW
       {"--learning_rate=-0.1", {"learning_rate", "positive", "-0.1"}},
       {"--momentum=1", {"momentum", "[0, 1)", "given 1"}},
       {"--use_tpu --batch_size=30",
-       {"--batch_size must be positive and divisible by the 8 shards", "given 30"}},
+       {"--batch_size must be positive and divisible by the 8 replicas", "given 30"}},
       {"--use_tpu=false --batch_size=0", {"--batch_size must be positive, given 0"}},
       {"--batch_size=-8", {"--batch_size must be positive", "given -8"}},
       {"--batch_size=70000",

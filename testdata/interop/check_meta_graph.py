@@ -100,13 +100,13 @@ def main():
         imported(os.path.join(model_dir, "model.ckpt-40"), lambda *_: None)
         print("passed: we continue from there, and TensorFlow reads the result")
 
-        # A graph of shards is written as the graph of one shard: TensorFlow cannot run the sum over
-        # shards on a CPU.
-        model_dir = os.path.join(directory, "shards")
+        # A graph of replicas is written as the graph of one replica: TensorFlow cannot run the sum
+        # over replicas on a CPU.
+        model_dir = os.path.join(directory, "replicas")
         train(program, directory, model_dir, 10, "--use_tpu=true", "--num_shards=4",
               "--iterations=5")
         imported(os.path.join(model_dir, "model.ckpt-10"), go_on)
-        print("passed: a graph of shards")
+        print("passed: a graph of replicas")
     print("check_meta_graph: ok")
 
 

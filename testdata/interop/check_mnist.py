@@ -188,7 +188,7 @@ def main():
         train_theirs(model_dir, 200)
         compare(ours(model_dir, 200), theirs(), 200)  # both evaluate TensorFlow's checkpoint
         check_slots(model_dir, ours, "ours")
-        compare(ours(model_dir, 200, use_tpu=True), theirs(), 200)  # on eight shards
+        compare(ours(model_dir, 200, use_tpu=True), theirs(), 200)  # on eight replicas
         # we continue, and both evaluate our checkpoint
         compare(ours(model_dir, 300), theirs(), 300)
         check_slots(model_dir, train_theirs, "TensorFlow")

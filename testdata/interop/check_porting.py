@@ -54,7 +54,7 @@ def main():
         compare("ours, trained on by TensorFlow",
                 run([port, f"--model_dir={ours_dir}", "--train_steps=40"]), theirs)
         ours = run([port, f"--model_dir={theirs_dir}", "--train_steps=40", "--use_tpu"])
-        compare("TensorFlow's, trained on by us on shards", ours,
+        compare("TensorFlow's, trained on by us on replicas", ours,
                 run([sys.executable, program, f"--model_dir={theirs_dir}", "--train_steps=40"]))
 
 

@@ -1,5 +1,5 @@
 """Runs the StableHLO of training steps in JAX, on eight virtual CPU devices, and compares with our
-own shards.
+own replicas.
 
 tools/verify_interop.sh runs it.
 Usage: check_stablehlo.py STABLEHLO_TOOL [--models mnist,resnet_eval]

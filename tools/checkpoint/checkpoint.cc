@@ -49,20 +49,24 @@ constexpr char kUsage[] =
 
   list     C              lists the variables                       --include --exclude
   show     C NAME ...     shows type, place, statistics and values of variables
-  diff     A B            compares two checkpoints                  --rtol --atol --ignore_dtype --include --exclude
+  diff     A B            compares two checkpoints                  --rtol --atol --ignore_dtype
+                                                                    --include --exclude
   verify   C              checks every crc32c, and the files beside the checkpoint (C.input, C.meta)
   rename   C OUT          copies with other names; slots follow     --map --force
                           their variable
-  cast     C OUT          copies in another floating dtype, or      --to --from --include --exclude --force
-                          integers as int32 or int64 (--to=int32 --include='^global_step$')
+  cast     C OUT          copies in another floating dtype, or      --to --from --include --exclude
+                          integers as int32 or int64                --force
+                          (--to=int32 --include='^global_step$')
   average  A B ... OUT    writes the mean of floating variables     --force
   extract  C OUT NAME ... copies some variables                     --include --exclude --force
 
-rename and cast copy the input position (C.input); average and extract do not. No command copies the graph (C.meta).
+rename and cast copy the input position (C.input); average and extract do not. No command copies the
+graph (C.meta).
 
-A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest checkpoint), or a SavedModel.
-diff and verify continue after damage, to report all of it. In a model directory they read the checkpoint that the file
-`checkpoint` names, even if it is damaged; other commands fall back to an older checkpoint with a warning.
+A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest checkpoint), or a
+SavedModel. diff and verify continue after damage, to report all of it. In a model directory they
+read the checkpoint that the file `checkpoint` names, even if it is damaged; other commands fall
+back to an older checkpoint with a warning.
 
 Exit codes:
   0  success

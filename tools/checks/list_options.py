@@ -21,11 +21,11 @@ import sys
 
 ROOTS = ["estimator/estimator.h", "tpu/tpu_estimator.h"]
 SUFFIXES = ("Options", "Config", "Settings", "Feature")
-OTHERS = {"Cadence", "EarlyStoppingCadence", "Element", "EvalSpec", "HostCall", "Scaffold",
-          "TrainSpec", "VocabInfo"}
+OTHERS = {"Element", "EvalSpec", "HostCall", "Scaffold", "StepsOrSeconds", "TrainSpec", "VocabInfo"}
 # Structs that users do not write.
-INTERNAL = {"estimator::BuildOptions", "estimator::ImportOptions", "estimator::StepRunner::Options",
-            "estimator::tpu::ShardedStrategyOptions", "estimator::tpu::TPUEstimatorSettings"}
+INTERNAL = {"estimator::BuildOptions", "estimator::FeederOptions", "estimator::ImportOptions",
+            "estimator::StepRunner::Options", "estimator::tpu::ReplicasStrategyOptions",
+            "estimator::tpu::TPUEstimatorSettings"}
 PAGE = "docs/reference/options.md"
 HEAD = """# Options structs
 

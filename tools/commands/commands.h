@@ -35,7 +35,8 @@ inline constexpr int kCommandErrorExitCode = 2;
 absl::StatusOr<int> Dispatch(StringArg tool, const std::vector<Command>& commands,
                              const Arguments& arguments);
 
-// As Dispatch. Prints an error to stderr, and returns kCommandErrorExitCode, or that of an interrupt.
+// As Dispatch. Prints an error to stderr, and returns kCommandErrorExitCode, or that of an
+// interrupt.
 int RunCommand(StringArg tool, const std::vector<Command>& commands, const Arguments& arguments);
 
 }  // namespace estimator

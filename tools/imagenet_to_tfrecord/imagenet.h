@@ -20,8 +20,8 @@ namespace estimator {
 struct ImagenetOptions {
   std::string directory = "";
   // The synsets in the order of their labels, one in each line: "n01440764" or "n01440764 tench".
-  // Usual names: imagenet_lsvrc_2015_synsets.txt, LOC_synset_mapping.txt, synset_words.txt. If there
-  // is none: the folders of the training images, sorted. That is the official order.
+  // Usual names: imagenet_lsvrc_2015_synsets.txt, LOC_synset_mapping.txt, synset_words.txt. If
+  // there is none: the folders of the training images, sorted. That is the official order.
   std::string labels_file = "";
   // The names of synsets: "n01440764<tab>tench, Tinca tinca". Usual names: imagenet_metadata.txt,
   // words.txt. If there is none: the names in labels_file, else the synsets themselves.

@@ -38,12 +38,14 @@ namespace {
 constexpr char kUsage[] =
     R"(imagenet_to_tfrecord --input_dir=DIR --output_dir=DIR [flags]
 
-Writes ImageNet as train-00000-of-01024, ... and validation-00000-of-00128, ... with the keys and the labels 1 to 1000 of
-TensorFlow's converter. PNG and CMYK images become RGB JPEGs. DIR has one of these layouts:
+Writes ImageNet as train-00000-of-01024, ... and validation-00000-of-00128, ... with the keys and
+the labels 1 to 1000 of TensorFlow's converter. PNG and CMYK images become RGB JPEGs. DIR has one of
+these layouts:
   train/n01440764/*.JPEG   validation/*.JPEG or validation/n01440764/*.JPEG
   ILSVRC/Data/CLS-LOC/train/n01440764/*.JPEG   ILSVRC/Data/CLS-LOC/val/*.JPEG
 
-The same command continues after a stop. Files that cannot be used are listed; --allow_bad=N leaves up to N of them out.
+The same command continues after a stop. Files that cannot be used are listed; --allow_bad=N leaves
+up to N of them out.
 
 Exit codes:
   0    success

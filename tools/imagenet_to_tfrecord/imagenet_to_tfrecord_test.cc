@@ -14,8 +14,8 @@
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/data/parsing/parse_example.h"
 #include "estimator/image/image_format.h"
-#include "estimator/image/jpeg.h"
-#include "estimator/image/png.h"
+#include "estimator/image/jpeg/jpeg.h"
+#include "estimator/image/png/png.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator {

@@ -5,7 +5,8 @@
 //
 // JOBS is a text file. Each line is a job: a function of estimator/image/testing/image_functions.h,
 // its input file, its output file, and its options as NAME=NUMBER. Functions that encode read an
-// array from a .npy file. Functions that decode write one; if they fail, OUTPUT.error has the message.
+// array from a .npy file. Functions that decode write one; if they fail, OUTPUT.error has the
+// message.
 //
 //   decode_jpeg picture.jpg pixels.npy channels=3 ratio=2
 //   encode_png pixels.npy picture.png

@@ -3,9 +3,10 @@
 //
 //   pjrt_tool PLUGIN
 //
-// Each function is called without an object, in a child process. A plugin checks the size of the struct
-// first, and refuses one that is smaller than its own. An accepted call may crash, because the object is
-// missing; that is expected. Prints a line for each function. Exit code 1 if a struct is refused.
+// Each function is called without an object, in a child process. A plugin checks the size of the
+// struct first, and refuses one that is smaller than its own. An accepted call may crash, because
+// the object is missing; that is expected. Prints a line for each function. Exit code 1 if a struct
+// is refused.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,8 +92,7 @@ absl::Status CheckStructs(const std::string& path, int& num_refused) {
   check("PJRT_Buffer_ToHostBuffer", &Api::buffer_to_host, to_host);
   check("PJRT_Event_Await", &Api::event_await, c_api::EventArgs());
   check("PJRT_TopologyDescription_Create", &Api::topology_create, c_api::TopologyCreateArgs());
-  c_api::CompileArgs for_topology;
-  for_topology.program = &program;
+  c_api::CompileArgs for_topology{.program = &program};
   check("PJRT_Compile", &Api::compile, for_topology);
   return absl::OkStatus();
 }

@@ -1,11 +1,11 @@
-// Lowers a step to StableHLO, runs the same step on shards of this process, and writes both, so
+// Lowers a step to StableHLO, runs the same step on replicas of this process, and writes both, so
 // that tools/verify_interop.sh can run the StableHLO in JAX and compare.
 //
 //   stablehlo_tool FOLDER MODEL [REPLICAS] [STEPS]
 //
 // MODEL: mnist or resnet (ResNet-50, 64x64), trained with plain gradient descent; mnist_momentum or
-// resnet_momentum, with a momentum of 0.9; mnist_eval, mnist_predict, resnet_eval and resnet_predict
-// for the other modes, with the first values of the variables.
+// resnet_momentum, with a momentum of 0.9; mnist_eval, mnist_predict, resnet_eval and
+// resnet_predict for the other modes, with the first values of the variables.
 // FOLDER gets:
 //   step.mlir       the module
 //   arguments.txt   for each argument: kind, dtype, name
@@ -27,10 +27,10 @@
 #include "estimator/base/random.h"
 #include "estimator/base/status.h"
 #include "estimator/nn/replica_scope.h"
+#include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/initialize_variables.h"
 #include "models/imagenet/resnet.h"
 #include "models/mnist/network.h"
-#include "tpu/shards_backend.h"
 #include "tpu/stablehlo/lower_step.h"
 #include "tpu/tpu_estimator.h"
 
@@ -209,7 +209,7 @@ absl::Status Run(const Options& options) {
   Graph graph;
   graph.set_seed(1);
   const GraphScope graph_scope(graph);
-  const ReplicaScope replica_scope({.num_shards = options.replicas, .dense_gradients = true});
+  const ReplicaScope replica_scope({.num_replicas = options.replicas, .dense_gradients = true});
   const Model model = options.network == "mnist" ? MnistModel(options.mode, options.momentum)
                                                  : ResnetModel(options.mode, options.momentum);
   const bool predicts = options.mode == Mode::kPredict;
@@ -240,7 +240,7 @@ absl::Status Run(const Options& options) {
 
   // Direct convolutions have the rounding error of a plain sum, as XLA's have.
   const auto backend =
-      tpu::MakeShardsBackend(store, options.replicas, {.conv_algorithm = ConvAlgorithm::kDirect});
+      MakeCpuBackend(store, {.conv_algorithm = ConvAlgorithm::kDirect}, nullptr, options.replicas);
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, backend->Compile(graph, spec));
   size_t next = 0;
   std::vector<StepFetches> fetches;

@@ -2,7 +2,7 @@
 // of a training that was never killed, bit for bit.
 //
 //   bazel run //tools/kill_test -- --kills=200 --use_tpu=false
-//   bazel run //tools/kill_test -- --kills=200 --use_tpu=true              on eight shards
+//   bazel run //tools/kill_test -- --kills=200 --use_tpu=true              on eight replicas
 //   bazel run //tools/kill_test -- --kills=50 --model=resnet --use_tpu=false
 //
 // A round trains from the beginning to the last step, with kills in between. After each round:
@@ -42,7 +42,7 @@
 
 DEFINE_int64(kills, 200, "how often to kill");
 DEFINE_string(model, "mnist", "what to train: mnist or resnet");
-DEFINE_bool(use_tpu, false, "train on eight shards");
+DEFINE_bool(use_tpu, false, "train on eight replicas");
 DEFINE_int64(max_steps, 40, "steps of a round");
 DEFINE_int64(save_checkpoints_steps, 3, "steps between checkpoints");
 DEFINE_int64(random_seed, 1, "seed of the instants");

@@ -1,5 +1,5 @@
-// Prints the ops of a training step of public networks with the share of each, and which of them run
-// the one-thread kernels of the reference tier:
+// Prints the ops of a training step of public networks with the share of each, and which of them
+// run the one-thread kernels of the reference tier:
 //   bazel run //tools/op_table:op_table_benchmark [NETWORK...]
 #include <algorithm>
 #include <cstdio>

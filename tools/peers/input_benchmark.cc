@@ -1,7 +1,8 @@
-// Measures input pipelines, one row at a time, and prints one line of JSON. tf_data.py does the same
-// work with tf.data, on the files that this program writes into --work_dir.
+// Measures input pipelines, one row at a time, and prints one line of JSON. tf_data.py does the
+// same work with tf.data, on the files that this program writes into --work_dir.
 //
-//   input_benchmark --row=parse_small --work_dir=/tmp/w      Examples: 13 floats, 26 strings, a label
+//   input_benchmark --row=parse_small --work_dir=/tmp/w      Examples: 13 floats, 26 strings, a
+//                                                            label
 //   input_benchmark --row=parse_images --work_dir=/tmp/w     Examples: 100,000 bytes and a label
 //   input_benchmark --row=shuffle_batch --data_dir=$HOME/mnist
 //   input_benchmark --row=jpeg_bilinear --work_dir=/tmp/w --images=DIR     random crops to 224x224
@@ -28,8 +29,8 @@
 #include "estimator/data/pipeline/dataset.h"
 #include "estimator/data/sources/file_datasets.h"
 #include "estimator/image/geometry.h"
-#include "estimator/image/jpeg.h"
-#include "estimator/image/resize.h"
+#include "estimator/image/jpeg/jpeg.h"
+#include "estimator/image/resize/resize.h"
 #include "estimator/training/report.h"
 #include "models/mnist/mnist_data.h"
 #include "tools/peers/input_files.h"

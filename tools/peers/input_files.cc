@@ -12,7 +12,7 @@
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
 #include "estimator/data/parsing/example_builder.h"
-#include "estimator/image/jpeg.h"
+#include "estimator/image/jpeg/jpeg.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator::peers {

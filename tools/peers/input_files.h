@@ -36,9 +36,9 @@ struct Crop {
   image::Box window;
   bool flip = false;
 };
-// Returns eight random crops for each JPEG file, with 8% to 100% of its area and a ratio of sides of
-// 3/4 to 4/3, and writes them to work_dir/crops.bin: for each crop seven little-endian i32, which
-// are file, y, x, height, width, flip and 0. The crops depend on the files only.
+// Returns eight random crops for each JPEG file, with 8% to 100% of its area and a ratio of sides
+// of 3/4 to 4/3, and writes them to work_dir/crops.bin: for each crop seven little-endian i32,
+// which are file, y, x, height, width, flip and 0. The crops depend on the files only.
 absl::StatusOr<std::vector<Crop>> WriteCrops(const std::string& work_dir,
                                              const std::vector<std::string>& files);
 

@@ -9,7 +9,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
-#include "estimator/image/jpeg.h"
+#include "estimator/image/jpeg/jpeg.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator::peers {

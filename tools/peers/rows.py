@@ -125,7 +125,7 @@ ROWS += [Row("encoder_" + d, "encoder of 4 layers, batch 32, %s: training" % d, 
 ROWS += [
     Row("first_step_cpu", "MNIST, batch 128, CPU: process start to the first step",
         "first_step_cpu", "first_step_seconds", "s", True),
-    Row("first_step_shards", "MNIST, batch 128, 8 shards: process start to the first step",
+    Row("first_step_shards", "MNIST, batch 128, 8 replicas: process start to the first step",
         "first_step_shards", "first_step_seconds", "s", True),
     Row("mnist_memory", "MNIST, batch 1024, f32: peak memory", "mnist_1024_f32", "peak_rss_mib",
         "MiB", True),

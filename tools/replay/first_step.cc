@@ -133,7 +133,7 @@ absl::StatusOr<FirstStep> RunFirstStep(BuiltModel& model, Backend& backend, cons
                            reference.Expected(absl::StrCat("forward/", name)));
       if (values.size() > 1 && !IsSplitByExamples(tensor, model.batch_size, recorded.shape())) {
         result.notes.push_back(absl::StrCat("forward tensor ", tensor.name(),
-                                            " is not split by examples: left out on shards"));
+                                            " is not split by examples: left out on replicas"));
         continue;
       }
       result.forward.push_back(

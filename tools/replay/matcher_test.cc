@@ -61,7 +61,7 @@ TEST(MatcherTest, ALambdaOfBareTensorsWithoutParamsMatches) {
   EXPECT_THAT(model_fn, replay::MatchesReference(kReference));
 }
 
-TEST(MatcherTest, AModelMatchesOnShards) {
+TEST(MatcherTest, AModelMatchesOnReplicas) {
   EXPECT_THAT(ModelFn, replay::MatchesReference(kReference, {.num_shards = 4}));
 }
 

@@ -69,7 +69,7 @@ class Model {
   }
 
   // Calls model_fn in the current graph, for batches of batch_size rows on each of num_shards
-  // shards.
+  // replicas.
   absl::StatusOr<ModelSpec> Call(const Features& features, const Labels& labels, Mode mode,
                                  int64_t batch_size, int num_shards) const {
     return call_(features, labels, mode, batch_size, num_shards);

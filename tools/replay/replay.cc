@@ -18,7 +18,7 @@
 #include "tools/replay/first_step.h"
 #include "tools/replay/reference.h"
 #include "tools/replay/variables.h"
-#include "tpu/sharded_strategy.h"
+#include "tpu/replicas_strategy.h"
 
 namespace estimator::replay {
 namespace {
@@ -30,10 +30,10 @@ std::unique_ptr<Strategy> MakeStrategy(const Model& model, const ReplayOptions& 
     return model.Call(features, labels, mode, batch_size, num_shards);
   };
   if (num_shards == 1) return MakeLocalStrategy(std::move(call), {}, options.compile_options);
-  tpu::ShardedStrategyOptions sharded;
-  sharded.tpu_config.num_shards = num_shards;
-  sharded.compile_options = options.compile_options;
-  return tpu::MakeShardedStrategy(std::move(call), std::move(sharded));
+  tpu::ReplicasStrategyOptions replicas;
+  replicas.tpu_config.num_shards = num_shards;
+  replicas.compile_options = options.compile_options;
+  return tpu::MakeReplicasStrategy(std::move(call), std::move(replicas));
 }
 
 // The Euclidean norm, summed in f64 as in the reference.
@@ -97,7 +97,7 @@ class Replayer {
     return absl::OkStatus();
   }
 
-  // Returns the batch of a step, split for the shards.
+  // Returns the batch of a step, split for the replicas.
   absl::StatusOr<StepInput> Input(int64_t step) const {
     const Element batch = reference_.Batch(step);
     StepInput input;
@@ -111,7 +111,7 @@ class Replayer {
       return absl::InvalidArgumentError(
           absl::StrCat("the batches of ", reference_.folder(), ", of ", input.num_examples,
                        " rows, cannot be split over ", options_.num_shards,
-                       " shards; take a divisor of the batch size"));
+                       " replicas; take a divisor of the batch size"));
     }
     for (int64_t i = 0; i < options_.num_shards; ++i) {
       absl::StatusOr<Element> replica =

@@ -24,7 +24,7 @@ struct ReplayOptions {
   std::optional<double> rtol = std::nullopt;
   std::optional<double> variable_rtol = std::nullopt;
   std::optional<double> atol = std::nullopt;
-  // The number of in-process shards. If it is more than 1, each batch is split evenly on axis 0.
+  // The number of in-process replicas. If it is more than 1, each batch is split evenly on axis 0.
   // The reference was computed from whole batches: losses that are means over examples still agree,
   // but batch normalization in training does not.
   int num_shards = 1;

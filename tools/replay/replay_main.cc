@@ -30,7 +30,7 @@ DEFINE_double(variable_rtol, -1,
               "tolerance of gradients, variables and slots; -1: ten times --rtol if that is given, "
               "else the reference's");
 DEFINE_double(atol, -1, "absolute tolerance, added to the others; -1: the reference's");
-DEFINE_int32(num_shards, 1, "number of in-process shards to run on");
+DEFINE_int32(num_shards, 1, "number of in-process replicas to run on");
 DEFINE_bool(check_kernels, false, "also compare every kernel with its reference kernel");
 DEFINE_string(conv_algorithm, "auto", "auto, direct or winograd, as RunConfig.conv_algorithm");
 DEFINE_string(disable_passes, "", "passes of the compiler to leave out, separated by commas");
@@ -89,8 +89,8 @@ ReplayOptions OptionsFromFlags() {
   return options;
 }
 
-// Checks the flags that are not names of cases. -1 means the value of the reference; other negative numbers are
-// mistakes.
+// Checks the flags that are not names of cases. -1 means the value of the reference; other negative
+// numbers are mistakes.
 void CheckValues(std::vector<std::string>* problems) {
   const std::pair<const char*, double> tolerances[] = {
       {"rtol", FLAGS_rtol}, {"variable_rtol", FLAGS_variable_rtol}, {"atol", FLAGS_atol}};

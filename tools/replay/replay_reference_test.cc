@@ -88,7 +88,7 @@ TEST(ReplayReferenceTest, BadFlagsAndFoldersHaveClearErrors) {
   EXPECT_THAT(Replay("--case=mnist_momentum --rtol=-5").output,
               HasSubstr("--rtol must be >= 0, or -1 for the reference's, given -5"));
   EXPECT_THAT(Replay("--case=mnist_momentum --num_shards=3").output,
-              HasSubstr("cannot be split over 3 shards"));
+              HasSubstr("cannot be split over 3 replicas"));
 }
 
 // Fixed bug: each run named one of them.

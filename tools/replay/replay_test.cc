@@ -218,12 +218,13 @@ TEST_F(ReplayTest, AReplayThatComparedNothingIsAnErrorAndNoMatch) {
   EXPECT_THAT(Error(TinyModel()), HasSubstr("which expects losses; "));
 }
 
-TEST_F(ReplayTest, OnShardsTheBatchIsSplitAndTheNumbersAreThoseOfTheWhole) {
+TEST_F(ReplayTest, OnReplicasTheBatchIsSplitAndTheNumbersAreThoseOfTheWhole) {
   const auto report = RunReplay(TinyModel(), {.num_shards = 2});
   EST_ASSERT_OK(report);
   EXPECT_TRUE(report->ok()) << report->ToString();
-  EXPECT_THAT(report->ToString(), HasSubstr("2 in-process shards: 2 forward tensors, 3 losses, 1"));
-  EXPECT_THAT(Error(TinyModel(), {.num_shards = 3}), HasSubstr("cannot be split over 3 shards"));
+  EXPECT_THAT(report->ToString(),
+              HasSubstr("2 in-process replicas: 2 forward tensors, 3 losses, 1"));
+  EXPECT_THAT(Error(TinyModel(), {.num_shards = 3}), HasSubstr("cannot be split over 3 replicas"));
 }
 
 TEST_F(ReplayTest, FewerStepsLeaveTheLastVariablesOut) {

@@ -28,7 +28,7 @@ struct Comparison {
 struct ReplayReport {
   std::string reference = {};  // folder of the reference
   std::string made_by = {};    // "TensorFlow 2.15.1"
-  std::string backend = {};    // "CPU", "2 in-process shards"
+  std::string backend = {};    // "CPU", "2 in-process replicas"
   int64_t num_steps = 0;       // number of steps that ran
   // The first difference in the order of steps and stages. Forward tensors are in the order of the
   // model's ops, and gradients in the order of computation (the last layer's first).

@@ -46,24 +46,30 @@ constexpr char kUsage[] =
              --dir=DIR --tag_set=serve                     shows the signatures of a graph
              --dir=DIR --tag_set=serve --list_ops          shows the ops of a graph
              --dir=DIR --tag_set=serve --signature_def=serving_default
-                                                           shows the inputs and outputs of a signature
+                                                           shows the inputs and outputs of a
+                                                           signature
              --dir=DIR --all                               shows everything
-             --dir=model.ckpt-7.meta                       shows the placeholders of a checkpoint's graph
+             --dir=model.ckpt-7.meta                       shows the placeholders of a checkpoint's
+                                                           graph
   run      computes a signature of a model, written by us or by TensorFlow
-             --dir=DIR                                     shows the inputs and outputs; computes a signature
-                                                           without inputs
+             --dir=DIR                                     shows the inputs and outputs; computes a
+                                                           signature without inputs
              --dir=DIR --inputs='image=image.npy'          prints the outputs
              --dir=DIR --inputs='image=image.npy;k=k.npy' --outdir=out --outputs=probabilities
                                                            writes one output to a file
              --dir=model.ckpt-7.meta --inputs='x:0=x.npy' --outputs=logits:0
-                                                           computes tensors of a graph without signatures
+                                                           computes tensors of a graph without
+                                                           signatures
 
-DIR is a SavedModel, or a folder of exports. In a folder of exports, the newest (the largest number) is used.
+DIR is a SavedModel, or a folder of exports. In a folder of exports, the newest (the largest number)
+is used.
 
 An input is a file of one array, with the rows of the batch on axis 0. In Python:
              numpy.save("image.npy", numpy.zeros([3, 28, 28, 1], numpy.float32))
-For a parsing receiver, an input is a TFRecord file whose records are serialized tf.train.Examples. In Python:
-             with tf.io.TFRecordWriter("in.tfrecord") as writer: writer.write(example.SerializeToString())
+For a parsing receiver, an input is a TFRecord file whose records are serialized tf.train.Examples.
+In Python:
+             with tf.io.TFRecordWriter("in.tfrecord") as writer:
+               writer.write(example.SerializeToString())
 and then:
              --dir=DIR --inputs='examples=in.tfrecord'
 An output is written to OUTDIR/NAME.npy. Read it with numpy.load.

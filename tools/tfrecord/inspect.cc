@@ -10,6 +10,7 @@
 #include "estimator/base/strings.h"
 #include "estimator/records/counts_in_names.h"
 #include "tools/tfrecord/feature_text.h"
+#include "tools/tfrecord/record_file_writer.h"
 
 namespace estimator {
 namespace {
@@ -25,9 +26,6 @@ struct Lengths {
   }
 };
 
-// The 16 bytes of lengths and checksums around the data of a record.
-constexpr int64_t kFramingBytes = 16;
-
 absl::StatusOr<Lengths> ReadLengths(const std::string& path, InputCompression compression) {
   EST_ASSIGN_OR_RETURN(const auto reader, OpenRecords(path, compression));
   Lengths lengths;
@@ -36,7 +34,7 @@ absl::StatusOr<Lengths> ReadLengths(const std::string& path, InputCompression co
     const int64_t begin = reader->position().offset;
     EST_ASSIGN_OR_RETURN(const bool more, reader->Skip());
     if (!more) return lengths;
-    lengths.Add(reader->position().offset - begin - kFramingBytes);
+    lengths.Add(reader->position().offset - begin - kRecordFramingBytes);
   }
 }
 

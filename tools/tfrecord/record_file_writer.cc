@@ -7,12 +7,6 @@
 #include "estimator/base/status.h"
 
 namespace estimator {
-namespace {
-
-constexpr int64_t kRecordFramingBytes = 16;  // two lengths and checksums around the data
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<RecordFileWriter>> RecordFileWriter::Open(
     const std::string& path, const TFRecordOptions& options) {
   std::string temporary = JoinPath(Dirname(path), absl::StrCat(".", Basename(path), ".tmp"));

@@ -14,6 +14,9 @@
 
 namespace estimator {
 
+// The bytes around the data of a record: its length and two checksums.
+inline constexpr int64_t kRecordFramingBytes = 16;
+
 // Not thread-safe.
 class RecordFileWriter {
  public:

@@ -18,8 +18,8 @@
 namespace estimator {
 
 // The files that the arguments name, in their order. An argument is a file, a pattern (train-*), or
-// a directory: all files in it, but those whose names begin with a dot or end in .txt, .csv or .json
-// (to_tfrecord writes labels.txt beside its files).
+// a directory: all files in it, but those whose names begin with a dot or end in .txt, .csv or
+// .json (to_tfrecord writes labels.txt beside its files).
 // Errors: NOT_FOUND naming each argument without a file.
 absl::StatusOr<std::vector<std::string>> FindRecordFiles(const std::vector<std::string>& arguments);
 

@@ -15,7 +15,7 @@
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/image/png.h"
+#include "estimator/image/png/png.h"
 #include "estimator/records/tfrecord_index.h"
 #include "gflags/gflags.h"
 #include "tools/commands/commands.h"
@@ -60,14 +60,17 @@ constexpr char kUsage[] =
   show    FILE          shows the features of records             --records --max_values
   verify  FILES         checks every crc32c and every Example     --examples --images --image_key
   stats   FILES         counts the labels                         --label_key --text_key --max_rows
-  sample  FILES OUT     draws a contact sheet as PNG, with labels --num --columns --side --seed --image_key
-                                                                  --label_key --text_key --force
-  split   FILES PREFIX  writes PREFIX-00000-of-00012, ...         --num_shards --shard_mb --counts_in_names --suffix
+  sample  FILES OUT     draws a contact sheet as PNG, with labels --num --columns --side --seed
+                                                                  --image_key --label_key
+                                                                  --text_key --force
+  split   FILES PREFIX  writes PREFIX-00000-of-00012, ...         --num_shards --shard_mb
+                                                                  --counts_in_names --suffix
                                                                   --output_compression --force
   merge   FILES OUT     writes all records into one file          --output_compression --force
   index   FILES         writes the index beside each file, so that readers seek in it
 
-FILES are files, patterns in quotes ('DIR/train-*'), or directories. All commands take --compression.
+FILES are files, patterns in quotes ('DIR/train-*'), or directories. All commands take
+--compression.
 
 Exit codes:
   0  success

@@ -15,7 +15,7 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/data/parsing/example_builder.h"
-#include "estimator/image/png.h"
+#include "estimator/image/png/png.h"
 
 namespace estimator {
 namespace {

@@ -20,8 +20,8 @@ struct RecordsReport {
   std::string summary;
 };
 // Reads every byte and checks every crc32c. After damaged data it continues with the next record of
-// the file; after a damaged length it continues with the next file. A file whose name states another
-// count of records is damaged too.
+// the file; after a damaged length it continues with the next file. A file whose name states
+// another count of records is damaged too.
 // Errors: NOT_FOUND; CANCELLED. Damage is not an error.
 absl::StatusOr<RecordsReport> VerifyRecordFiles(const std::vector<std::string>& files,
                                                 InputCompression compression,

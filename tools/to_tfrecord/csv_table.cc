@@ -10,72 +10,31 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/data/parsing/csv_field.h"
 
 namespace estimator {
 namespace {
 
-// Splits text into rows. It has read everything before text_[position_].
-class Parser {
- public:
-  Parser(const std::string& path, absl::string_view text) : path_(path), text_(text) {}
-
-  bool done() const { return position_ >= text_.size(); }
-  int64_t line() const { return line_; }
-
-  absl::StatusOr<std::vector<std::string>> Row() {
-    std::vector<std::string> fields;
-    while (true) {
-      EST_ASSIGN_OR_RETURN(std::string field, Field());
-      fields.push_back(std::move(field));
-      if (done() || text_[position_] != ',') break;
-      ++position_;
+// Takes the first row from `text`. Moves `line`, which is that of the row, behind it.
+absl::StatusOr<std::vector<std::string>> TakeRow(absl::string_view* text, int64_t* line) {
+  std::vector<std::string> fields;
+  CsvEnd end = CsvEnd::kDelimiter;
+  while (end == CsvEnd::kDelimiter) {
+    const absl::string_view before = *text;
+    fields.emplace_back();
+    end = TakeCsvField({.lines = true}, text, &fields.back());
+    if (end == CsvEnd::kNoClosingQuote) {
+      return absl::InvalidArgumentError("a quoted field has no closing quote");
     }
-    if (!done() && text_[position_] == '\r') ++position_;
-    if (!done() && text_[position_] == '\n') ++position_;
-    ++line_;
-    return fields;
-  }
-
-  absl::Status Error(int64_t line, absl::string_view what) const {
-    return absl::InvalidArgumentError(absl::StrCat(path_, ":", line, ": ", what));
-  }
-
- private:
-  bool AtEndOfLine() const {
-    return done() || text_[position_] == '\n' || text_.substr(position_, 2) == "\r\n";
-  }
-
-  absl::StatusOr<std::string> Field() {
-    if (done() || text_[position_] != '"') {
-      const size_t begin = position_;
-      while (!AtEndOfLine() && text_[position_] != ',') ++position_;
-      return std::string(text_.substr(begin, position_ - begin));
+    *line += std::count(before.begin(), text->begin(), '\n');
+    if (end == CsvEnd::kTextBehindQuote) {
+      return absl::InvalidArgumentError(
+          "there is text behind a closing quote; write a quote in a quoted field as two quotes");
     }
-    const int64_t first_line = line_;
-    std::string field;
-    for (++position_; !done(); ++position_) {
-      if (text_[position_] == '\n') ++line_;
-      if (text_[position_] != '"') {
-        field += text_[position_];
-      } else if (text_.substr(position_, 2) == "\"\"") {
-        field += '"';
-        ++position_;
-      } else {
-        ++position_;
-        if (AtEndOfLine() || text_[position_] == ',') return field;
-        return Error(line_,
-                     "there is text behind a closing quote; write a quote in a quoted field "
-                     "as two quotes");
-      }
-    }
-    return Error(first_line, "a quoted field has no closing quote");
   }
-
-  const std::string& path_;
-  const absl::string_view text_;
-  size_t position_ = 0;
-  int64_t line_ = 1;
-};
+  if (end == CsvEnd::kText) ++*line;
+  return fields;
+}
 
 }  // namespace
 
@@ -94,27 +53,31 @@ absl::StatusOr<size_t> CsvTable::Column(const std::string& name) const {
 absl::StatusOr<CsvTable> ParseCsv(const std::string& path, absl::string_view text) {
   absl::ConsumePrefix(&text, "\xef\xbb\xbf");
   CsvTable table{.path = path, .columns = {}, .rows = {}, .lines = {}};
-  Parser parser(path, text);
-  while (!parser.done()) {
-    const int64_t line = parser.line();
-    EST_ASSIGN_OR_RETURN(std::vector<std::string> fields, parser.Row());
+  const auto error = [&path](int64_t line, absl::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ":", line, ": ", what));
+  };
+  for (int64_t next_line = 1; !text.empty();) {
+    const int64_t line = next_line;
+    absl::StatusOr<std::vector<std::string>> row = TakeRow(&text, &next_line);
+    if (!row.ok()) return error(next_line, row.status().message());
+    std::vector<std::string> fields = *std::move(row);
     if (fields.size() == 1 && fields[0].empty()) continue;
     if (table.columns.empty()) {
       if (std::set<std::string>(fields.begin(), fields.end()).size() < fields.size()) {
-        return parser.Error(line, absl::StrCat("two columns of the header have one name: ",
-                                               absl::StrJoin(fields, ", ")));
+        return error(line, absl::StrCat("two columns of the header have one name: ",
+                                        absl::StrJoin(fields, ", ")));
       }
       table.columns = std::move(fields);
       continue;
     }
     if (fields.size() != table.columns.size()) {
-      return parser.Error(line, absl::StrCat("the row has ", fields.size(),
-                                             " fields, but the header has ", table.columns.size()));
+      return error(line, absl::StrCat("the row has ", fields.size(), " fields, but the header has ",
+                                      table.columns.size()));
     }
     table.rows.push_back(std::move(fields));
     table.lines.push_back(line);
   }
-  if (table.columns.empty()) return parser.Error(1, "the file has no header");
+  if (table.columns.empty()) return error(1, "the file has no header");
   return table;
 }
 

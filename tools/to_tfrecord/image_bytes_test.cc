@@ -9,8 +9,8 @@
 #include "absl/strings/escaping.h"
 #include "estimator/array/array.h"
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/image/jpeg.h"
-#include "estimator/image/png.h"
+#include "estimator/image/jpeg/jpeg.h"
+#include "estimator/image/png/png.h"
 
 namespace estimator {
 namespace {

@@ -14,7 +14,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/data/sources/idx.h"
-#include "estimator/image/png.h"
+#include "estimator/image/png/png.h"
 #include "glog/logging.h"
 #include "tools/to_tfrecord/csv_table.h"
 

@@ -53,8 +53,9 @@ struct CsvOptions {
 };
 
 // Images that a CSV file with a header lists. Paths are relative to `directory`.
-// Errors: those of reading the CSV; NOT_FOUND for a missing column; INVALID_ARGUMENT naming the rows
-// with a label that is not 0 or 1, or without a label. A missing image is found later, by `load`.
+// Errors: those of reading the CSV; NOT_FOUND for a missing column; INVALID_ARGUMENT naming the
+// rows with a label that is not 0 or 1, or without a label. A missing image is found later, by
+// `load`.
 absl::StatusOr<SampleSet> CsvSamples(const std::string& directory, const CsvOptions& options);
 
 // The images of an IDX file u8 [n, height, width], as PNG files, and labels of another one, [n].
@@ -65,8 +66,8 @@ absl::StatusOr<SampleSet> IdxSamples(const std::string& images, const std::strin
 // The sample of a file, without labels.
 Sample FileSample(const std::string& path, const std::string& name);
 
-// Calls `use` with the path of each file in a directory and in its folders, sorted. Names that begin
-// with a dot are left out.
+// Calls `use` with the path of each file in a directory and in its folders, sorted. Names that
+// begin with a dot are left out.
 absl::Status ForEachFile(const std::string& directory,
                          const std::function<absl::Status(const std::string& path)>& use);
 

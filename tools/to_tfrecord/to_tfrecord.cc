@@ -54,9 +54,10 @@ Writes images with their labels as TFRecord files. The data set is one of these:
   DIR/train-images-idx3-ubyte[.gz], ...    IDX files (MNIST): --idx_images --idx_labels
   --csv=FILE                               paths, and labels in --label_column or --label_columns
 
-Writes train-00000-of-00012, ... and labels.txt, which names the classes. The same command continues after a stop, and
-does nothing if all files are there. Files that cannot be used are listed; --allow_bad=N leaves up to N of them out.
-The keys are those of TensorFlow's ImageNet converter; --image_key and others change them.
+Writes train-00000-of-00012, ... and labels.txt, which names the classes. The same command continues
+after a stop, and does nothing if all files are there. Files that cannot be used are listed;
+--allow_bad=N leaves up to N of them out. The keys are those of TensorFlow's ImageNet converter;
+--image_key and others change them.
 
 Exit codes:
   0    success

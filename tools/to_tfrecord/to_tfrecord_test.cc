@@ -16,7 +16,7 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/data/sources/idx.h"
-#include "estimator/image/png.h"
+#include "estimator/image/png/png.h"
 #include "estimator/proto/example.pb.h"
 #include "tools/tfrecord/record_files.h"
 

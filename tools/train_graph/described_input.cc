@@ -292,8 +292,8 @@ absl::StatusOr<int64_t> ResolveBatchSize(int64_t given, int64_t num_shards,
     if (given == 0 || given == whole) return whole;
     return absl::InvalidArgumentError(absl::StrCat(
         "--batch_size is ", given, ", but the graph was built for batches of ", input.shape[0],
-        num_shards > 1 ? absl::StrCat(" on each of ", num_shards, " shards") : "", " (", input.name,
-        " is ", TypeText(input), "); pass --batch_size=", whole, " or leave it out"));
+        num_shards > 1 ? absl::StrCat(" on each of ", num_shards, " replicas") : "", " (",
+        input.name, " is ", TypeText(input), "); pass --batch_size=", whole, " or leave it out"));
   }
   if (given <= 0) {
     return absl::InvalidArgumentError(
@@ -301,9 +301,9 @@ absl::StatusOr<int64_t> ResolveBatchSize(int64_t given, int64_t num_shards,
                      ": the graph takes batches of any size, so it does not say one"));
   }
   if (given % num_shards != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("--batch_size is ", given, ", which the ",
-                                                   num_shards,
-                                                   " shards (--num_shards) cannot share equally"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--batch_size is ", given, ", which the ", num_shards,
+                     " replicas (--num_shards) cannot share equally"));
   }
   return given;
 }

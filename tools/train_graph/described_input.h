@@ -23,7 +23,7 @@ namespace estimator {
 struct DescribedInputOptions {
   std::string input = {};     // as above
   std::string features = {};  // a feature file (feature_file.h), for tfrecord: only
-  int64_t batch_size = 0;     // rows of a batch, over all shards
+  int64_t batch_size = 0;     // rows of a batch, over all replicas
   int64_t shuffle = 0;        // elements of the shuffle's buffer; 0 keeps the order
   int64_t seed = 1;           // of fixed:
   bool repeat = true;         // false: one pass, with a smaller last batch if the graph takes it
@@ -36,9 +36,9 @@ std::string InputName(size_t i, size_t count);
 // What the graph wants, as a table: number, name, dtype, shape, whether something uses it.
 std::string InputTable(const std::vector<TrainGraphInput>& wanted);
 
-// The rows of a batch over all shards: `given`, or the graph's own if that is 0.
+// The rows of a batch over all replicas: `given`, or the graph's own if that is 0.
 // Errors: INVALID_ARGUMENT if the graph has none and none is given, if the graph was built for
-// another one, or if the shards cannot have equal parts.
+// another one, or if the replicas cannot have equal parts.
 absl::StatusOr<int64_t> ResolveBatchSize(int64_t given, int64_t num_shards,
                                          const std::vector<TrainGraphInput>& wanted);
 

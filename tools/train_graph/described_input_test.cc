@@ -358,7 +358,8 @@ TEST_F(DescribedInput, TakesTheBatchSizeOfTheGraph) {
   EXPECT_THAT(ResolveBatchSize(0, 1, ImagesAndLabels()).status().message(),
               HasSubstr("--batch_size must be positive"));
   EXPECT_EQ(*ResolveBatchSize(12, 4, ImagesAndLabels()), 12);
-  EXPECT_THAT(ResolveBatchSize(10, 4, ImagesAndLabels()).status().message(), HasSubstr("4 shards"));
+  EXPECT_THAT(ResolveBatchSize(10, 4, ImagesAndLabels()).status().message(),
+              HasSubstr("4 replicas"));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using ::testing::Not;
 
 constexpr int64_t kRows = 16;
 
-// x = 0, 0.125, ..., 1.875 and y = 0: shards have different gradients.
+// x = 0, 0.125, ..., 1.875 and y = 0: replicas have different gradients.
 Dataset Rows(const tpu::Params& params) {
   Array x(DType::kFloat32, {kRows, 1});
   for (int64_t i = 0; i < kRows; ++i) x.data<float>()[i] = static_cast<float>(i) / 8;
@@ -58,8 +58,8 @@ class ImportedEstimator : public ::testing::Test {
   TempDir dir_;
 };
 
-// The loss is a mean, so the mean of the shards' gradients is that of the whole batch.
-TEST_F(ImportedEstimator, EightShardsTrainAsOneDoes) {
+// The loss is a mean, so the mean of the replicas' gradients is that of the whole batch.
+TEST_F(ImportedEstimator, EightReplicasTrainAsOneDoes) {
   const float whole = Trained(Options("local", 0));
   EXPECT_LT(whole, 1.9f);
   EXPECT_NEAR(Trained(Options("eight", 8)), whole, 1e-6);

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/checkpoint_state.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/checkpoint/copy_checkpoint.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/export/saved_model/find_saved_model.h"
 #include "estimator/training/import_saved_model.h"
@@ -26,43 +26,7 @@ constexpr absl::string_view kExtension = ".meta";
 
 // The step of "model.ckpt-N.meta"; -1 for another name.
 int64_t StepOf(absl::string_view name) {
-  if (!absl::ConsumeSuffix(&name, kExtension)) return -1;
-  const size_t dash = name.rfind('-');
-  int64_t step = -1;
-  if (dash == absl::string_view::npos || !absl::SimpleAtoi(name.substr(dash + 1), &step)) return -1;
-  return std::max<int64_t>(step, -1);
-}
-
-std::string FolderOf(absl::string_view path) {
-  const absl::string_view folder = Dirname(path);
-  return folder.empty() ? "." : std::string(folder);
-}
-
-// Whether `name` is a file of the checkpoint `base`, in TensorFlow's newer or older format.
-bool BelongsTo(absl::string_view name, absl::string_view base) {
-  return name == base || absl::StartsWith(name, absl::StrCat(base, ".")) ||
-         absl::StartsWith(name, absl::StrCat(base, "-0"));
-}
-
-absl::Status Copy(const std::string& from, const std::string& to) {
-  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(from));
-  return WriteFileAtomically(to, bytes);
-}
-
-absl::Status CopyCheckpoint(const std::string& prefix, const std::string& model_dir) {
-  const std::string from = FolderOf(prefix), base(Basename(prefix));
-  EST_ASSIGN_OR_RETURN(std::vector<std::string> names, ListDirectory(from));
-  // The index is last: without it a killed copy is no checkpoint.
-  std::stable_partition(names.begin(), names.end(),
-                        [](const std::string& name) { return !absl::EndsWith(name, ".index"); });
-  for (const std::string& name : names) {
-    if (BelongsTo(name, base))
-      EST_RETURN_IF_ERROR(Copy(JoinPath(from, name), JoinPath(model_dir, name)));
-  }
-  const std::string copied = JoinPath(model_dir, base);
-  LOG(INFO) << "copied the checkpoint " << prefix << " to " << model_dir;
-  return WriteCheckpointState(
-      model_dir, {.model_checkpoint_path = copied, .all_model_checkpoint_paths = {copied}});
+  return absl::ConsumeSuffix(&name, kExtension) ? StepOfPrefix(name) : -1;
 }
 
 absl::Status RemoveIfThere(const std::string& path) {
@@ -72,7 +36,7 @@ absl::Status RemoveIfThere(const std::string& path) {
 // Makes the file `name` of `to` equal to that of `from`, which may not exist.
 absl::Status Mirror(const std::string& from, const std::string& to, const std::string& name) {
   const std::string source = JoinPath(from, name), target = JoinPath(to, name);
-  return FileExists(source) ? Copy(source, target) : RemoveIfThere(target);
+  return FileExists(source) ? CopyFile(source, target) : RemoveIfThere(target);
 }
 
 // Keeps the graphs of a SavedModel in the folder, and makes its variables the first checkpoint.
@@ -144,10 +108,11 @@ absl::Status PrepareFolder(StringArg model_dir, StringArg graph_path) {
           "checkpoints of this graph"));
     }
     EST_RETURN_IF_ERROR(CheckCheckpoint(prefix));
-    EST_RETURN_IF_ERROR(CopyCheckpoint(prefix, folder));
+    EST_RETURN_IF_ERROR(CopyCheckpoint(prefix, folder, Basename(prefix)));
+    LOG(INFO) << "copied the checkpoint " << prefix << " to " << folder;
   }
   const std::string kept = JoinPath(folder, kImportedGraphName);
-  if (kept != graph) EST_RETURN_IF_ERROR(Copy(graph, kept));
+  if (kept != graph) EST_RETURN_IF_ERROR(CopyFile(graph, kept));
   const std::string kept_model = JoinPath(folder, kImportedSavedModelName);
   EST_RETURN_IF_ERROR(RemoveIfThere(JoinPath(kept_model, "saved_model.pb")));
   return RemoveIfThere(JoinPath(kept_model, "saved_model.pbtxt"));

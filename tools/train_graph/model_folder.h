@@ -16,7 +16,8 @@ inline constexpr char kImportedGraphName[] = "imported_graph.meta";
 inline constexpr char kImportedSavedModelName[] = "imported_saved_model";
 
 // What to import: `meta` or `saved_model` if one of them is given. Else the graph that the folder
-// keeps: imported_graph.meta or imported_saved_model. Else its model.ckpt-N.meta with the largest N.
+// keeps: imported_graph.meta or imported_saved_model. Else its model.ckpt-N.meta with the largest
+//   N.
 // Errors: NOT_FOUND if there is none; INVALID_ARGUMENT if `meta` is not a .meta file, if `meta` and
 // `saved_model` are both given, or if all are empty.
 absl::StatusOr<std::string> FindGraph(StringArg model_dir, StringArg meta,

@@ -46,7 +46,7 @@ DEFINE_string(saved_model, "",
               "checkpoint its variables become");
 DEFINE_string(mode, "train", "train, eval or export");
 DEFINE_int64(steps, 0, "steps to train; with --mode=eval: batches to evaluate, 0: all");
-DEFINE_int64(batch_size, 0, "rows of a batch, over all shards; 0: the graph's own");
+DEFINE_int64(batch_size, 0, "rows of a batch, over all replicas; 0: the graph's own");
 DEFINE_string(
     input, "",
     "npy:FILE,FILE, idx:FILE,FILE, tfrecord:PATTERN or fixed:LOW..HIGH,VALUE, in the order "

@@ -25,7 +25,7 @@
 
 DEFINE_string(meta, "", "the graph, such as DIR/model.ckpt-0.meta, with its checkpoint");
 DEFINE_string(input, "fixed:", "the batch: fixed:LOW..HIGH,VALUE in the order of the inputs");
-DEFINE_int64(batch_size, 0, "examples in one step, over all shards; 0: the graph's own");
+DEFINE_int64(batch_size, 0, "examples in one step, over all replicas; 0: the graph's own");
 DEFINE_string(unit, "images", "what an example is called: UNIT_per_second");
 
 namespace estimator {

@@ -63,7 +63,7 @@ TEST_F(TrainGraph, LeavesTheOldFolderAsItIsAndContinuesTheNewOne) {
   EXPECT_EQ(ReadFile("testdata/train_graph/tiny/checkpoint").value(), before);
 }
 
-TEST_F(TrainGraph, TrainsOnShards) {
+TEST_F(TrainGraph, TrainsOnReplicas) {
   const ProgramRun run =
       Program(absl::StrCat(Flags(), kInput, " --steps=4 --use_tpu --num_shards=2 --iterations=2"));
   ASSERT_EQ(run.exit_code, 0) << run.output;

@@ -44,10 +44,12 @@ class Detector {
 
   absl::StatusOr<Accelerator> Run() {
     EST_ASSIGN_OR_RETURN(std::optional<Accelerator> found, FindTPU());
+    // A TPU that the user named must not be replaced by a GPU or the CPU without a word.
     if (!found.has_value() && !options_.tpu.empty()) {
       return absl::NotFoundError(
           absl::StrCat("the TPU \"", options_.tpu, "\" cannot be used here: ", notes_.back()));
     }
+    // A TPU is preferred, because programs of TPUEstimator are written for it.
     if (!found.has_value()) found = FindGPU();
     if (!found.has_value()) found = Accelerator();
     found->notes = std::move(notes_);
@@ -101,6 +103,7 @@ class Detector {
     const absl::StatusOr<TPUSlice> slice = ParseAcceleratorType(type);
     const int64_t num_hosts =
         slice.ok() ? slice->num_hosts : static_cast<int64_t>(cluster.workers.size());
+    // libtpu would wait for the other hosts without end.
     if (num_hosts > 1 && !UsesOneHost(machine_)) {
       return absl::UnimplementedError(absl::StrCat(
           "this machine is one of the ", num_hosts, " hosts of a TPU ", type,
@@ -120,6 +123,7 @@ class Detector {
 
   std::optional<Accelerator> FindGPU() {
     int64_t num_gpus = 0;
+    // The driver numbers the devices without gaps, and asking it would need its library.
     while (FileExists(machine_.Path(absl::StrCat("dev/nvidia", num_gpus)))) ++num_gpus;
     std::string how;
     if (const char* name = "CUDA_VISIBLE_DEVICES"; num_gpus > 0) {

@@ -61,6 +61,7 @@ absl::string_view Between(absl::string_view text, absl::string_view before, char
 // "%name = SHAPE opcode(%a, %b), attributes"
 bool ParseInstruction(absl::string_view line, Instruction& instruction) {
   line = absl::StripLeadingAsciiWhitespace(line);
+  // The root is the last instruction of the schedule, so its mark is not needed.
   absl::ConsumePrefix(&line, "ROOT ");
   if (!absl::ConsumePrefix(&line, "%")) return false;
   const size_t equals = line.find(" = ");
@@ -68,6 +69,7 @@ bool ParseInstruction(absl::string_view line, Instruction& instruction) {
   instruction.name = line.substr(0, equals);
   line.remove_prefix(equals + 3);
   size_t shape_end;
+  // The shape of a tuple has spaces.
   if (absl::StartsWith(line, "(")) {
     shape_end = Closing(line, 0) + 1;
   } else {
@@ -129,6 +131,7 @@ class Liveness {
   // The peak of the values that a computation makes, without parameters and results.
   const Peak& Of(absl::string_view name) {
     if (const auto known = peaks_.find(name); known != peaks_.end()) return known->second;
+    // Inserted before the recursion: a computation that calls itself would not end.
     Peak& peak = peaks_[name];
     const auto it = computations_.find(name);
     if (it == computations_.end() || it->second.instructions.empty()) return peak;
@@ -142,6 +145,7 @@ class Liveness {
       last[i] = i;
       const bool alias = IsAlias(all[i]);
       for (const absl::string_view operand : all[i].operands) {
+        // An alias keeps the memory of its operands alive as long as it is used itself.
         for (const size_t owner : owners[operand]) {
           last[owner] = i;
           if (alias) mine.insert(owner);
@@ -149,6 +153,7 @@ class Liveness {
       }
       if (!alias) mine.insert(i);
     }
+    // The caller counts the results, which outlive the computation.
     const std::set<size_t>& results = owners[all.back().name];
     int64_t live = 0;
     std::vector<std::vector<size_t>> dying(all.size());
@@ -171,6 +176,8 @@ class Liveness {
           inner_live = of_called.live;
         }
       }
+      // The values that die at this instruction are still its operands, so the peak is taken before
+      // they are freed.
       if (live + inner > peak.bytes) {
         peak.bytes = live + inner;
         peak.live = inner_live;
@@ -226,12 +233,14 @@ std::vector<int64_t> Numbers(absl::string_view text) {
 int64_t BytesOfArray(absl::string_view type, const std::vector<int64_t>& dims,
                      absl::string_view layout) {
   const size_t space = layout.find("S(");
+  // Another space is on-chip memory, which does not count against the HBM.
   if (space != absl::string_view::npos && layout.substr(space, 4) != "S(0)") return 0;
   std::vector<int64_t> physical;  // the fastest axis first
   for (const int64_t axis : Numbers(layout.substr(0, layout.find(':')))) {
     if (axis >= 0 && static_cast<size_t>(axis) < dims.size())
       physical.push_back(dims[static_cast<size_t>(axis)]);
   }
+  // Without a layout, the last axis is the fastest.
   if (physical.size() != dims.size()) physical.assign(dims.rbegin(), dims.rend());
   std::vector<int64_t> tile = Numbers(Between(layout, "T(", ')'));
   std::reverse(tile.begin(), tile.end());

@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -14,28 +15,16 @@ namespace estimator::tpu::pjrt {
 namespace {
 
 absl::StatusOr<DeviceInfo> Describe(const Plugin& plugin, c_api::Device* device) {
-  c_api::DeviceGetDescriptionArgs description;
-  description.device = device;
+  c_api::DeviceGetDescriptionArgs description{.device = device};
   EST_RETURN_IF_ERROR(
       plugin.Call("PJRT_Device_GetDescription", &c_api::Api::device_get_description, description));
-  c_api::DeviceDescriptionIdArgs id;
-  id.description = description.description;
+  c_api::DeviceDescriptionIdArgs id{.description = description.description};
   EST_RETURN_IF_ERROR(
       plugin.Call("PJRT_DeviceDescription_Id", &c_api::Api::device_description_id, id));
-  c_api::DeviceDescriptionTextArgs kind;
-  kind.description = description.description;
+  c_api::DeviceDescriptionTextArgs kind{.description = description.description};
   EST_RETURN_IF_ERROR(
       plugin.Call("PJRT_DeviceDescription_Kind", &c_api::Api::device_description_kind, kind));
   return DeviceInfo{.device = device, .id = id.id, .kind = std::string(kind.text, kind.text_size)};
-}
-
-c_api::Program ProgramOf(absl::string_view stablehlo) {
-  c_api::Program program;
-  program.code = stablehlo.data();
-  program.code_size = stablehlo.size();
-  program.format = "mlir";
-  program.format_size = 4;
-  return program;
 }
 
 }  // namespace
@@ -74,6 +63,7 @@ absl::StatusOr<std::shared_ptr<Client>> Client::Shared(StringArg path) {
   static std::mutex mutex;
   static auto* const clients = new std::map<std::string, std::weak_ptr<Client>, std::less<>>;
   const std::lock_guard<std::mutex> lock(mutex);
+  // Weak, so that the devices are free for other processes after the last estimator is gone.
   std::weak_ptr<Client>& known = (*clients)[std::string(path)];
   if (std::shared_ptr<Client> client = known.lock()) return client;
   EST_ASSIGN_OR_RETURN(std::shared_ptr<const Plugin> plugin, Plugin::Load(path));
@@ -94,21 +84,15 @@ absl::StatusOr<std::shared_ptr<Client>> Client::Create(std::shared_ptr<const Plu
 
 Client::~Client() {
   if (client_ == nullptr) return;
-  c_api::ClientDestroyArgs args;
-  args.client = client_;
-  const absl::Status status =
-      plugin_->Call("PJRT_Client_Destroy", &c_api::Api::client_destroy, args);
-  LOG_IF(ERROR, !status.ok()) << status;
+  plugin_->Destroy("PJRT_Client_Destroy", &c_api::Api::client_destroy, {.client = client_});
 }
 
 absl::Status Client::FindDevices() {
-  c_api::ClientTextArgs platform;
-  platform.client = client_;
+  c_api::ClientTextArgs platform{.client = client_};
   EST_RETURN_IF_ERROR(
       plugin_->Call("PJRT_Client_PlatformName", &c_api::Api::client_platform_name, platform));
   platform_ = std::string(platform.text, platform.text_size);
-  c_api::ClientDevicesArgs args;
-  args.client = client_;
+  c_api::ClientDevicesArgs args{.client = client_};
   EST_RETURN_IF_ERROR(plugin_->Call("PJRT_Client_AddressableDevices",
                                     &c_api::Api::client_addressable_devices, args));
   for (size_t i = 0; i < args.num_devices; ++i) {
@@ -133,11 +117,10 @@ absl::StatusOr<std::unique_ptr<LoadedProgram>> Client::Compile(StringArg stableh
   for (int i = 0; i < num_replicas; ++i) ids.push_back(devices_[static_cast<size_t>(i)].id);
   const std::string options = CompileOptionsFor(ids);
   const c_api::Program program = ProgramOf(stablehlo);
-  c_api::ClientCompileArgs args;
-  args.client = client_;
-  args.program = &program;
-  args.compile_options = options.data();
-  args.compile_options_size = options.size();
+  c_api::ClientCompileArgs args{.client = client_,
+                                .program = &program,
+                                .compile_options = options.data(),
+                                .compile_options_size = options.size()};
   EST_RETURN_IF_ERROR(plugin_->Call("PJRT_Client_Compile", &c_api::Api::client_compile, args));
   auto loaded = std::make_unique<LoadedProgram>(shared_from_this(), args.executable, num_replicas);
   EST_RETURN_IF_ERROR(loaded->FindOutputs());
@@ -153,17 +136,17 @@ absl::StatusOr<DeviceBuffer> Client::Upload(const TensorSpec& spec, const void* 
   CHECK_LT(device, devices_.size());
   EST_ASSIGN_OR_RETURN(const c_api::BufferType type, BufferTypeOf(spec.dtype));
   const std::vector<int64_t> dims(spec.shape.dims().begin(), spec.shape.dims().end());
-  c_api::BufferFromHostArgs args;
-  args.client = client_;
-  args.data = bytes;
-  args.type = type;
-  args.dims = dims.data();
-  args.num_dims = dims.size();
-  args.semantics = c_api::HostBufferSemantics::kOnlyDuringCall;
-  args.device = devices_[device].device;
+  c_api::BufferFromHostArgs args{.client = client_,
+                                 .data = bytes,
+                                 .type = type,
+                                 .dims = dims.data(),
+                                 .num_dims = dims.size(),
+                                 .semantics = c_api::HostBufferSemantics::kOnlyDuringCall,
+                                 .device = devices_[device].device};
   EST_RETURN_IF_ERROR(plugin_->Call("PJRT_Client_BufferFromHostBuffer",
                                     &c_api::Api::client_buffer_from_host, args));
   DeviceBuffer buffer(shared_from_this(), args.buffer);
+  // The event is the caller's, and Await destroys it.
   EST_RETURN_IF_ERROR(plugin_->Await(args.done_with_host_buffer));
   return buffer;
 }
@@ -178,23 +161,18 @@ DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
 
 void DeviceBuffer::Reset() {
   if (buffer_ == nullptr) return;
-  c_api::BufferArgs args;
-  args.buffer = std::exchange(buffer_, nullptr);
-  const absl::Status status =
-      client_->plugin().Call("PJRT_Buffer_Destroy", &c_api::Api::buffer_destroy, args);
-  LOG_IF(ERROR, !status.ok()) << status;
+  client_->plugin().Destroy("PJRT_Buffer_Destroy", &c_api::Api::buffer_destroy,
+                            {.buffer = std::exchange(buffer_, nullptr)});
 }
 
 absl::Status DeviceBuffer::Download(Array& array) const {
   CHECK(valid());
   const Plugin& plugin = client_->plugin();
   EST_ASSIGN_OR_RETURN(const c_api::BufferType wanted, BufferTypeOf(array.dtype()));
-  c_api::BufferTypeArgs type;
-  type.buffer = buffer_;
+  c_api::BufferTypeArgs type{.buffer = buffer_};
   EST_RETURN_IF_ERROR(
       plugin.Call("PJRT_Buffer_ElementType", &c_api::Api::buffer_element_type, type));
-  c_api::BufferDimensionsArgs dims;
-  dims.buffer = buffer_;
+  c_api::BufferDimensionsArgs dims{.buffer = buffer_};
   EST_RETURN_IF_ERROR(plugin.Call("PJRT_Buffer_Dimensions", &c_api::Api::buffer_dimensions, dims));
   const absl::Span<const int64_t> shape(dims.dims, dims.num_dims);
   if (type.type != wanted || shape != absl::MakeConstSpan(array.shape().dims())) {
@@ -202,42 +180,37 @@ absl::Status DeviceBuffer::Download(Array& array) const {
         absl::StrCat("a device buffer of type ", static_cast<int>(type.type), " and shape [",
                      absl::StrJoin(shape, ","), "] is not ", array.TypeString()));
   }
+  // An empty array has no bytes to copy to.
   if (array.num_bytes() == 0) return absl::OkStatus();
   std::vector<int64_t> minor_to_major(dims.num_dims);
   std::iota(minor_to_major.rbegin(), minor_to_major.rend(), 0);
   c_api::MemoryLayout layout;
   layout.tiled.minor_to_major = minor_to_major.data();
   layout.tiled.minor_to_major_size = minor_to_major.size();
-  c_api::BufferToHostArgs args;
-  args.source = buffer_;
-  args.host_layout = &layout;
-  args.destination = array.raw();
-  args.destination_size = array.num_bytes();
+  c_api::BufferToHostArgs args{.source = buffer_,
+                               .host_layout = &layout,
+                               .destination = array.raw(),
+                               .destination_size = array.num_bytes()};
   EST_RETURN_IF_ERROR(plugin.Call("PJRT_Buffer_ToHostBuffer", &c_api::Api::buffer_to_host, args));
   return plugin.Await(args.event);
 }
 
 LoadedProgram::~LoadedProgram() {
-  c_api::LoadedExecutableDestroyArgs args;
-  args.executable = executable_;
-  const absl::Status status = client_->plugin().Call("PJRT_LoadedExecutable_Destroy",
-                                                     &c_api::Api::loaded_executable_destroy, args);
-  LOG_IF(ERROR, !status.ok()) << status;
+  client_->plugin().Destroy("PJRT_LoadedExecutable_Destroy", &c_api::Api::loaded_executable_destroy,
+                            {.executable = executable_});
 }
 
 absl::Status LoadedProgram::FindOutputs() {
   const Plugin& plugin = client_->plugin();
-  c_api::LoadedExecutableGetArgs get;
-  get.loaded = executable_;
+  c_api::LoadedExecutableGetArgs get{.loaded = executable_};
   EST_RETURN_IF_ERROR(
       plugin.Call("PJRT_LoadedExecutable_GetExecutable", &c_api::Api::loaded_executable_get, get));
-  c_api::ExecutableNumOutputsArgs outputs;
-  outputs.executable = get.executable;
+  c_api::ExecutableNumOutputsArgs outputs{.executable = get.executable};
   const absl::Status status =
       plugin.Call("PJRT_Executable_NumOutputs", &c_api::Api::executable_num_outputs, outputs);
+  // The executable is destroyed also after an error.
   num_outputs_ = outputs.num_outputs;
-  c_api::ExecutableDestroyArgs destroy;
-  destroy.executable = get.executable;
+  c_api::ExecutableDestroyArgs destroy{.executable = get.executable};
   const absl::Status destroyed =
       plugin.Call("PJRT_Executable_Destroy", &c_api::Api::executable_destroy, destroy);
   return status.ok() ? destroyed : status;
@@ -258,14 +231,13 @@ absl::StatusOr<std::vector<std::vector<DeviceBuffer>>> LoadedProgram::Run(
   }
   std::vector<c_api::Event*> events(replicas);
   c_api::ExecuteOptions options;
-  c_api::ExecuteArgs args;
-  args.executable = executable_;
-  args.options = &options;
-  args.argument_lists = argument_lists.data();
-  args.num_devices = replicas;
-  args.num_args = arguments[0].size();
-  args.output_lists = output_lists.data();
-  args.device_complete_events = events.data();
+  c_api::ExecuteArgs args{.executable = executable_,
+                          .options = &options,
+                          .argument_lists = argument_lists.data(),
+                          .num_devices = replicas,
+                          .num_args = arguments[0].size(),
+                          .output_lists = output_lists.data(),
+                          .device_complete_events = events.data()};
   const Plugin& plugin = client_->plugin();
   EST_RETURN_IF_ERROR(
       plugin.Call("PJRT_LoadedExecutable_Execute", &c_api::Api::loaded_executable_execute, args));

@@ -45,4 +45,9 @@ std::string CompileOptionsFor(absl::Span<const int64_t> device_ids) {
   return options;
 }
 
+c_api::Program ProgramOf(absl::string_view stablehlo) {
+  return {
+      .code = stablehlo.data(), .code_size = stablehlo.size(), .format = "mlir", .format_size = 4};
+}
+
 }  // namespace estimator::tpu::pjrt

@@ -10,13 +10,18 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "tpu/pjrt/pjrt_structs.h"
 
 namespace estimator::tpu::pjrt {
 
 // The serialized proto for one replica on each of `device_ids`, in the order of replicas.
 // REQUIRES: there is at least one device, and the ids are not negative.
 std::string CompileOptionsFor(absl::Span<const int64_t> device_ids);
+
+// The argument of the functions that compile a program of StableHLO text.
+c_api::Program ProgramOf(absl::string_view stablehlo);
 
 }  // namespace estimator::tpu::pjrt
 

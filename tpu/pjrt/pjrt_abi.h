@@ -52,12 +52,12 @@ struct Api {
   Function<ClientDestroyArgs> client_destroy = nullptr;
   Function<ClientTextArgs> client_platform_name = nullptr;
   Unused client_process_index = nullptr;
-  Function<ClientTextArgs> client_platform_version = nullptr;
+  Unused client_platform_version = nullptr;
   Unused client_devices = nullptr;
   Function<ClientDevicesArgs> client_addressable_devices = nullptr;
-  Unused client_lookup_device = nullptr;
-  Unused client_lookup_addressable_device = nullptr;
-  Unused client_addressable_memories = nullptr;
+  // Not called: client_lookup_device, client_lookup_addressable_device,
+  // client_addressable_memories.
+  Unused client_lookups[3] = {};
   Function<ClientCompileArgs> client_compile = nullptr;
   Unused client_default_device_assignment = nullptr;
   Function<BufferFromHostArgs> client_buffer_from_host = nullptr;
@@ -70,28 +70,24 @@ struct Api {
   Unused device_description_to_string = nullptr;
 
   Function<DeviceGetDescriptionArgs> device_get_description = nullptr;
-  Unused device_is_addressable = nullptr;
-  Unused device_local_hardware_id = nullptr;
-  Unused device_addressable_memories = nullptr;
-  Unused device_default_memory = nullptr;
-  Unused device_memory_stats = nullptr;
+  // Not called: device_is_addressable, device_local_hardware_id, device_addressable_memories,
+  // device_default_memory, device_memory_stats.
+  Unused device_functions[5] = {};
 
   Unused memory_functions[5] = {};
 
   Function<ExecutableDestroyArgs> executable_destroy = nullptr;
-  Unused executable_name = nullptr;
-  Unused executable_num_replicas = nullptr;
-  Unused executable_num_partitions = nullptr;
+  // Not called: executable_name, executable_num_replicas, executable_num_partitions.
+  Unused executable_facts[3] = {};
   Function<ExecutableNumOutputsArgs> executable_num_outputs = nullptr;
-  Function<ExecutableCodeSizeArgs> executable_code_size = nullptr;
+  Unused executable_code_size = nullptr;
   Function<ExecutableCostArgs> executable_cost = nullptr;
-  Unused executable_output_memory_kinds = nullptr;
-  Unused executable_optimized_program = nullptr;
-  Unused executable_serialize = nullptr;
+  // Not called: executable_output_memory_kinds, executable_optimized_program, executable_serialize.
+  Unused executable_results[3] = {};
 
   Function<LoadedExecutableDestroyArgs> loaded_executable_destroy = nullptr;
   Function<LoadedExecutableGetArgs> loaded_executable_get = nullptr;
-  Function<LoadedExecutableDevicesArgs> loaded_executable_devices = nullptr;
+  Unused loaded_executable_devices = nullptr;
   Unused loaded_executable_delete = nullptr;
   Unused loaded_executable_is_deleted = nullptr;
   Function<ExecuteArgs> loaded_executable_execute = nullptr;
@@ -101,21 +97,14 @@ struct Api {
   Function<BufferArgs> buffer_destroy = nullptr;
   Function<BufferTypeArgs> buffer_element_type = nullptr;
   Function<BufferDimensionsArgs> buffer_dimensions = nullptr;
-  Unused buffer_unpadded_dimensions = nullptr;
-  Unused buffer_dynamic_dimension_indices = nullptr;
-  Unused buffer_get_memory_layout = nullptr;
-  Unused buffer_on_device_size = nullptr;
-  Unused buffer_device = nullptr;
-  Unused buffer_memory = nullptr;
-  Unused buffer_delete = nullptr;
-  Unused buffer_is_deleted = nullptr;
-  Unused buffer_copy_to_device = nullptr;
+  // Not called: buffer_unpadded_dimensions, buffer_dynamic_dimension_indices,
+  // buffer_get_memory_layout, buffer_on_device_size, buffer_device, buffer_memory, buffer_delete,
+  // buffer_is_deleted, buffer_copy_to_device.
+  Unused buffer_functions[9] = {};
   Function<BufferToHostArgs> buffer_to_host = nullptr;
-  Unused buffer_is_on_cpu = nullptr;
-  Unused buffer_ready_event = nullptr;
-  Unused buffer_unsafe_pointer = nullptr;
-  Unused buffer_external_references[2] = {};
-  Unused buffer_opaque_device_pointer = nullptr;
+  // Not called: buffer_is_on_cpu, buffer_ready_event, buffer_unsafe_pointer,
+  // buffer_external_references (2), buffer_opaque_device_pointer.
+  Unused buffer_pointers[6] = {};
 
   Unused copy_to_device_stream_functions[5] = {};
 
@@ -129,12 +118,10 @@ struct Api {
 
   Function<CompileArgs> compile = nullptr;
 
-  Unused executable_output_element_types = nullptr;
-  Unused executable_output_dimensions = nullptr;
-  Unused buffer_copy_to_memory = nullptr;
-  Unused client_create_view_of_device_buffer = nullptr;  // the last one of version 0.34
-  Unused executable_fingerprint = nullptr;
-  Unused client_topology_description = nullptr;
+  // Not called: executable_output_element_types, executable_output_dimensions,
+  // buffer_copy_to_memory, client_create_view_of_device_buffer (the last one of version 0.34),
+  // executable_fingerprint, client_topology_description.
+  Unused later_functions[6] = {};
   Function<ExecutableMemoryArgs> executable_memory = nullptr;
 };
 

@@ -62,6 +62,7 @@ class PjrtExecutable : public Executable {
         EST_RETURN_IF_ERROR(RunPart(batches.num_steps, done, outfeed));
         done += batches.num_steps;
       }
+      // The error comes after the steps before it: their updates are kept, and saved.
       EST_RETURN_IF_ERROR(batches.status);
       if (batches.ended) break;
     }
@@ -153,6 +154,7 @@ class PjrtExecutable : public Executable {
         std::vector<DeviceBuffer> buffers;
         for (std::vector<DeviceBuffer>& of_replica : outputs)
           buffers.push_back(std::move(of_replica[o]));
+        // First, because the old buffers were donated: an error below must not lose the new values.
         variables_->Set(store_, result.name, std::move(buffers));
       }
     }
@@ -166,6 +168,7 @@ class PjrtExecutable : public Executable {
         std::vector<Array>& arrays = fetches[result.index];
         for (const std::vector<DeviceBuffer>& of_replica : outputs) {
           arrays.emplace_back(result.spec.dtype, result.spec.shape);
+          // A transfer waits for the device, so fetches that no hook asked for stay there.
           if (outfeed && Wanted(result.index)) {
             EST_RETURN_IF_ERROR(of_replica[o].Download(arrays.back()));
           }
@@ -182,6 +185,7 @@ class PjrtExecutable : public Executable {
     };
     for (int64_t row = 0; outfeed && row < steps_done; ++row) EST_RETURN_IF_ERROR(hand_out(row));
     if (steps_done == num_steps) return absl::OkStatus();
+    // The row of the step that was stopped has its loss, from which the loop makes its message.
     if (outfeed) EST_RETURN_IF_ERROR(hand_out(steps_done));
     return absl::AbortedError(absl::StrCat("the loss of step ", first + steps_done,
                                            " of the loop is not finite; the step changed nothing"));
@@ -276,6 +280,7 @@ class PjrtBackend : public Backend {
       EST_ASSIGN_OR_RETURN(client_, source_());
       variables_ = std::make_shared<DeviceVariables>(client_, options_.num_replicas);
     }
+    // Only a step that trains is guarded. Its first fetch is the loss.
     const bool guards = options_.guard_loss && !spec.updates.empty() && !spec.fetches.empty() &&
                         spec.fetches[0].valid() && IsFloating(spec.fetches[0].dtype());
     EST_ASSIGN_OR_RETURN(
@@ -287,6 +292,7 @@ class PjrtBackend : public Backend {
                               .compute_dtype = options_.compute_dtype}));
     for (const StepArgument& argument : module.arguments) {
       if (argument.kind == StepArgument::Kind::kVariable)
+        // The store refuses a variable of another shape here, before minutes of compilation.
         EST_RETURN_IF_ERROR(store_.Allocate(argument.name, argument.spec).status());
     }
     EST_ASSIGN_OR_RETURN(std::unique_ptr<LoadedProgram> program,
@@ -308,6 +314,7 @@ class PjrtBackend : public Backend {
         if (tensor.valid()) bytes += static_cast<int64_t>(tensor.spec().num_bytes());
       }
     }
+    // All batches of a loop are on the device at once, so large batches make short loops.
     return std::clamp<int64_t>(options_.max_stacked_bytes / bytes, 1, options_.iterations);
   }
 

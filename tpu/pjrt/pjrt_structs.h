@@ -199,11 +199,6 @@ struct ExecutableNumOutputsArgs {
   Executable* executable = nullptr;
   size_t num_outputs = 0;  // out
 };
-struct ExecutableCodeSizeArgs {
-  TPU_PJRT_HEADER(ExecutableCodeSizeArgs, size_in_bytes);
-  Executable* executable = nullptr;
-  int64_t size_in_bytes = 0;  // out
-};
 struct ExecutableCostArgs {
   TPU_PJRT_HEADER(ExecutableCostArgs, properties);
   Executable* executable = nullptr;
@@ -233,12 +228,6 @@ struct LoadedExecutableGetArgs {
   TPU_PJRT_HEADER(LoadedExecutableGetArgs, executable);
   LoadedExecutable* loaded = nullptr;
   Executable* executable = nullptr;  // out: the caller's
-};
-struct LoadedExecutableDevicesArgs {
-  TPU_PJRT_HEADER(LoadedExecutableDevicesArgs, num_devices);
-  LoadedExecutable* executable = nullptr;
-  Device** devices = nullptr;  // out: in the order of replicas
-  size_t num_devices = 0;      // out
 };
 struct ExecuteOptions {
   TPU_PJRT_HEADER(ExecuteOptions, later);

@@ -24,6 +24,7 @@ absl::StatusOr<std::shared_ptr<const Plugin>> Plugin::Load(StringArg path) {
   const std::string file(path);
   const std::lock_guard<std::mutex> lock(mutex);
   if (const auto it = loaded->find(file); it != loaded->end()) return it->second;
+  // Local: a plugin has libraries in it that this program may have in another version.
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return absl::NotFoundError(absl::StrCat("cannot load the PJRT plugin ", file, ": ", dlerror()));
@@ -69,35 +70,30 @@ std::string Plugin::version() const {
 
 absl::Status Plugin::Await(c_api::Event* event) const {
   if (event == nullptr) return absl::OkStatus();
-  c_api::EventArgs args;
-  args.event = event;
+  c_api::EventArgs args{.event = event};
   const absl::Status status = Call("PJRT_Event_Await", &c_api::Api::event_await, args);
-  c_api::EventArgs destroyed;
-  destroyed.event = event;
+  c_api::EventArgs destroyed{.event = event};
   const absl::Status released = Call("PJRT_Event_Destroy", &c_api::Api::event_destroy, destroyed);
   return status.ok() ? released : status;
 }
 
 absl::Status Plugin::ToStatus(absl::string_view name, c_api::Error* error) const {
   if (error == nullptr) return absl::OkStatus();
-  c_api::ErrorMessageArgs message;
-  message.error = error;
+  c_api::ErrorMessageArgs message{.error = error};
   api_->error_message(&message);
-  c_api::ErrorGetCodeArgs code;
-  code.error = error;
+  c_api::ErrorGetCodeArgs code{.error = error};
   c_api::ErrorCode number = static_cast<c_api::ErrorCode>(absl::StatusCode::kUnknown);
   if (c_api::Error* const failed = api_->error_get_code(&code); failed == nullptr) {
+    // An error without a code is still an error.
     if (code.code != 0) number = code.code;
   } else {
-    c_api::ErrorDestroyArgs destroy_failed;
-    destroy_failed.error = failed;
+    c_api::ErrorDestroyArgs destroy_failed{.error = failed};
     api_->error_destroy(&destroy_failed);
   }
   const absl::Status status(
       static_cast<absl::StatusCode>(number),
       absl::StrCat(name, ": ", absl::string_view(message.message, message.message_size)));
-  c_api::ErrorDestroyArgs destroy;
-  destroy.error = error;
+  c_api::ErrorDestroyArgs destroy{.error = error};
   api_->error_destroy(&destroy);
   return status;
 }

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/string_arg.h"
+#include "glog/logging.h"
 #include "tpu/pjrt/pjrt_abi.h"
 
 namespace estimator::tpu::pjrt {
@@ -42,6 +43,13 @@ class Plugin {
     const char* const end = reinterpret_cast<const char*>(&(api_->*function) + 1);
     const char* const table = reinterpret_cast<const char*>(api_);
     return static_cast<size_t>(end - table) <= api_->struct_size && api_->*function != nullptr;
+  }
+  // The same for a function that destroys an object. Its error is logged.
+  template <typename Args>
+  void Destroy(absl::string_view name, c_api::Function<Args> c_api::Api::*function,
+               Args args) const {
+    const absl::Status status = Call(name, function, args);
+    LOG_IF(ERROR, !status.ok()) << status;
   }
   // Waits for an event, destroys it, and returns its error. Null is an event that is over.
   absl::Status Await(c_api::Event* event) const;

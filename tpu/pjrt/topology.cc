@@ -15,8 +15,7 @@ namespace {
 // A cost analysis and memory statistics are optional: a plugin may not have them.
 CompiledProgram Analyze(const Plugin& plugin, c_api::Executable* executable) {
   CompiledProgram program;
-  c_api::ExecutableMemoryArgs memory;
-  memory.executable = executable;
+  c_api::ExecutableMemoryArgs memory{.executable = executable};
   const absl::Status measured =
       plugin.Call("PJRT_Executable_GetCompiledMemoryStats", &c_api::Api::executable_memory, memory);
   if (measured.ok()) {
@@ -25,8 +24,7 @@ CompiledProgram Analyze(const Plugin& plugin, c_api::Executable* executable) {
                       .temporaries = memory.temp_bytes,
                       .code = memory.code_bytes};
   }
-  c_api::ExecutableCostArgs cost;
-  cost.executable = executable;
+  c_api::ExecutableCostArgs cost{.executable = executable};
   const absl::Status analyzed =
       plugin.Call("PJRT_Executable_GetCostAnalysis", &c_api::Api::executable_cost, cost);
   if (!analyzed.ok()) return program;
@@ -46,33 +44,20 @@ CompiledProgram Analyze(const Plugin& plugin, c_api::Executable* executable) {
 
 absl::StatusOr<std::unique_ptr<Topology>> Topology::Create(std::shared_ptr<const Plugin> plugin,
                                                            StringArg name) {
-  c_api::TopologyCreateArgs args;
-  args.name = name.data();
-  args.name_size = name.size();
+  c_api::TopologyCreateArgs args{.name = name.data(), .name_size = name.size()};
   EST_RETURN_IF_ERROR(
       plugin->Call("PJRT_TopologyDescription_Create", &c_api::Api::topology_create, args));
   std::unique_ptr<Topology> topology(new Topology(std::move(plugin), args.topology));
-  c_api::TopologyDevicesArgs devices;
-  devices.topology = args.topology;
+  c_api::TopologyDevicesArgs devices{.topology = args.topology};
   EST_RETURN_IF_ERROR(topology->plugin_->Call("PJRT_TopologyDescription_GetDeviceDescriptions",
                                               &c_api::Api::topology_devices, devices));
   topology->num_devices_ = static_cast<int64_t>(devices.num_descriptions);
-  if (devices.num_descriptions > 0) {
-    c_api::DeviceDescriptionTextArgs kind;
-    kind.description = devices.descriptions[0];
-    EST_RETURN_IF_ERROR(topology->plugin_->Call("PJRT_DeviceDescription_Kind",
-                                                &c_api::Api::device_description_kind, kind));
-    topology->device_kind_ = std::string(kind.text, kind.text_size);
-  }
   return topology;
 }
 
 Topology::~Topology() {
-  c_api::TopologyDestroyArgs args;
-  args.topology = topology_;
-  const absl::Status status =
-      plugin_->Call("PJRT_TopologyDescription_Destroy", &c_api::Api::topology_destroy, args);
-  LOG_IF(ERROR, !status.ok()) << status;
+  plugin_->Destroy("PJRT_TopologyDescription_Destroy", &c_api::Api::topology_destroy,
+                   {.topology = topology_});
 }
 
 absl::StatusOr<CompiledProgram> Topology::Compile(StringArg stablehlo, int64_t num_replicas) const {
@@ -84,20 +69,14 @@ absl::StatusOr<CompiledProgram> Topology::Compile(StringArg stablehlo, int64_t n
   std::vector<int64_t> ids(static_cast<size_t>(num_replicas));
   std::iota(ids.begin(), ids.end(), 0);
   const std::string options = CompileOptionsFor(ids);
-  c_api::Program program;
-  program.code = stablehlo.data();
-  program.code_size = stablehlo.size();
-  program.format = "mlir";
-  program.format_size = 4;
-  c_api::CompileArgs args;
-  args.topology = topology_;
-  args.program = &program;
-  args.compile_options = options.data();
-  args.compile_options_size = options.size();
+  const c_api::Program program = ProgramOf(stablehlo);
+  c_api::CompileArgs args{.topology = topology_,
+                          .program = &program,
+                          .compile_options = options.data(),
+                          .compile_options_size = options.size()};
   EST_RETURN_IF_ERROR(plugin_->Call("PJRT_Compile", &c_api::Api::compile, args));
   CompiledProgram compiled = Analyze(*plugin_, args.executable);
-  c_api::ExecutableDestroyArgs destroy;
-  destroy.executable = args.executable;
+  c_api::ExecutableDestroyArgs destroy{.executable = args.executable};
   EST_RETURN_IF_ERROR(
       plugin_->Call("PJRT_Executable_Destroy", &c_api::Api::executable_destroy, destroy));
   return compiled;

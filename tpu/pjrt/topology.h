@@ -43,7 +43,6 @@ class Topology {
   Topology& operator=(const Topology&) = delete;
 
   int64_t num_devices() const { return num_devices_; }
-  const std::string& device_kind() const { return device_kind_; }  // "TPU v3"
   // Compiles StableHLO text with one replica on each of the first `num_replicas` devices.
   // Errors: INVALID_ARGUMENT if there are fewer devices; the compiler's: RESOURCE_EXHAUSTED if the
   // program does not fit into a device's memory. libtpu aborts the process for some programs (one
@@ -57,7 +56,6 @@ class Topology {
   const std::shared_ptr<const Plugin> plugin_;
   c_api::Topology* const topology_;
   int64_t num_devices_ = 0;
-  std::string device_kind_;
 };
 
 }  // namespace estimator::tpu::pjrt

@@ -14,7 +14,6 @@
 #include "estimator/base/interrupt.h"
 #include "estimator/nn/replica_scope.h"
 #include "estimator/training/compiled_model.h"
-#include "estimator/training/preflight.h"
 #include "glog/logging.h"
 #include "tpu/rules/checked_model.h"
 #include "tpu/rules/graph_rules.h"
@@ -28,12 +27,11 @@ namespace {
 
 constexpr absl::string_view kRulesOnly = "rules";
 
-class CheckedStrategy : public Strategy, public Preflight {
+class CheckedStrategy : public Strategy {
  public:
-  CheckedStrategy(std::unique_ptr<Strategy> strategy, CheckedOptions options)
+  CheckedStrategy(std::unique_ptr<Strategy> strategy, ReplicasStrategyOptions options)
       : strategy_(std::move(strategy)), options_(std::move(options)) {}
 
-  std::string name() const override { return strategy_->name(); }
   int num_replicas(Mode mode) const override { return strategy_->num_replicas(mode); }
   bool on_replicas() const override { return strategy_->on_replicas(); }
   int64_t iterations_per_loop() const override { return strategy_->iterations_per_loop(); }
@@ -43,9 +41,7 @@ class CheckedStrategy : public Strategy, public Preflight {
   int64_t host_call_every_n_steps() const override { return strategy_->host_call_every_n_steps(); }
   bool broadcast(Mode mode) const override { return strategy_->broadcast(mode); }
   int64_t batch_size(Mode mode) const override { return strategy_->batch_size(mode); }
-  absl::Span<const int64_t> batch_axis(Mode mode) const override {
-    return strategy_->batch_axis(mode);
-  }
+  std::vector<int64_t> batch_axis(Mode mode) const override { return strategy_->batch_axis(mode); }
   absl::Status Validate(Mode mode) const override { return strategy_->Validate(mode); }
   std::unique_ptr<Backend> MakeBackend(Mode mode, VariableStore& store) const override {
     return strategy_->MakeBackend(mode, store);
@@ -61,6 +57,7 @@ class CheckedStrategy : public Strategy, public Preflight {
   absl::StatusOr<ModelSpec> CallModelFn(const Features& features, const Labels& labels, Mode mode,
                                         int64_t batch_size) const override {
     absl::StatusOr<ModelSpec> spec = strategy_->CallModelFn(features, labels, mode, batch_size);
+    // The builder explains a spec of another mode.
     if (!spec.ok() || spec->mode != mode) return spec;
     if (building_ != nullptr) {
       CheckModel(*spec, batch_size);
@@ -70,7 +67,7 @@ class CheckedStrategy : public Strategy, public Preflight {
     return spec;
   }
 
-  absl::Status Check(const Call& call) override;
+  absl::Status MayBegin(const Call& call) override;
 
  private:
   // A model that Check builds.
@@ -104,7 +101,7 @@ class CheckedStrategy : public Strategy, public Preflight {
   }
 
   const std::unique_ptr<Strategy> strategy_;
-  const CheckedOptions options_;
+  const ReplicasStrategyOptions options_;
   mutable Building* building_ = nullptr;  // not null while Check builds a model
   mutable std::set<Mode> logged_;
 };
@@ -142,7 +139,7 @@ void CheckedStrategy::CheckModel(ModelSpec& spec, int64_t rows) const {
 absl::Status CheckedStrategy::CheckRun(const ModelSpec& spec, int64_t rows) const {
   const Mode mode = spec.mode;
   // The last, smaller batch of an evaluation runs on one replica.
-  if (ReplicaScope::Current().num_shards != num_replicas(mode) || num_replicas(mode) <= 1)
+  if (ReplicaScope::Current().num_replicas != num_replicas(mode) || num_replicas(mode) <= 1)
     return absl::OkStatus();
   if (!Graph::Current().status().ok()) return absl::OkStatus();  // the builder returns it
   const CheckedModel model = ModelOf(spec, rows);
@@ -154,6 +151,8 @@ absl::Status CheckedStrategy::CheckRun(const ModelSpec& spec, int64_t rows) cons
     return absl::InvalidArgumentError(absl::StrCat(
         "the model breaks rules of TPUs (--tpu_check=rules explains them): ", refusals));
   }
+  // A program that trains in a loop builds its models once, but evaluation builds one for each
+  // batch size.
   if (!logged_.insert(mode).second) return absl::OkStatus();
   std::set<std::string> notes;
   for (const Finding& finding : report.findings()) {
@@ -173,6 +172,7 @@ absl::Status CheckedStrategy::CheckRun(const ModelSpec& spec, int64_t rows) cons
 absl::StatusOr<std::unique_ptr<BuiltModel>> CheckedStrategy::Build(Mode mode,
                                                                    const Element& element,
                                                                    Building& building) const {
+  // CallModelFn has no argument for it: the builder of models calls it.
   building_ = &building;
   absl::StatusOr<std::unique_ptr<BuiltModel>> model =
       BuildModel(*this, element, {.mode = mode, .num_replicas = num_replicas(mode)});
@@ -189,6 +189,7 @@ void CheckedStrategy::CheckMode(Mode mode, const Element& element, bool own_inpu
   const absl::StatusOr<std::unique_ptr<BuiltModel>> model = Build(mode, of_mode, building);
   if (!model.ok()) {
     const std::string message(model.status().message());
+    // The report has the cause already, under a rule of its own.
     if (building.scalar_outfeed) return;
     if (!own_input) {
       report.AddChecked(absl::StrCat(ModeName(mode),
@@ -255,7 +256,7 @@ void CheckedStrategy::CheckTopology(const BuiltModel& model, Mode mode, Report& 
                 .strategy = *this,
                 .model = model,
                 .iterations_per_loop = mode == Mode::kTrain ? iterations_per_loop() : 1,
-                .compute_dtype = options_.compute_dtype,
+                .compute_dtype = options_.compile_options.compute_dtype,
                 .settings = GetTopologyCheckSettings()});
   if (!result.ok()) {
     report.AddSection(absl::StrCat(heading, result.status().message()), /*passed=*/false);
@@ -264,7 +265,7 @@ void CheckedStrategy::CheckTopology(const BuiltModel& model, Mode mode, Report& 
   }
 }
 
-absl::Status CheckedStrategy::Check(const Call& call) {
+absl::Status CheckedStrategy::MayBegin(const Call& call) {
   if (options_.tpu_config.check.empty()) return absl::OkStatus();
   Report report;
   CheckConfig(options_, call.mode, call.num_steps_given, report);
@@ -310,7 +311,7 @@ absl::Status CheckedStrategy::Check(const Call& call) {
 }  // namespace
 
 std::unique_ptr<Strategy> MakeCheckedStrategy(std::unique_ptr<Strategy> strategy,
-                                              CheckedOptions options) {
+                                              ReplicasStrategyOptions options) {
   return std::make_unique<CheckedStrategy>(std::move(strategy), std::move(options));
 }
 

@@ -21,7 +21,7 @@ namespace estimator::tpu {
 // A check of Train also builds the models of EVAL and PREDICT, if their batch sizes are given, from
 // the signature of the training's input.
 std::unique_ptr<Strategy> MakeCheckedStrategy(std::unique_ptr<Strategy> strategy,
-                                              CheckedOptions options);
+                                              ReplicasStrategyOptions options);
 
 }  // namespace estimator::tpu
 

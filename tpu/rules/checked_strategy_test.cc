@@ -79,7 +79,7 @@ TEST_F(CheckedStrategyTest, ARunCountsItsNotesOnce) {
   EXPECT_EQ(infos.find(note), infos.rfind(note));
 }
 
-TEST_F(CheckedStrategyTest, ARunWarnsOfAViolationThatTheShardsAllow) {
+TEST_F(CheckedStrategyTest, ARunWarnsOfAViolationThatTheReplicasAllow) {
   const testing::CapturedLog log;
   TinyTPUEstimator::Options options = Options(8, "");
   options.model_fn = [](const Features& features, const Labels& labels, Mode mode,

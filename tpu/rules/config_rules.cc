@@ -9,7 +9,7 @@ namespace {
 
 constexpr Mode kModes[] = {Mode::kTrain, Mode::kEval, Mode::kPredict};
 
-bool Broadcasts(const CheckedOptions& options, Mode mode) {
+bool Broadcasts(const ReplicasStrategyOptions& options, Mode mode) {
   const TPUConfig& config = options.tpu_config;
   return config.per_host_input_for_training == InputPipelineConfig::BROADCAST &&
          (mode == Mode::kTrain ||
@@ -21,7 +21,7 @@ bool IsSliceOfCores(int64_t cores) {
   return cores == 1 || cores == 2 || cores == 4 || (cores > 0 && cores % 8 == 0);
 }
 
-void CheckBatch(const CheckedOptions& options, Mode mode, bool required, Report& report) {
+void CheckBatch(const ReplicasStrategyOptions& options, Mode mode, bool required, Report& report) {
   const int64_t replicas = options.tpu_config.replicas();
   const int64_t batch = options.batch_sizes.of(mode);
   const std::string name = absl::StrCat(ModeName(mode), "_batch_size");
@@ -46,7 +46,8 @@ void CheckBatch(const CheckedOptions& options, Mode mode, bool required, Report&
 
 }  // namespace
 
-void CheckConfig(const CheckedOptions& options, Mode mode, bool num_steps_given, Report& report) {
+void CheckConfig(const ReplicasStrategyOptions& options, Mode mode, bool num_steps_given,
+                 Report& report) {
   const TPUConfig& config = options.tpu_config;
   const auto is_checked = [&](Mode other) {
     return other == mode || (mode == Mode::kTrain && options.batch_sizes.of(other) > 0);

@@ -2,30 +2,20 @@
 #ifndef TPU_RULES_CONFIG_RULES_H_
 #define TPU_RULES_CONFIG_RULES_H_
 
-#include <cstdint>
-#include <vector>
-
-#include "estimator/array/dtype.h"
 #include "estimator/training/strategies.h"
+#include "tpu/replicas_strategy.h"
 #include "tpu/rules/report.h"
 #include "tpu/tpu_config.h"
 
 namespace estimator::tpu {
 
-// The options of a TPUEstimator that the rules read.
-struct CheckedOptions {
-  TPUConfig tpu_config = {};
-  BatchSizes batch_sizes = {};  // global ones, as the program gave them; 0: not given
-  std::vector<int64_t> batch_axis = {};
-  bool eval_on_tpu = true;
-  DType compute_dtype = DType::kFloat32;  // of products, for the compilation of a check
-};
-
 // batch-size-missing, batch-not-divisible, num-shards, sliced-on-cpu, predict-batch-axis,
 // default-iterations-per-loop, steps-not-given, per-shard-dataset.
+//   options: with the batch sizes that the program gave.
 //   mode, num_steps_given: of the call. A call of Train is also checked for the other modes whose
 //   batch sizes are given.
-void CheckConfig(const CheckedOptions& options, Mode mode, bool num_steps_given, Report& report);
+void CheckConfig(const ReplicasStrategyOptions& options, Mode mode, bool num_steps_given,
+                 Report& report);
 
 // The batch sizes with which the rest of a program is checked: those that do not divide evenly over
 // the replicas are rounded up.

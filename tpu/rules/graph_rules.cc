@@ -9,27 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/graph/placeholder_dependency.h"
+#include "estimator/op_def/op_def.h"
 
 namespace estimator::tpu {
 namespace {
 
 constexpr int64_t kLargeConstantBytes = int64_t{64} << 20;
-
-// The ops that TensorFlow 2.15 cannot compile with jit_compile=True: it has no XLA kernel of them.
-constexpr std::pair<absl::string_view, absl::string_view> kHostOnlyOps[] = {
-    {"AsString", "format the values on the host: return the tensor in host_call"},
-    {"ImageSummary", "write images on the host: return the tensor in host_call"},
-    {"LogMatrixDeterminant", "sum the logarithms of the diagonal of Cholesky or Qr"},
-    {"MatrixDeterminant", "multiply the diagonal of Cholesky or Qr"},
-    {"MatrixSolveLs", "solve the normal equations with Cholesky, or use Qr"},
-    {"MatrixSolveLsWide", "solve the normal equations with Cholesky, or use Qr"}};
-
-const char* HostOnlyCure(const Node& node) {
-  for (const auto& [op, cure] : kHostOnlyOps) {
-    if (op == node.op()) return cure.data();
-  }
-  return nullptr;
-}
 
 bool HasOutput(const Node& node, const std::function<bool(const TensorSpec&)>& matches) {
   return std::any_of(node.outputs().begin(), node.outputs().end(), matches);
@@ -106,7 +91,7 @@ void CheckGraphRules(const CheckedModel& model, Report& report) {
     };
     if (has(DType::kFloat64)) float64.Add(node);
     if (has(DType::kFloat16)) float16.Add(node);
-    const char* const host_only = HostOnlyCure(*node);
+    const char* const host_only = TraitsOf(node->op()).host_only;
     // AsString is reported as an op that has no lowering.
     if (has(DType::kString) && host_only == nullptr) strings.Add(node);
     // Scalars such as global_step cost nothing, and constants, such as a shape, are folded.

@@ -105,9 +105,8 @@ void CheckSignature(const DatasetSignature& signature, Report& report) {
 
 std::optional<Element> CheckInput(const Strategy& strategy, Mode mode, const InputFn& input,
                                   Report& report) {
-  const absl::Span<const int64_t> batch_axis = strategy.batch_axis(mode);
-  DatasetSignature signature = {
-      .mode = mode, .batch_axis = std::vector<int64_t>(batch_axis.begin(), batch_axis.end())};
+  DatasetSignature signature = {.mode = mode, .batch_axis = strategy.batch_axis(mode)};
+  // What the dataset says of itself is known only while input_fn is called.
   const InputFn noting([&](const InputFn::Call& call) -> absl::StatusOr<Dataset> {
     absl::StatusOr<Dataset> dataset = input(call);
     if (dataset.ok()) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "estimator/data/pipeline/element_spec.h"
 #include "estimator/training/compiled_model.h"
 #include "estimator/training/strategies.h"

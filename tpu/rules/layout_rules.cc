@@ -61,6 +61,7 @@ void CheckFeatures(const CheckedModel& model, const std::vector<const Node*>& no
   std::map<std::string, Ops> by_shape;
   for (const Node* node : nodes) {
     const std::optional<Product> product = ProductOf(*node);
+    // The gradients of a product have its sizes, and the cure is the same.
     if (!product.has_value() || model.graph.gradient_nodes().count(node) > 0) continue;
     if (product->k % kLanes == 0 && product->n % kLanes == 0) continue;
     Ops& ops =

@@ -1,7 +1,7 @@
 #include "tpu/rules/spec_rules.h"
 
+#include <algorithm>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -9,6 +9,7 @@
 #include "estimator/graph/needed_nodes.h"
 #include "estimator/graph/placeholder_dependency.h"
 #include "estimator/nn/cross_shard.h"
+#include "estimator/op_def/update_def.h"
 
 namespace estimator::tpu {
 namespace {
@@ -29,6 +30,7 @@ void CheckUpdates(const CheckedModel& model, Report& report) {
   for (const Node* assign : CollectAssigns({model.spec.train_op})) {
     if (assign->input(0).node() == global_step->node()) updates.push_back(assign->name());
   }
+  // The loop on a TPU counts its steps by global_step, so a program without the update never ends.
   if (updates.empty()) {
     report.Add("global-step-unused", model.Where(model.spec.train_op.name()),
                "train_op has no update of global_step",
@@ -45,6 +47,7 @@ void CheckUpdates(const CheckedModel& model, Report& report) {
 void CheckOutfeed(const CheckedModel& model, absl::string_view what,
                   const std::vector<Tensor>& tensors, Report& report) {
   for (const Tensor& tensor : tensors) {
+    // The values of the replicas are joined on axis 0, which a scalar does not have.
     if (!tensor.valid() || tensor.rank() > 0 || model.broadcast) continue;
     report.Add("outfeed-rank", model.Where(tensor.name()),
                absl::StrCat("a tensor of ", what, " is the scalar ", tensor.spec().ToString()),
@@ -54,20 +57,8 @@ void CheckOutfeed(const CheckedModel& model, absl::string_view what,
 
 // The operand of an optimizer's op that is its learning rate; -1 for another op.
 int RateOperand(const Node& node) {
-  static constexpr std::pair<absl::string_view, int> kOperands[] = {{"ApplyGradientDescent", 1},
-                                                                    {"ApplyMomentum", 2},
-                                                                    {"ApplyAdam", 5},
-                                                                    {"ApplyRMSProp", 3},
-                                                                    {"ApplyCenteredRMSProp", 4},
-                                                                    {"ApplyAdagrad", 2},
-                                                                    {"ApplyAdadelta", 3},
-                                                                    {"ApplyFtrl", 4},
-                                                                    {"ApplyFtrlV2", 4},
-                                                                    {"ApplyProximalAdagrad", 2}};
-  for (const auto& [op, operand] : kOperands) {
-    if (op == node.op()) return operand;
-  }
-  return -1;
+  const UpdateDef* const def = FindUpdateOp(node.op());
+  return def == nullptr ? -1 : std::max(def->Find("lr"), def->Find("alpha"));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ std::vector<Ints> AllReplicas(int num_replicas) {
 }
 
 Value AllReduceSum(Writer& w, const Value& x, const std::vector<Ints>& groups) {
-  // Numbers of 16 bits are summed in float32 and rounded once, as in tpu/all_reduce.h.
+  // Numbers of 16 bits are summed in float32 and rounded once, as in runtime/all_reduce.h.
   const bool is_half = x.dtype() == DType::kBfloat16 || x.dtype() == DType::kFloat16;
   const Value wide = is_half ? w.Convert(x, DType::kFloat32) : x;
   const Value sum = w.Ops("all_reduce", {wide}, {wide.type},

@@ -8,8 +8,8 @@
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/ops.h"
+#include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/variable_store.h"
-#include "tpu/shards_backend.h"
 
 namespace estimator::tpu::stablehlo {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 class DumpBackendTest : public GraphTest {
  protected:
   std::unique_ptr<Backend> MakeBackend(const std::string& path, bool only_with_updates) {
-    return MakeDumpBackend(MakeShardsBackend(store_, 2),
+    return MakeDumpBackend(MakeCpuBackend(store_, {}, nullptr, 2),
                            {.path = path, .iterations = 3, .only_with_updates = only_with_updates});
   }
 

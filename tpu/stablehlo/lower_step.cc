@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/op_def/op_def.h"
 #include "estimator/runtime/ir.h"
 #include "estimator/runtime/neutral_module.h"
 #include "tpu/stablehlo/collectives.h"
@@ -126,10 +127,10 @@ class StepLowering {
       if (node.kind == ir::Node::Kind::kOp ? FindLowering(node.op) != nullptr && !strings
                                            : node.kind != ir::Node::Kind::kConstant || !strings)
         continue;
-      const std::optional<std::string> reason = ReasonNotLowerable(node.op);
-      AddProblem(node, strings              ? kStringReason
-                       : reason.has_value() ? absl::string_view(*reason)
-                                            : "it has no StableHLO form here");
+      const char* const reason = TraitsOf(node.op).not_lowered;
+      AddProblem(node, strings             ? kStringReason
+                       : reason != nullptr ? reason
+                                           : "it has no StableHLO form here");
     }
     return has_strings ? Problems() : absl::OkStatus();
   }

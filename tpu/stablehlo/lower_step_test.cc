@@ -22,8 +22,8 @@ Tensor Zeros(const Shape& shape, DType dtype) { return Constant(Array(dtype, sha
 
 class LowerStepTest : public GraphTest {
  protected:
-  // loss = sum((x * w)^2) over the shard; w takes one step of gradient descent with the sum of all
-  // shards.
+  // loss = sum((x * w)^2) over the replica; w takes one step of gradient descent with the sum of
+  // all replicas.
   void BuildTraining() {
     x_ = Placeholder(DType::kFloat32, {4}, "x");
     w_.emplace(GetVariable("w", {4}, {.initializer = Zeros}));
@@ -31,7 +31,8 @@ class LowerStepTest : public GraphTest {
     loss_ = ReduceSum(y * y);
     const Tensor gradient = CrossReplicaSum(y * x_ * 2.0);
     const Tensor rate = Constant(0.1f);
-    update_ = Assign(*w_, ApplyGradientDescent(*w_, rate, gradient));
+    const UpdateDef& descent = *FindUpdateOp("ApplyGradientDescent");
+    update_ = Assign(*w_, ApplyUpdate(descent, {*w_, rate, gradient})[0]);
   }
   ProgramSpec TrainingSpec() const {
     return {.feeds = {x_}, .fetches = {loss_}, .updates = {update_}};
@@ -142,12 +143,10 @@ TEST_F(LowerStepTest, OptionsOutOfRangeAreErrors) {
 
 // The op families that this folder lowers itself; tpu/stablehlo/ops has the others.
 TEST(StableHloRegistryTest, RandomOptimizerAndCollectiveOpsAreLowered) {
-  for (const char* op :
-       {"RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt",
-        "RandomShuffle", "CrossReplicaSum", "ReplicaId", "ApplyGradientDescent", "ApplyMomentum",
-        "ApplyAdam", "ApplyRMSProp", "ApplyCenteredRMSProp", "ApplyAdagrad", "ApplyAdadelta",
-        "ApplyFtrl", "ApplyFtrlV2", "ApplyProximalAdagrad"})
+  for (const char* op : {"RandomUniform", "RandomStandardNormal", "TruncatedNormal",
+                         "RandomUniformInt", "RandomShuffle", "CrossReplicaSum", "ReplicaId"})
     EXPECT_NE(FindLowering(op), nullptr) << op;
+  for (const UpdateDef& def : UpdateOps()) EXPECT_NE(FindLowering(def.op), nullptr) << def.op;
 }
 
 }  // namespace

@@ -9,26 +9,9 @@
 namespace estimator::tpu::stablehlo {
 namespace {
 
-struct Registry {
-  std::map<std::string, OpLowering> lowerings;
-  std::map<std::string, std::string> reasons;  // of the ops that are never lowered
-
-  void CheckIsNew(const std::string& op) const {
-    CHECK(lowerings.count(op) == 0 && reasons.count(op) == 0)
-        << "the StableHLO of " << op << " is registered twice";
-  }
-};
-
-Registry& TheRegistry() {
-  static auto* const registry = new Registry;
+std::map<std::string, OpLowering>& Registry() {
+  static auto* const registry = new std::map<std::string, OpLowering>;
   return *registry;
-}
-
-template <typename T>
-std::vector<std::string> Keys(const std::map<std::string, T>& map) {
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : map) keys.push_back(key);
-  return keys;
 }
 
 }  // namespace
@@ -47,29 +30,20 @@ absl::StatusOr<Ints> LoweringArgs::ConstantInts(int i) const {
 absl::Status NotLowerable(StringArg reason) { return absl::UnimplementedError(reason); }
 
 bool RegisterLowering(absl::string_view op, OpLowering lowering) {
-  TheRegistry().CheckIsNew(std::string(op));
-  TheRegistry().lowerings.emplace(op, std::move(lowering));
-  return true;
-}
-
-bool RegisterNotLowerable(absl::string_view op, absl::string_view reason) {
-  TheRegistry().CheckIsNew(std::string(op));
-  TheRegistry().reasons.emplace(op, reason);
+  CHECK(Registry().emplace(op, std::move(lowering)).second)
+      << "the StableHLO of " << op << " is registered twice";
   return true;
 }
 
 const OpLowering* FindLowering(absl::string_view op) {
-  const auto it = TheRegistry().lowerings.find(std::string(op));
-  return it == TheRegistry().lowerings.end() ? nullptr : &it->second;
+  const auto it = Registry().find(std::string(op));
+  return it == Registry().end() ? nullptr : &it->second;
 }
 
-std::optional<std::string> ReasonNotLowerable(absl::string_view op) {
-  const auto it = TheRegistry().reasons.find(std::string(op));
-  if (it == TheRegistry().reasons.end()) return std::nullopt;
-  return it->second;
+std::vector<std::string> LoweredOps() {
+  std::vector<std::string> ops;
+  for (const auto& [op, lowering] : Registry()) ops.push_back(op);
+  return ops;
 }
-
-std::vector<std::string> LoweredOps() { return Keys(TheRegistry().lowerings); }
-std::vector<std::string> NotLowerableOps() { return Keys(TheRegistry().reasons); }
 
 }  // namespace estimator::tpu::stablehlo

@@ -4,8 +4,9 @@
 //     return Values{w.Max(args.input(0), w.Scalar(args.input(0).dtype(), 0))};
 //   });
 //
-// A lowering computes what the op's reference kernel computes, from the same attributes and constant
-// inputs. An op that a TPU cannot compute is registered with the reason instead.
+// A lowering computes what the op's reference kernel computes, from the same attributes and
+// constant inputs. The row of an op that a TPU cannot compute has the reason instead
+// (OpTraits::not_lowered).
 #ifndef TPU_STABLEHLO_OP_LOWERING_H_
 #define TPU_STABLEHLO_OP_LOWERING_H_
 
@@ -63,14 +64,9 @@ absl::Status NotLowerable(StringArg reason);
 
 // EST_REGISTER_STABLEHLO calls this before main. REQUIRES: the op is not registered yet.
 bool RegisterLowering(absl::string_view op, OpLowering lowering);
-// For ops that are never lowered: EST_REGISTER_NO_STABLEHLO("StringSplit", "strings stay on the
-// host: do this in input_fn").
-bool RegisterNotLowerable(absl::string_view op, absl::string_view reason);
 
 const OpLowering* FindLowering(absl::string_view op);  // null if there is none
-std::optional<std::string> ReasonNotLowerable(absl::string_view op);
-std::vector<std::string> LoweredOps();       // sorted
-std::vector<std::string> NotLowerableOps();  // sorted
+std::vector<std::string> LoweredOps();                 // sorted
 
 // The library that does this needs alwayslink = True.
 #define EST_REGISTER_STABLEHLO(...) EST_REGISTER_STABLEHLO_AT(__COUNTER__, __VA_ARGS__)
@@ -78,12 +74,6 @@ std::vector<std::string> NotLowerableOps();  // sorted
 #define EST_REGISTER_STABLEHLO_AT2(counter, ...)                     \
   [[maybe_unused]] static const bool lowering_registered_##counter = \
       ::estimator::tpu::stablehlo::RegisterLowering(__VA_ARGS__)
-#define EST_REGISTER_NO_STABLEHLO(...) EST_REGISTER_NO_STABLEHLO_AT(__COUNTER__, __VA_ARGS__)
-#define EST_REGISTER_NO_STABLEHLO_AT(counter, ...) \
-  EST_REGISTER_NO_STABLEHLO_AT2(counter, __VA_ARGS__)
-#define EST_REGISTER_NO_STABLEHLO_AT2(counter, ...)                     \
-  [[maybe_unused]] static const bool no_lowering_registered_##counter = \
-      ::estimator::tpu::stablehlo::RegisterNotLowerable(__VA_ARGS__)
 
 }  // namespace estimator::tpu::stablehlo
 

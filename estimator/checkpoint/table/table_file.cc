@@ -56,8 +56,9 @@ bool ReadHandle(absl::string_view bytes, size_t* position, int64_t limit, TableF
   return true;
 }
 
-// nullopt if `compressed` is not one whole block of snappy. The block states the size of its result:
-// a damaged one may state gigabytes, so the size is checked before memory is allocated for it.
+// nullopt if `compressed` is not one whole block of snappy. The block states the size of its
+// result: a damaged one may state gigabytes, so the size is checked before memory is allocated for
+// it.
 std::optional<std::string> Uncompress(const std::string& compressed) {
   size_t size = 0;
   if (!snappy::GetUncompressedLength(compressed.data(), compressed.size(), &size) ||

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
+#include "estimator/data/parsing/csv_field.h"
 
 namespace estimator {
 namespace {
@@ -54,56 +55,36 @@ bool ParseNumber(absl::string_view text, double* value) { return ParseFloat(text
 absl::Status Extract(absl::string_view line, const DecodeCsvOptions& options,
                      std::vector<std::string>* fields) {
   fields->clear();
-  const char delim = options.field_delim[0];
-  const bool quotes = options.use_quote_delim;
+  const CsvFormat format = {.delim = options.field_delim[0], .quotes = options.use_quote_delim};
   const std::vector<int>& selected = options.select_cols;
-  size_t num_selected = 0;
   int column = 0;
-  const auto include = [&] { return selected.empty() || selected[num_selected] == column; };
-  const size_t size = line.size();
-  size_t at = 0;
+  CsvEnd end = CsvEnd::kText;
   std::string field;
-  while (at < size) {
-    if (line[at] == '\n' || line[at] == '\r') {
-      ++at;
+  // A delimiter at the end has an empty field behind it.
+  while (!line.empty() || end == CsvEnd::kDelimiter) {
+    // TensorFlow's parser skips ends of lines before a field.
+    if (!line.empty() && (line[0] == '\n' || line[0] == '\r')) {
+      line.remove_prefix(1);
+      end = CsvEnd::kText;
       continue;
     }
-    field.clear();
-    if (quotes && line[at] == '"') {
-      ++at;
-      while (at + 1 < size && (line[at] != '"' || line[at + 1] != delim)) {
-        if (line[at] == '"') {
-          if (line[at + 1] != '"') {
-            return absl::InvalidArgumentError(
-                "Quote inside a string has to be escaped by another quote");
-          }
-          ++at;
-        }
-        field.push_back(line[at++]);
-      }
-      if (at >= size || line[at] != '"' || (at + 1 < size && line[at + 1] != delim)) {
+    end = TakeCsvField(format, &line, &field);
+    switch (end) {
+      case CsvEnd::kNoClosingQuote:
         return absl::InvalidArgumentError(
             "Quoted field has to end with quote followed by delim or end");
-      }
-      at += 2;
-    } else {
-      const size_t begin = at;
-      for (; at < size && line[at] != delim; ++at) {
-        if ((quotes && line[at] == '"') || line[at] == '\n' || line[at] == '\r') {
-          return absl::InvalidArgumentError("Unquoted fields cannot have quotes/CRLFs inside");
-        }
-      }
-      field.assign(line.data() + begin, at - begin);
-      ++at;
+      case CsvEnd::kTextBehindQuote:
+        return absl::InvalidArgumentError(
+            "Quote inside a string has to be escaped by another quote");
+      case CsvEnd::kSpecialCharacter:
+        return absl::InvalidArgumentError("Unquoted fields cannot have quotes/CRLFs inside");
+      default:
+        break;
     }
-    const bool included = include();
-    ++column;
-    if (!included) continue;
+    if (!selected.empty() && selected[fields->size()] != column++) continue;
     fields->push_back(field);
-    if (!selected.empty() && ++num_selected == selected.size()) return absl::OkStatus();
+    if (!selected.empty() && fields->size() == selected.size()) return absl::OkStatus();
   }
-  // The field after a delimiter at the end.
-  if (!line.empty() && line.back() == delim && include()) fields->emplace_back();
   return absl::OkStatus();
 }
 

@@ -25,8 +25,8 @@ struct DecodeCsvOptions {
 };
 
 // The fields of a line, as scalars.
-//   record_defaults: an array for each field, f32, f64, i32, i64 or string. Its dtype is that of the
-//     result. With one element it is the value of a missing field; without any, as
+//   record_defaults: an array for each field, f32, f64, i32, i64 or string. Its dtype is that of
+//     the result. With one element it is the value of a missing field; without any, as
 //     Array(DType::kFloat32, {0}), the field is required.
 // Errors: INVALID_ARGUMENT, in TensorFlow's words, if the number of fields is not that of
 // record_defaults, a required field is missing, a field is not a number of its dtype, a quote is

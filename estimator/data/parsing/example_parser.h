@@ -1,5 +1,5 @@
-// Parses serialized Examples by specs that were checked once. It reads the bytes in place and writes
-// the values into the resulting arrays.
+// Parses serialized Examples by specs that were checked once. It reads the bytes in place and
+// writes the values into the resulting arrays.
 #ifndef ESTIMATOR_DATA_PARSING_EXAMPLE_PARSER_H_
 #define ESTIMATOR_DATA_PARSING_EXAMPLE_PARSER_H_
 

@@ -1,6 +1,6 @@
 // Reads serialized tf.train.Examples and SequenceExamples in place: nothing is copied but values.
-// What is valid is what TensorFlow's own parser takes: unknown fields of an Example are skipped, the
-// last of several features of one name counts, and features that nobody asks for are not read.
+// What is valid is what TensorFlow's own parser takes: unknown fields of an Example are skipped,
+// the last of several features of one name counts, and features that nobody asks for are not read.
 // Source: TF 2.15 tensorflow/core/util/example_proto_fast_parsing.cc.
 #ifndef ESTIMATOR_DATA_PARSING_EXAMPLE_WIRE_H_
 #define ESTIMATOR_DATA_PARSING_EXAMPLE_WIRE_H_
@@ -41,7 +41,8 @@ class WireFeature {
 };
 
 // Reads the entries of a message. Use: while (entries.Next(&name, &bytes)) ...; then check ok().
-// It reads a map of strings to messages, as that of Features, where each entry has a key and a value.
+// It reads a map of strings to messages, as that of Features, where each entry has a key and a
+// value.
 class WireMap {
  public:
   // The features of an Example. Several Examples, one after another, are one.

@@ -33,8 +33,8 @@ struct FixedLenSequenceFeature {
   Shape shape = {};
   int64_t max_length = -1;   // in rows; -1 does not pad, for PaddedBatch
   double default_value = 0;  // the padding value; strings are padded with ""
-  // Whether a missing feature has no rows. With false it is an error. TensorFlow's default is false,
-  // which tf.io.parse_example does not take.
+  // Whether a missing feature has no rows. With false it is an error. TensorFlow's default is
+  // false, which tf.io.parse_example does not take.
   bool allow_missing = true;
 };
 // A feature with any number of values. The result is a padded array [max_length], and the number of
@@ -62,8 +62,8 @@ absl::Status CheckFeatureSpecs(const FeatureSpecs& specs);
 // The name of the number of values of a VarLenFeature: "<name>_length".
 std::string LengthName(StringArg name);
 
-// The list that a dtype needs, in TensorFlow's words: "string", "float", "int64". "" for a dtype that
-// Examples do not have.
+// The list that a dtype needs, in TensorFlow's words: "string", "float", "int64". "" for a dtype
+// that Examples do not have.
 absl::string_view FeatureKindName(DType dtype);
 
 // An INVALID_ARGUMENT error of a feature, as TensorFlow writes it: "Key: <name>.  <what>".

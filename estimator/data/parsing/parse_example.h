@@ -18,16 +18,17 @@
 
 namespace estimator {
 
-// A map function for elements with one string array: a serialized Example (string []), or a batch of
-// them (string [n]). The arrays of a batch have an axis 0 of size n; parsing after Batch is faster
-// than before it. With max_length = -1 the rows of a batch are padded to the longest of them.
+// A map function for elements with one string array: a serialized Example (string []), or a batch
+// of them (string [n]). The arrays of a batch have an axis 0 of size n; parsing after Batch is
+// faster than before it. With max_length = -1 the rows of a batch are padded to the longest of
+// them.
 //   labels: the names of the features that become labels. A single label has the name "".
 // The spec of the results is known when the pipeline is built, without output_signature.
 // Errors (of MakeIterator): as CheckFeatureSpec; the elements are no such strings; a label is not
 // among the features.
-// Errors of the function: as CheckFeatureSpec. INVALID_ARGUMENT, in TensorFlow's words, if the bytes
-// are not an Example, a required feature is missing, the type or number of values is wrong, or there
-// are more rows than max_length.
+// Errors of the function: as CheckFeatureSpec. INVALID_ARGUMENT, in TensorFlow's words, if the
+// bytes are not an Example, a required feature is missing, the type or number of values is wrong,
+// or there are more rows than max_length.
 // Source: TF 2.15 tf.io.parse_example.
 MapFn ParseExample(FeatureSpecs specs, std::vector<std::string> labels = {});
 
@@ -38,10 +39,10 @@ absl::StatusOr<ArrayMap> ParseSingleExample(StringArg serialized, const FeatureS
 // A map function for elements with one serialized SequenceExample (string []). The results of both
 // specs are features of the element.
 //   context: as the specs of ParseExample.
-//   sequences: a FixedLenSequenceFeature gives the steps of a list: [steps, ...shape]; each step has
-//     exactly shape.num_elements() values. A VarLenFeature gives padded steps [steps, max_length],
-//     where max_length = -1 is the longest step, and the number of values of each step as i32
-//     [steps] with the name "<name>_length".
+//   sequences: a FixedLenSequenceFeature gives the steps of a list: [steps, ...shape]; each step
+//     has exactly shape.num_elements() values. A VarLenFeature gives padded steps [steps,
+//     max_length], where max_length = -1 is the longest step, and the number of values of each step
+//     as i32 [steps] with the name "<name>_length".
 //   labels: as those of ParseExample.
 // The spec of the results is known when the pipeline is built, as that of ParseExample.
 // Errors of the function: as ParseExample. INVALID_ARGUMENT if both specs have a name, for a

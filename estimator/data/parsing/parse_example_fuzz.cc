@@ -1,5 +1,5 @@
-// Fuzzes the parsers of tf.train.Examples and SequenceExamples. The bytes are the Example. The specs have every kind of
-// feature.
+// Fuzzes the parsers of tf.train.Examples and SequenceExamples. The bytes are the Example. The
+// specs have every kind of feature.
 #include <cstdint>
 
 #include "estimator/base/testing/fuzz_input.h"

@@ -13,9 +13,9 @@
 
 namespace estimator {
 
-// The spec of elements that ParseExample(specs, labels) makes of elements of the spec `input`. If the
-// input has an axis of Examples, so has each result. If the spec or the rank of the input is not
-// known, the shapes of the results are not known either.
+// The spec of elements that ParseExample(specs, labels) makes of elements of the spec `input`. If
+// the input has an axis of Examples, so has each result. If the spec or the rank of the input is
+// not known, the shapes of the results are not known either.
 // Errors: INVALID_ARGUMENT if `input` is not one string array of rank 0 or 1; NOT_FOUND for a label
 // that is not among the features.
 // REQUIRES: CheckFeatureSpecs(specs) is OK.

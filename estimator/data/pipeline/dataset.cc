@@ -12,6 +12,7 @@
 #include "estimator/data/pipeline/iterator_state.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/pipeline_times.h"
+#include "estimator/data/pipeline/position_log.h"
 #include "estimator/data/pipeline/user_function.h"
 
 namespace estimator {
@@ -37,6 +38,26 @@ uint64_t SeedFor(const std::vector<Dataset>& inputs, std::optional<int64_t> give
   return HashSeed(run_seed, static_cast<uint64_t>(num_seeded));
 }
 
+// The state of the nodes of `node` in a sealed state. A Prefetch at the end of a pipeline changes
+// no position. So a state that was saved without it, or with one of another size, is one of this
+// pipeline too.
+absl::StatusOr<std::string> NodesStateOf(const DatasetNode& node, absl::string_view sealed) {
+  const absl::StatusOr<absl::string_view> nodes = UnsealState(DescribeNode(node), sealed);
+  if (nodes.ok()) return std::string(*nodes);
+  if (node.prefetched() == nullptr || !absl::IsInvalidArgument(nodes.status()))
+    return nodes.status();
+  EST_ASSIGN_OR_RETURN(const SealedState saved, ReadSealedState(sealed));
+  const std::string before = DescribeNode(*node.prefetched());
+  const absl::string_view last = LastStep(saved.description);
+  if (IsPrefetchLabel(last)) {
+    EST_ASSIGN_OR_RETURN(const absl::string_view same,
+                         UnsealState(absl::StrCat(before, " > ", last), sealed));
+    return std::string(same);
+  }
+  EST_ASSIGN_OR_RETURN(const absl::string_view input, UnsealState(before, sealed));
+  return PositionLog::StateBeforeReading(input);
+}
+
 // The iterator that users see. It keeps the first error, and seals and checks states.
 class PipelineIterator final : public Iterator {
  public:
@@ -59,7 +80,7 @@ class PipelineIterator final : public Iterator {
     return SealState(DescribeNode(*node_), nodes.bytes());
   }
   absl::Status RestoreState(absl::string_view state) override {
-    EST_ASSIGN_OR_RETURN(const absl::string_view nodes, UnsealState(DescribeNode(*node_), state));
+    EST_ASSIGN_OR_RETURN(const std::string nodes, NodesStateOf(*node_, state));
     // A new iterator is restored, so that this one is unchanged after an error.
     EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> restored,
                          node_->MakeIterator({.timer = times_}));
@@ -121,7 +142,7 @@ std::vector<std::string> AdviceOfNodes(const DatasetNode& node, PipelineTraits& 
     for (std::string& text : AdviceOfNodes(*input, traits)) advice.push_back(std::move(text));
   }
   if (std::optional<std::string> text = node.Advice()) advice.push_back(*std::move(text));
-  traits.reads_ahead |= node.reads_ahead();
+  traits.reads_ahead |= node.prefetched() != nullptr;
   traits.keeps_elements |= node.keeps_elements();
   traits.file_bytes += node.FileBytes();
   return advice;

@@ -62,7 +62,8 @@ class Iterator {
 class DatasetNode;  // data/pipeline/dataset_node.h
 
 namespace internal {
-// A function of an element that can be called only if it is not const: it has state that it changes.
+// A function of an element that can be called only if it is not const: it has state that it
+// changes.
 template <typename Fn>
 concept IsStatefulMapFn = (std::is_invocable_v<Fn&, const Element&> &&
                            !std::is_invocable_v<const Fn&, const Element&>) ||
@@ -133,7 +134,9 @@ class [[nodiscard]] Dataset {
   //   fn: a pure function of the element. With num_parallel_calls > 1 several threads call it.
   // A function must not have a random generator of its own, such as a std::mt19937: a resumed run
   // starts it anew, and the order in which threads call it is not fixed. It takes a RandomStream:
-  //   dataset.Map([](const Element& element, RandomStream& random) { return Flip(element, random); })
+  //   dataset.Map([](const Element& element, RandomStream& random) {
+  //     return Flip(element, random);
+  //   })
   // Errors (of MakeIterator): options.seed is set, but fn takes no RandomStream.
   Dataset Map(MapFn fn, MapOptions options = {}) const;
   //   fn: a pure function of the element and of the numbers that it draws. The numbers depend on

@@ -122,11 +122,11 @@ class DatasetNode : public std::enable_shared_from_this<DatasetNode> {
   // Dataset::ExamplesPerEpoch. The default is right for a node that passes on every element of its
   // input once, and for a source whose elements are single examples.
   virtual int64_t ExamplesPerEpoch() const;
-  // True if the node reads ahead in a thread of its own.
-  virtual bool reads_ahead() const { return false; }
+  // The input of a Prefetch, which reads ahead in a thread of its own; null for other nodes.
+  virtual const DatasetNode* prefetched() const { return nullptr; }
   // True if an element may come from outside at any time, so that reading it may wait for what the
-  // program does with the elements before: from a generator of the user, or from a pipe. The default
-  // is right for a node that only passes on the elements of its inputs.
+  // program does with the elements before: from a generator of the user, or from a pipe. The
+  // default is right for a node that only passes on the elements of its inputs.
   virtual bool may_wait() const;
   // True if the node keeps its elements, so that the nodes before it run in the first pass only.
   virtual bool keeps_elements() const { return false; }
@@ -160,46 +160,6 @@ std::unique_ptr<IndexStream> InOrder(std::shared_ptr<const RandomAccess> source)
 // Saves an iterator as nested bytes, and restores it from them.
 absl::Status SaveNested(const NodeIterator& iterator, StateWriter& state);
 absl::Status RestoreNested(NodeIterator& iterator, StateReader& state);
-
-// The base of an iterator that passes on items of one input. Items are indices if the input is an
-// IndexStream, and elements otherwise. A subclass is a template <typename Item>; MakeTransform
-// creates it for the right kind of item.
-template <typename Item>
-class Transform;
-
-template <>
-class Transform<Element> : public NodeIterator {
- public:
-  explicit Transform(std::unique_ptr<NodeIterator> input) : input_(std::move(input)) {}
-  absl::StatusOr<std::optional<Element>> Next() final { return Produce(); }
-  std::string Where() const override { return input_->Where(); }
-
- protected:
-  virtual absl::StatusOr<std::optional<Element>> Produce() = 0;
-  absl::StatusOr<std::optional<Element>> Pull() { return input_->Next(); }
-  std::unique_ptr<NodeIterator> input_;
-};
-
-template <>
-class Transform<int64_t> : public IndexStream {
- public:
-  explicit Transform(std::unique_ptr<NodeIterator> input)
-      : IndexStream(input->AsIndexStream()->source()), input_(std::move(input)) {}
-  absl::StatusOr<std::optional<int64_t>> NextIndex() final { return Produce(); }
-
- protected:
-  virtual absl::StatusOr<std::optional<int64_t>> Produce() = 0;
-  absl::StatusOr<std::optional<int64_t>> Pull() { return input_->AsIndexStream()->NextIndex(); }
-  std::unique_ptr<NodeIterator> input_;
-};
-
-template <template <typename> class Iterator, typename... Args>
-std::unique_ptr<NodeIterator> MakeTransform(std::unique_ptr<NodeIterator> input, Args... args) {
-  if (input->AsIndexStream() != nullptr) {
-    return std::make_unique<Iterator<int64_t>>(std::move(input), std::move(args)...);
-  }
-  return std::make_unique<Iterator<Element>>(std::move(input), std::move(args)...);
-}
 
 }  // namespace estimator
 

@@ -1,5 +1,5 @@
-// Fuzzes ElementFromBytes, which reads the elements of a cache file. An element that is read is also
-// written and read again.
+// Fuzzes ElementFromBytes, which reads the elements of a cache file. An element that is read is
+// also written and read again.
 #include <cstdint>
 
 #include "estimator/data/pipeline/element_bytes.h"

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "estimator/base/crc32c.h"
+#include "estimator/base/little_endian.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -35,8 +36,8 @@ std::vector<std::string> TakeNames(std::string* description) {
   return names;
 }
 
-// The steps of a description, "Zip(Range, Range > Map)", "Batch(2)": its parts between " > ", except
-// those inside parentheses.
+// The steps of a description, "Zip(Range, Range > Map)", "Batch(2)": its parts between " > ",
+// except those inside parentheses.
 std::vector<absl::string_view> Steps(absl::string_view description) {
   constexpr absl::string_view kArrow = " > ";
   std::vector<absl::string_view> steps;
@@ -128,7 +129,7 @@ std::string SealState(absl::string_view description, absl::string_view nodes) {
   head.Bytes(description);
   std::string sealed = absl::StrCat(kMagic, absl::string_view(&kVersion, 1), head.bytes(), nodes);
   const uint32_t crc = MaskCrc32c(Crc32c(sealed));
-  for (size_t i = 0; i < kCrcBytes; ++i) sealed.push_back(static_cast<char>(crc >> (8 * i)));
+  AppendLittleEndian(crc, kCrcBytes, &sealed);
   return sealed;
 }
 
@@ -139,10 +140,7 @@ absl::Status CheckSealedState(absl::string_view sealed) {
                                             "\""));
   }
   const absl::string_view body = sealed.substr(0, sealed.size() - kCrcBytes);
-  uint32_t stored = 0;
-  for (size_t i = 0; i < kCrcBytes; ++i) {
-    stored |= static_cast<uint32_t>(static_cast<unsigned char>(sealed[body.size() + i])) << (8 * i);
-  }
+  const auto stored = static_cast<uint32_t>(LoadLittleEndian(sealed.substr(body.size())));
   if (UnmaskCrc32c(stored) != Crc32c(body)) {
     return absl::DataLossError(
         absl::StrCat("the saved input position is damaged: the crc32c of its ", sealed.size(),
@@ -151,8 +149,7 @@ absl::Status CheckSealedState(absl::string_view sealed) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
-                                              absl::string_view sealed) {
+absl::StatusOr<SealedState> ReadSealedState(absl::string_view sealed) {
   EST_RETURN_IF_ERROR(CheckSealedState(sealed));
   const absl::string_view body = sealed.substr(0, sealed.size() - kCrcBytes);
   if (body[kMagic.size()] != kVersion) {
@@ -161,8 +158,17 @@ absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
                      ", but this program reads version ", static_cast<int>(kVersion)));
   }
   StateReader reader(body.substr(kHeadBytes));
-  EST_ASSIGN_OR_RETURN(const absl::string_view saved, reader.Bytes());
-  std::string saved_rest(saved), rest(description);
+  EST_ASSIGN_OR_RETURN(const absl::string_view description, reader.Bytes());
+  return SealedState{.description = description,
+                     .nodes = body.substr(body.size() - reader.remaining())};
+}
+
+absl::string_view LastStep(absl::string_view description) { return Steps(description).back(); }
+
+absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
+                                              absl::string_view sealed) {
+  EST_ASSIGN_OR_RETURN(const SealedState saved, ReadSealedState(sealed));
+  std::string saved_rest(saved.description), rest(description);
   const std::vector<std::string> saved_names = TakeNames(&saved_rest), names = TakeNames(&rest);
   if (!saved_names.empty() && !names.empty() && saved_names != names) {
     return absl::FailedPreconditionError(absl::StrCat("the run was trained on other data: on ",
@@ -172,10 +178,10 @@ absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
   if (saved_rest != rest || (names.empty() && !saved_names.empty())) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the saved input position is of another pipeline: ", Difference(saved_rest, rest),
-        " (saved \"", saved, "\", now \"", description,
+        " (saved \"", saved.description, "\", now \"", description,
         "\"); start without it, or build the same pipeline again"));
   }
-  return body.substr(body.size() - reader.remaining());
+  return saved.nodes;
 }
 
 }  // namespace estimator

@@ -64,6 +64,15 @@ std::string SealState(absl::string_view description, absl::string_view nodes);
 // Checks that the bytes are an undamaged result of SealState, of any pipeline and version.
 // Errors: DATA_LOSS.
 absl::Status CheckSealedState(absl::string_view sealed);
+// The parts of a state of any pipeline.
+// Errors: DATA_LOSS if the bytes are damaged; INVALID_ARGUMENT if they are of another version.
+struct SealedState {
+  absl::string_view description;
+  absl::string_view nodes;
+};
+absl::StatusOr<SealedState> ReadSealedState(absl::string_view sealed);
+// The label of the last node in a description: "Batch(8)" of "Zip(Idx, Idx) > Batch(8)".
+absl::string_view LastStep(absl::string_view description);
 // Returns the state of the nodes. A state that was saved without names of data may be of any.
 // Errors: DATA_LOSS if the bytes are damaged; FAILED_PRECONDITION if they are of data of another
 // name; INVALID_ARGUMENT if they are of another pipeline (with the steps that differ and both

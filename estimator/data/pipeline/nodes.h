@@ -4,13 +4,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "estimator/data/pipeline/dataset.h"
 #include "estimator/data/pipeline/dataset_node.h"
+#include "estimator/data/pipeline/read_gate.h"
 
 namespace estimator {
 
@@ -38,7 +41,7 @@ NodePtr SampleNode(std::vector<NodePtr> parts, std::vector<double> weights, uint
                    SampleFromDatasetsOptions options);
 NodePtr ChooseNode(std::vector<NodePtr> parts, NodePtr choices, ChooseFromDatasetsOptions options);
 
-// map.cc, filter.cc, take_while.cc, interleave.cc, window.cc
+// map.cc, filter.cc, interleave.cc, window.cc
 NodePtr MapNode(NodePtr input, MapFn fn, const MapOptions& options);
 NodePtr RandomMapNode(NodePtr input, RandomMapFn fn, const MapOptions& options, uint64_t seed);
 NodePtr FilterNode(NodePtr input, FilterFn fn);
@@ -61,8 +64,11 @@ NodePtr PaddedBatchNode(NodePtr input, int64_t batch_size, PaddedBatchOptions op
 NodePtr UnbatchNode(NodePtr input);
 NodePtr CacheNode(NodePtr input);
 NodePtr FileCacheNode(NodePtr input, std::string filename);
-// buffer_size: at least 1, or kAutotune.
-NodePtr PrefetchNode(NodePtr input, int64_t buffer_size);
+//   buffer_size: at least 1, or kAutotune.
+//   gate: the thread of the Prefetch reads only while it is open. Null: always.
+NodePtr PrefetchNode(NodePtr input, int64_t buffer_size, std::shared_ptr<ReadGate> gate = nullptr);
+// Whether a node of this label is a Prefetch. On disk (in saved states): do not change.
+bool IsPrefetchLabel(absl::string_view label);
 
 }  // namespace estimator
 

@@ -14,12 +14,13 @@
 
 namespace estimator {
 
-// Thread-safe. Owned by shared pointers: its iterators keep it alive. Stages that pass on indices cost nanoseconds. They are not measured, and their
-// reading counts for the stage that asks for the elements, such as Batch.
+// Thread-safe. Owned by shared pointers: its iterators keep it alive. Stages that pass on indices
+// cost nanoseconds. They are not measured, and their reading counts for the stage that asks for the
+// elements, such as Batch.
 class PipelineTimes final : public NodeTimer, public std::enable_shared_from_this<PipelineTimes> {
  public:
-  // Measuring a call takes about 50 ns. Calls are not sampled: those of a parallel map take turns at
-  // being long and short.
+  // Measuring a call takes about 50 ns. Calls are not sampled: those of a parallel map take turns
+  // at being long and short.
   std::unique_ptr<NodeIterator> Measure(const DatasetNode& node,
                                         std::unique_ptr<NodeIterator> iterator) override;
   // The seconds that each stage of the pipeline took so far without the stages before it, in the

@@ -32,6 +32,21 @@ void PositionLog::Save(StateWriter& state) const {
   state.Int(num_consumed_ - states_.front().position);
 }
 
+absl::StatusOr<std::optional<Element>> PositionLog::Read(NodeIterator& input) {
+  std::string state;
+  if (WantsState()) {
+    EST_ASSIGN_OR_RETURN(state, StateOf(input));
+  }
+  BeforeRead(std::move(state));
+  return input.Next();
+}
+
+absl::Status PositionLog::Save(const NodeIterator& input, StateWriter& state) const {
+  if (states_.empty()) return SaveCurrent(input, state);
+  Save(state);
+  return absl::OkStatus();
+}
+
 absl::Status PositionLog::SaveCurrent(const NodeIterator& input, StateWriter& state) {
   EST_RETURN_IF_ERROR(SaveNested(input, state));
   state.Int(0);
@@ -51,6 +66,13 @@ absl::Status PositionLog::Restore(NodeIterator& input, StateReader& state) {
 absl::StatusOr<std::string> PositionLog::StateOf(const NodeIterator& input) {
   StateWriter state;
   EST_RETURN_IF_ERROR(input.Save(state));
+  return state.bytes();
+}
+
+std::string PositionLog::StateBeforeReading(absl::string_view input_state) {
+  StateWriter state;
+  state.Bytes(input_state);
+  state.Int(0);
   return state.bytes();
 }
 

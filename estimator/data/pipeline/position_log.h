@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "estimator/data/pipeline/dataset_node.h"
 
 namespace estimator {
@@ -24,10 +26,16 @@ class PositionLog {
   void BeforeRead(std::string state);
   // Call this after the consumer received `count` more elements.
   void Consumed(int64_t count = 1);
+  // Reads the next element of the input, and records its state before, if WantsState().
+  absl::StatusOr<std::optional<Element>> Read(NodeIterator& input);
   // Saves the consumer's position: the state of the input (bytes), and the number of elements to
   // skip. REQUIRES: BeforeRead was called. On disk: do not change.
   void Save(StateWriter& state) const;
+  // As Save; as SaveCurrent if nothing was read.
+  absl::Status Save(const NodeIterator& input, StateWriter& state) const;
 
+  // As Save, for a node that has not read ahead, from the state of its input.
+  static std::string StateBeforeReading(absl::string_view input_state);
   // As Save, for a node that has not read ahead.
   static absl::Status SaveCurrent(const NodeIterator& input, StateWriter& state);
   // Moves a new input to a saved position.

@@ -20,9 +20,9 @@ class SkippedErrors {
   // REQUIRES: max_errors >= 1.
   explicit SkippedErrors(int64_t max_errors) : max_errors_(max_errors) {}
 
-  // Returns OK if the element is to be skipped, and logs the error the first time. Otherwise returns
-  // an error: `error` if it is not of the data, such as a file that cannot be read, or with the
-  // limit if max_errors other elements were skipped.
+  // Returns OK if the element is to be skipped, and logs the error the first time. Otherwise
+  // returns an error: `error` if it is not of the data, such as a file that cannot be read, or with
+  // the limit if max_errors other elements were skipped.
   //   error: DATA_LOSS and INVALID_ARGUMENT are errors of the data.
   //   where: the origin of the element.
   //   note: is added to the log line, such as "; the rest of the file is skipped as well".

@@ -34,8 +34,8 @@ struct CsvDatasetOptions {
 // Errors (of MakeIterator): NOT_FOUND for missing files; INVALID_ARGUMENT for options that are not
 // valid, or if the header has another number of columns.
 // Errors (of Next): as DecodeCsv, with the file, the record and its byte offset.
-// Source: TF 2.15 tf.data.experimental.CsvDataset, whose elements are tuples; the names are those of
-// make_csv_dataset.
+// Source: TF 2.15 tf.data.experimental.CsvDataset, whose elements are tuples; the names are those
+// of make_csv_dataset.
 Dataset CsvDataset(std::vector<std::string> files, std::vector<Array> record_defaults,
                    CsvDatasetOptions options = {});
 

@@ -1,5 +1,5 @@
-// Fuzzes the reader of IDX files. The input is the contents of a file, plain or GZIP. What is read is
-// written and read again.
+// Fuzzes the reader of IDX files. The input is the contents of a file, plain or GZIP. What is read
+// is written and read again.
 #include <cstdint>
 #include <cstring>
 

@@ -9,19 +9,12 @@
 #include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/transform.h"
+#include "estimator/data/transforms/batching.h"
 #include "estimator/data/transforms/row_stacker.h"
 
 namespace estimator {
 namespace {
-
-struct Batching {
-  int64_t batch_size;
-  bool drop_remainder;
-
-  int64_t BatchesOf(int64_t n) const {
-    return drop_remainder ? n / batch_size : CeilOfRatio(n, batch_size);
-  }
-};
 
 class BatchedAccess final : public RandomAccess {
  public:
@@ -46,10 +39,10 @@ class BatchedAccess final : public RandomAccess {
 };
 
 // State: batches returned; the state of the input (nested).
-class BatchIterator final : public NodeIterator {
+class BatchIterator final : public TransformIterator {
  public:
-  BatchIterator(std::unique_ptr<NodeIterator> input, Batching batching)
-      : input_(std::move(input)), batching_(batching) {}
+  BatchIterator(IteratorPtr input, Batching batching)
+      : TransformIterator(std::move(input)), batching_(batching) {}
 
   absl::StatusOr<std::optional<Element>> Next() override {
     IndexStream* const stream = input_->AsIndexStream();
@@ -66,20 +59,14 @@ class BatchIterator final : public NodeIterator {
     return skipped;
   }
   absl::Status Save(StateWriter& state) const override {
-    state.Int(returned_);
-    return SaveNested(*input_, state);
+    return SaveFields(state, returned_, input_);
   }
   absl::Status Restore(StateReader& state) override {
-    EST_ASSIGN_OR_RETURN(returned_, state.Int());
-    return RestoreNested(*input_, state);
+    return RestoreFields(state, returned_, input_);
   }
   std::string Where() const override { return absl::StrCat("batch ", returned_ - 1); }
 
  private:
-  bool Ends(size_t num_rows) const {
-    return num_rows == 0 ||
-           (batching_.drop_remainder && static_cast<int64_t>(num_rows) < batching_.batch_size);
-  }
   absl::StatusOr<std::optional<Element>> GatherNext(IndexStream* stream) {
     indices_.clear();
     while (static_cast<int64_t>(indices_.size()) < batching_.batch_size) {
@@ -87,7 +74,7 @@ class BatchIterator final : public NodeIterator {
       if (!index) break;
       indices_.push_back(*index);
     }
-    if (Ends(indices_.size())) return std::nullopt;
+    if (batching_.BatchesOf(static_cast<int64_t>(indices_.size())) == 0) return std::nullopt;
     EST_ASSIGN_OR_RETURN(Element batch, stream->source()->Gather(indices_));
     return batch;
   }
@@ -99,7 +86,7 @@ class BatchIterator final : public NodeIterator {
       if (!row) break;
       rows.Add(num_rows, *std::move(row));
     }
-    if (Ends(static_cast<size_t>(num_rows))) return std::nullopt;
+    if (batching_.BatchesOf(num_rows) == 0) return std::nullopt;
     const int64_t first = SaturatingMultiply(returned_, batching_.batch_size);
     EST_ASSIGN_OR_RETURN(Element batch, rows.Finish(num_rows, [first](size_t row) {
       return absl::StrCat("element ", SaturatingAdd(first, static_cast<int64_t>(row)),
@@ -108,53 +95,32 @@ class BatchIterator final : public NodeIterator {
     return batch;
   }
 
-  std::unique_ptr<NodeIterator> input_;
   Batching batching_;
   int64_t returned_ = 0;
   std::vector<int64_t> indices_;
 };
 
-class Batch final : public DatasetNode {
+// The source of the batches, or null if the input is not indexed.
+SourcePtr BatchedSource(const DatasetNode& input, Batching batching) {
+  SourcePtr source = input.random_access();
+  if (source == nullptr) return nullptr;
+  return std::make_shared<BatchedAccess>(std::move(source), batching);
+}
+
+class Batch final : public BatchingNode {
  public:
-  Batch(NodePtr input, Batching batching) : input_(std::move(input)), batching_(batching) {
-    if (auto source = input_->random_access()) {
-      source_ = std::make_shared<BatchedAccess>(std::move(source), batching_);
-    }
-  }
-  std::string Label() const override {
-    return absl::StrCat("Batch(", batching_.batch_size,
-                        batching_.drop_remainder ? ", drop_remainder)" : ")");
-  }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
+  Batch(NodePtr input, Batching batching)
+      : BatchingNode("Batch", input, batching, BatchedSource(*input, batching)) {}
   std::optional<ElementSpec> element_spec() const override {
-    const std::optional<ElementSpec> row = input_->element_spec();
-    if (!row) return std::nullopt;
-    return WithBatchAxis(*row,
-                         batching_.drop_remainder ? batching_.batch_size : Shape::kUnknownDim);
-  }
-  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
-  int64_t Cardinality() const override {
-    const int64_t n = input_->Cardinality();
-    return n < 0 ? n : batching_.BatchesOf(n);
-  }
-  int64_t ExamplesPerEpoch() const override {
-    const int64_t n = input_->ExamplesPerEpoch();
-    const bool drops = batching_.drop_remainder && input_->Cardinality() >= 0;
-    return drops ? n - n % batching_.batch_size : n;
-  }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    if (source_ != nullptr) return InOrder(source_);
-    IterationContext inner = context;
-    inner.wants_indices = true;
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
-    return std::make_unique<BatchIterator>(std::move(input), batching_);
+    const std::optional<ElementSpec> row = input()->element_spec();
+    return row ? std::optional(batching().SpecOfBatches(*row)) : std::nullopt;
   }
 
  private:
-  NodePtr input_;
-  Batching batching_;
-  std::shared_ptr<const RandomAccess> source_;
+  void ForInput(IterationContext& context) const override { context.wants_indices = true; }
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr input, const IterationContext&) const override {
+    return std::make_unique<BatchIterator>(std::move(input), batching());
+  }
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/rows.h"
+#include "estimator/data/pipeline/transform.h"
 
 namespace estimator {
 namespace {
@@ -145,10 +146,10 @@ class CachedPass {
 };
 
 // State: the number of elements returned.
-class CacheIterator final : public NodeIterator {
+class CacheIterator final : public TransformIterator {
  public:
-  CacheIterator(std::unique_ptr<NodeIterator> input, std::shared_ptr<CachedPass> pass)
-      : input_(std::move(input)), pass_(std::move(pass)), cached_(pass_->Get()) {}
+  CacheIterator(IteratorPtr input, std::shared_ptr<CachedPass> pass)
+      : TransformIterator(std::move(input)), pass_(std::move(pass)), cached_(pass_->Get()) {}
 
   absl::StatusOr<std::optional<Element>> Next() override {
     if (cached_ == nullptr) {
@@ -164,10 +165,7 @@ class CacheIterator final : public NodeIterator {
     if (position_ >= static_cast<int64_t>(cached_->size())) return std::nullopt;
     return (*cached_)[static_cast<size_t>(position_++)];
   }
-  absl::Status Save(StateWriter& state) const override {
-    state.Int(position_);
-    return absl::OkStatus();
-  }
+  absl::Status Save(StateWriter& state) const override { return SaveFields(state, position_); }
   absl::Status Restore(StateReader& state) override {
     EST_ASSIGN_OR_RETURN(const int64_t position, state.Int());
     EST_ASSIGN_OR_RETURN(const int64_t skipped, Skip(position));
@@ -181,49 +179,41 @@ class CacheIterator final : public NodeIterator {
   }
 
  private:
-  std::unique_ptr<NodeIterator> input_;
   std::shared_ptr<CachedPass> pass_;
   CachedPass::Elements cached_;
   std::vector<Element> filling_;
   int64_t position_ = 0;
 };
 
-class Cache final : public DatasetNode {
+// The source of the cached elements, or null if the input is not indexed.
+SourcePtr CachedSource(const DatasetNode& input) {
+  SourcePtr source = input.random_access();
+  if (source == nullptr || source->in_memory()) return source;
+  return std::make_shared<CachedAccess>(std::move(source));
+}
+
+class Cache final : public TransformNode {
  public:
-  explicit Cache(NodePtr input) : input_(std::move(input)) {
-    if (auto source = input_->random_access()) {
-      if (source->in_memory()) {
-        source_ = std::move(source);
-      } else {
-        source_ = std::make_shared<CachedAccess>(std::move(source));
-      }
-    }
-  }
+  explicit Cache(NodePtr input) : TransformNode(input, CachedSource(*input)) {}
   std::string Label() const override { return "Cache"; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
-  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
-  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
   bool keeps_elements() const override { return true; }
   int64_t Cardinality() const override {
     if (const CachedPass::Elements elements = pass_->Get()) {
       return static_cast<int64_t>(elements->size());
     }
-    return input_->Cardinality();
-  }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    if (source_ != nullptr) return InOrder(source_);
-    // The cache keeps the first pass, so a shuffle in the input is not shuffled again.
-    IterationContext inner = context;
-    inner.wants_indices = false;
-    inner.epoch_key = 0;
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
-    return std::make_unique<CacheIterator>(std::move(input), pass_);
+    return input()->Cardinality();
   }
 
  private:
-  NodePtr input_;
-  std::shared_ptr<const RandomAccess> source_;
+  void ForInput(IterationContext& context) const override {
+    context.wants_indices = false;
+    // The cache keeps the first pass, so a shuffle in the input is not shuffled again.
+    context.epoch_key = 0;
+  }
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr input, const IterationContext&) const override {
+    return std::make_unique<CacheIterator>(std::move(input), pass_);
+  }
+
   std::shared_ptr<CachedPass> pass_ = std::make_shared<CachedPass>();
 };
 

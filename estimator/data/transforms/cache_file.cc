@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/little_endian.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/element_bytes.h"
 #include "estimator/data/pipeline/iterator_state.h"
@@ -16,21 +17,10 @@ namespace {
 constexpr absl::string_view kMagic = "ECCH", kTailMagic = "ECND";
 constexpr uint64_t kVersion = 1;
 constexpr int64_t kRecordOverhead = 16;  // of a TFRecord around its data
-constexpr size_t kTailBytes = 4 + 8 + 8;
+constexpr size_t kWordBytes = 8;
+constexpr size_t kTailBytes = 4 + 2 * kWordBytes;
 
 std::string Partial(absl::string_view path) { return absl::StrCat(path, ".partial"); }
-
-void AppendU64(uint64_t value, std::string* out) {
-  for (int i = 0; i < 8; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
-}
-
-uint64_t LoadU64(const char* bytes) {
-  uint64_t value = 0;
-  for (int i = 0; i < 8; ++i) {
-    value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  return value;
-}
 
 absl::Status Damaged(absl::string_view path, absl::string_view what) {
   return absl::DataLossError(
@@ -84,8 +74,8 @@ absl::Status CacheFileWriter::Finish() {
   StateWriter index;
   for (const int64_t size : sizes_) index.Int(size);
   std::string tail(kTailMagic);
-  AppendU64(static_cast<uint64_t>(sizes_.size()), &tail);
-  AppendU64(static_cast<uint64_t>(offset_), &tail);
+  AppendLittleEndian(static_cast<uint64_t>(sizes_.size()), kWordBytes, &tail);
+  AppendLittleEndian(static_cast<uint64_t>(offset_), kWordBytes, &tail);
   EST_RETURN_IF_ERROR(Write(index.bytes()));
   EST_RETURN_IF_ERROR(Write(tail));
   EST_RETURN_IF_ERROR(records_->Close());
@@ -149,8 +139,9 @@ absl::Status CacheFileReader::ReadIndex(absl::string_view description) {
       absl::string_view(*tail).substr(0, kTailMagic.size()) != kTailMagic) {
     return Damaged(path, "the cache has no tail: it is cut short or damaged");
   }
-  const uint64_t count = LoadU64(tail->data() + kTailMagic.size());
-  const auto index_begin = static_cast<int64_t>(LoadU64(tail->data() + kTailMagic.size() + 8));
+  const absl::string_view numbers = absl::string_view(*tail).substr(kTailMagic.size());
+  const uint64_t count = LoadLittleEndian(numbers.substr(0, kWordBytes));
+  const auto index_begin = static_cast<int64_t>(LoadLittleEndian(numbers.substr(kWordBytes)));
   if (index_begin < header_end || index_begin > tail_begin) {
     return Damaged(path, absl::StrCat("its tail has a wrong offset, ", index_begin));
   }

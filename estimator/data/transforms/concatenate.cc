@@ -6,6 +6,7 @@
 #include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/transform.h"
 #include "estimator/data/transforms/joined_spec.h"
 
 namespace estimator {
@@ -13,7 +14,7 @@ namespace {
 
 class ConcatenatedAccess final : public RandomAccess {
  public:
-  ConcatenatedAccess(std::vector<std::shared_ptr<const RandomAccess>> parts, JoinedSpec spec)
+  ConcatenatedAccess(std::vector<SourcePtr> parts, JoinedSpec spec)
       : parts_(std::move(parts)), spec_(std::move(spec)) {
     for (const auto& part : parts_) {
       begins_.push_back(size_);
@@ -37,7 +38,7 @@ class ConcatenatedAccess final : public RandomAccess {
     const auto after = std::upper_bound(begins_.begin(), begins_.end(), index);
     return static_cast<size_t>(after - begins_.begin()) - 1;
   }
-  std::vector<std::shared_ptr<const RandomAccess>> parts_;
+  std::vector<SourcePtr> parts_;
   JoinedSpec spec_;
   std::vector<int64_t> begins_;
   int64_t size_ = 0;
@@ -65,8 +66,7 @@ class ConcatenateIterator final : public NodeIterator {
     }
   }
   absl::Status Save(StateWriter& state) const override {
-    state.Int(static_cast<uint64_t>(part_));
-    return SaveNested(*current_, state);
+    return SaveFields(state, part_, current_);
   }
   absl::Status Restore(StateReader& state) override {
     EST_ASSIGN_OR_RETURN(const uint64_t part, state.Unsigned());
@@ -85,29 +85,24 @@ class ConcatenateIterator final : public NodeIterator {
   JoinedSpec spec_;
   IterationContext context_;
   size_t part_ = 0;
-  std::unique_ptr<NodeIterator> current_;
+  IteratorPtr current_;
 };
 
-class ConcatenatedNode final : public DatasetNode {
+class ConcatenatedNode final : public JoinNode {
  public:
   ConcatenatedNode(std::vector<NodePtr> parts, JoinedSpec spec)
-      : parts_(std::move(parts)), spec_(std::move(spec)) {
-    std::vector<std::shared_ptr<const RandomAccess>> sources;
-    for (const NodePtr& part : parts_) {
-      if (auto source = part->random_access()) sources.push_back(std::move(source));
-    }
-    if (sources.size() == parts_.size()) {
-      source_ = std::make_shared<ConcatenatedAccess>(std::move(sources), spec_);
-    }
+      : JoinNode(std::move(parts)), spec_(std::move(spec)) {
+    std::vector<SourcePtr> sources = Sources();
+    if (sources.empty()) return;
+    source_ = std::make_shared<ConcatenatedAccess>(std::move(sources), spec_);
   }
   std::string Label() const override { return "Concatenate"; }
-  std::vector<NodePtr> inputs() const override { return parts_; }
   std::optional<ElementSpec> element_spec() const override { return spec_.spec(); }
-  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+  SourcePtr random_access() const override { return source_; }
   int64_t Cardinality() const override {
     int64_t sum = 0;
     bool unknown = false;
-    for (const NodePtr& part : parts_) {
+    for (const NodePtr& part : parts()) {
       const int64_t n = part->Cardinality();
       if (n == Dataset::kInfinite) return n;
       if (n < 0) {
@@ -120,27 +115,25 @@ class ConcatenatedNode final : public DatasetNode {
   }
   int64_t ExamplesPerEpoch() const override {
     int64_t sum = 0;
-    for (const NodePtr& part : parts_) {
+    for (const NodePtr& part : parts()) {
       const int64_t n = part->ExamplesPerEpoch();
       if (n < 0) return -1;
       sum = SaturatingAdd(sum, n);
     }
     return sum;
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
+  absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
     if (source_ != nullptr) return InOrder(source_);
     IterationContext inner = context;
     inner.wants_indices = false;
-    auto iterator = std::make_unique<ConcatenateIterator>(parts_, spec_, inner);
+    auto iterator = std::make_unique<ConcatenateIterator>(parts(), spec_, inner);
     EST_RETURN_IF_ERROR(iterator->Begin(0));
     return iterator;
   }
 
  private:
-  std::vector<NodePtr> parts_;
   JoinedSpec spec_;
-  std::shared_ptr<const RandomAccess> source_;
+  SourcePtr source_;
 };
 
 }  // namespace

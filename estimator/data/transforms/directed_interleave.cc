@@ -10,6 +10,7 @@
 #include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/transform.h"
 #include "estimator/data/transforms/joined_spec.h"
 
 namespace estimator {
@@ -46,16 +47,8 @@ class RandomSelector final : public Selector {
     }
     return drawn;
   }
-  absl::Status Save(StateWriter& state) const override {
-    state.Int(key_);
-    state.Int(draws_);
-    return absl::OkStatus();
-  }
-  absl::Status Restore(StateReader& state) override {
-    EST_ASSIGN_OR_RETURN(key_, state.Unsigned());
-    EST_ASSIGN_OR_RETURN(draws_, state.Unsigned());
-    return absl::OkStatus();
-  }
+  absl::Status Save(StateWriter& state) const override { return SaveFields(state, key_, draws_); }
+  absl::Status Restore(StateReader& state) override { return RestoreFields(state, key_, draws_); }
 
  private:
   uint64_t key_;
@@ -66,7 +59,7 @@ class RandomSelector final : public Selector {
 // State: that of the dataset of choices (nested).
 class ChoiceSelector final : public Selector {
  public:
-  explicit ChoiceSelector(std::unique_ptr<NodeIterator> choices) : choices_(std::move(choices)) {}
+  explicit ChoiceSelector(IteratorPtr choices) : choices_(std::move(choices)) {}
   absl::StatusOr<std::optional<size_t>> Next(const std::vector<bool>& ended) override {
     EST_ASSIGN_OR_RETURN(const std::optional<Element> choice, choices_->Next());
     if (!choice) return std::nullopt;
@@ -88,16 +81,15 @@ class ChoiceSelector final : public Selector {
   absl::Status Restore(StateReader& state) override { return RestoreNested(*choices_, state); }
 
  private:
-  std::unique_ptr<NodeIterator> choices_;
+  IteratorPtr choices_;
 };
 
 // State: whether it ended; the selector's; for each dataset whether it ended, and if not its state
 // (nested).
 class DirectedInterleaveIterator final : public NodeIterator {
  public:
-  DirectedInterleaveIterator(std::vector<std::unique_ptr<NodeIterator>> parts,
-                             std::unique_ptr<Selector> selector, JoinedSpec spec,
-                             bool stop_on_empty_dataset)
+  DirectedInterleaveIterator(std::vector<IteratorPtr> parts, std::unique_ptr<Selector> selector,
+                             JoinedSpec spec, bool stop_on_empty_dataset)
       : parts_(std::move(parts)),
         selector_(std::move(selector)),
         spec_(std::move(spec)),
@@ -149,7 +141,7 @@ class DirectedInterleaveIterator final : public NodeIterator {
   std::string Where() const override { return parts_[last_]->Where(); }
 
  private:
-  std::vector<std::unique_ptr<NodeIterator>> parts_;
+  std::vector<IteratorPtr> parts_;
   std::unique_ptr<Selector> selector_;
   JoinedSpec spec_;
   bool stop_on_empty_dataset_;
@@ -158,23 +150,11 @@ class DirectedInterleaveIterator final : public NodeIterator {
   size_t last_ = 0;  // the dataset of the last element
 };
 
-absl::StatusOr<std::vector<std::unique_ptr<NodeIterator>>> MakeIterators(
-    const std::vector<NodePtr>& nodes, const IterationContext& context) {
-  IterationContext inner = context;
-  inner.wants_indices = false;
-  std::vector<std::unique_ptr<NodeIterator>> iterators;
-  for (const NodePtr& node : nodes) {
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> iterator, node->MakeIterator(inner));
-    iterators.push_back(std::move(iterator));
-  }
-  return iterators;
-}
-
-class Sample final : public DatasetNode {
+class Sample final : public JoinNode {
  public:
   Sample(std::vector<NodePtr> parts, std::vector<double> weights, JoinedSpec spec, uint64_t seed,
          SampleFromDatasetsOptions options)
-      : parts_(std::move(parts)),
+      : JoinNode(std::move(parts)),
         weights_(std::move(weights)),
         spec_(std::move(spec)),
         seed_(seed),
@@ -183,14 +163,13 @@ class Sample final : public DatasetNode {
     return options_.stop_on_empty_dataset ? "SampleFromDatasets[stop_on_empty_dataset]"
                                           : "SampleFromDatasets";
   }
-  std::vector<NodePtr> inputs() const override { return parts_; }
   std::optional<ElementSpec> element_spec() const override { return spec_.spec(); }
   int num_seeded() const override { return DatasetNode::num_seeded() + 1; }
   int64_t Cardinality() const override {
     // All elements of all datasets, unless the first one that ends stops it.
     int64_t sum = 0;
     bool all_infinite = true, any_infinite = false, any_unknown = false;
-    for (const NodePtr& part : parts_) {
+    for (const NodePtr& part : parts()) {
       const int64_t n = part->Cardinality();
       (n == Dataset::kInfinite ? any_infinite : all_infinite) = n == Dataset::kInfinite;
       if (n == -1) any_unknown = true;
@@ -200,9 +179,8 @@ class Sample final : public DatasetNode {
     if (any_infinite) return Dataset::kInfinite;
     return any_unknown ? -1 : sum;
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    EST_ASSIGN_OR_RETURN(auto parts, MakeIterators(parts_, context));
+  absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
+    EST_ASSIGN_OR_RETURN(auto parts, MakeIterators(context));
     const uint64_t pass = options_.rerandomize_each_iteration ? context.epoch_key : 0;
     return std::make_unique<DirectedInterleaveIterator>(
         std::move(parts), std::make_unique<RandomSelector>(HashSeed(seed_, pass), weights_), spec_,
@@ -210,28 +188,25 @@ class Sample final : public DatasetNode {
   }
 
  private:
-  std::vector<NodePtr> parts_;
   std::vector<double> weights_;
   JoinedSpec spec_;
   uint64_t seed_;
   SampleFromDatasetsOptions options_;
 };
 
-class Choose final : public DatasetNode {
+class Choose final : public JoinNode {
  public:
   // nodes: the datasets, then the dataset of choices.
   Choose(std::vector<NodePtr> nodes, JoinedSpec spec, ChooseFromDatasetsOptions options)
-      : nodes_(std::move(nodes)), spec_(std::move(spec)), options_(options) {}
+      : JoinNode(std::move(nodes)), spec_(std::move(spec)), options_(options) {}
   std::string Label() const override {
     return options_.stop_on_empty_dataset ? "ChooseFromDatasets[stop_on_empty_dataset]"
                                           : "ChooseFromDatasets";
   }
-  std::vector<NodePtr> inputs() const override { return nodes_; }
   std::optional<ElementSpec> element_spec() const override { return spec_.spec(); }
-  int64_t Cardinality() const override { return nodes_.back()->Cardinality() == 0 ? 0 : -1; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    EST_ASSIGN_OR_RETURN(auto iterators, MakeIterators(nodes_, context));
+  int64_t Cardinality() const override { return parts().back()->Cardinality() == 0 ? 0 : -1; }
+  absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
+    EST_ASSIGN_OR_RETURN(auto iterators, MakeIterators(context));
     auto selector = std::make_unique<ChoiceSelector>(std::move(iterators.back()));
     iterators.pop_back();
     return std::make_unique<DirectedInterleaveIterator>(std::move(iterators), std::move(selector),
@@ -239,7 +214,6 @@ class Choose final : public DatasetNode {
   }
 
  private:
-  std::vector<NodePtr> nodes_;
   JoinedSpec spec_;
   ChooseFromDatasetsOptions options_;
 };

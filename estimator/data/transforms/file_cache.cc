@@ -7,6 +7,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/transform.h"
 #include "estimator/data/transforms/cache_file.h"
 #include "glog/logging.h"
 
@@ -15,7 +16,8 @@ namespace {
 
 // A pass reads the file if it was complete at the beginning. Otherwise it reads the input. It also
 // writes the file, unless it began in the middle or another pass is writing.
-// State: elements returned, whether the pass reads the input; if so the state of the input (nested).
+// State: elements returned, whether the pass reads the input; if so the state of the input
+// (nested).
 class FileCacheIterator final : public NodeIterator {
  public:
   FileCacheIterator(std::string filename, std::string description,
@@ -62,9 +64,8 @@ class FileCacheIterator final : public NodeIterator {
     return skipped;
   }
   absl::Status Save(StateWriter& state) const override {
-    state.Int(position_);
-    state.Bool(reader_ == nullptr);
-    return reader_ == nullptr ? SaveNested(*input_, state) : absl::OkStatus();
+    if (reader_ != nullptr) return SaveFields(state, position_, /*has_input=*/false);
+    return SaveFields(state, position_, /*has_input=*/true, input_);
   }
   absl::Status Restore(StateReader& state) override {
     EST_ASSIGN_OR_RETURN(const int64_t position, state.Int());

@@ -7,15 +7,16 @@
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/skipped_errors.h"
+#include "estimator/data/pipeline/transform.h"
 
 namespace estimator {
 namespace {
 
 // State: that of SkippedErrors; the state of the input (nested).
-class SkippingIterator final : public NodeIterator {
+class SkippingIterator final : public TransformIterator {
  public:
-  SkippingIterator(std::unique_ptr<NodeIterator> input, std::shared_ptr<SkippedErrors> errors)
-      : input_(std::move(input)), errors_(std::move(errors)) {}
+  SkippingIterator(IteratorPtr input, std::shared_ptr<SkippedErrors> errors)
+      : TransformIterator(std::move(input)), errors_(std::move(errors)) {}
   absl::StatusOr<std::optional<Element>> Next() override { return input_->Next(); }
   absl::StatusOr<int64_t> Skip(int64_t count) override { return input_->Skip(count); }
   absl::Status Save(StateWriter& state) const override {
@@ -26,10 +27,8 @@ class SkippingIterator final : public NodeIterator {
     EST_RETURN_IF_ERROR(errors_->Restore(state));
     return RestoreNested(*input_, state);
   }
-  std::string Where() const override { return input_->Where(); }
 
  private:
-  std::unique_ptr<NodeIterator> input_;
   std::shared_ptr<SkippedErrors> errors_;
 };
 
@@ -53,34 +52,30 @@ class PassingIterator final : public Transform<Item> {
   absl::StatusOr<std::optional<Item>> Produce() override { return this->Pull(); }
 };
 
-class IgnoreErrors final : public DatasetNode {
+class IgnoreErrors final : public TransformNode {
  public:
   IgnoreErrors(NodePtr input, int64_t max_errors)
-      : input_(std::move(input)), max_errors_(max_errors) {}
+      : TransformNode(std::move(input)), max_errors_(max_errors) {}
   std::string Label() const override { return "IgnoreErrors"; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
-  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override {
-    const int64_t n = input_->Cardinality();
+    const int64_t n = input()->Cardinality();
     return max_errors_ > 0 && n > 0 ? -1 : n;
   }
   // Without the damaged elements, whose number is not known.
-  int64_t ExamplesPerEpoch() const override { return input_->ExamplesPerEpoch(); }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    IterationContext inner = context;
-    if (max_errors_ == 0) {
-      EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
-      return MakeTransform<PassingIterator>(std::move(input));
-    }
-    inner.wants_indices = false;
-    inner.errors = std::make_shared<SkippedErrors>(max_errors_);
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
-    return std::make_unique<SkippingIterator>(std::move(input), std::move(inner.errors));
-  }
+  int64_t ExamplesPerEpoch() const override { return input()->ExamplesPerEpoch(); }
 
  private:
-  NodePtr input_;
+  void ForInput(IterationContext& context) const override {
+    if (max_errors_ == 0) return;
+    context.wants_indices = false;
+    context.errors = std::make_shared<SkippedErrors>(max_errors_);
+  }
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr input,
+                                   const IterationContext& context) const override {
+    if (max_errors_ == 0) return MakeTransform<PassingIterator>(std::move(input));
+    return std::make_unique<SkippingIterator>(std::move(input), context.errors);
+  }
+
   int64_t max_errors_;
 };
 

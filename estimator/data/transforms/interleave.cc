@@ -20,6 +20,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/pipeline/transform.h"
 #include "estimator/data/pipeline/typed_fn.h"
 #include "estimator/data/transforms/read_ahead.h"
 #include "estimator/data/transforms/thread_pool.h"
@@ -39,12 +40,10 @@ struct Interleaving {
   NodePtr joined;   // of a TypedExpandFn; else null
   IterationContext context;
 
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeInput() const {
-    return input->MakeIterator(context);
-  }
+  absl::StatusOr<IteratorPtr> MakeInput() const { return input->MakeIterator(context); }
   // The iterator of the dataset of the element with number `ordinal`.
-  absl::StatusOr<std::unique_ptr<NodeIterator>> Open(const Element& element, uint64_t ordinal,
-                                                     const std::string& where) const {
+  absl::StatusOr<IteratorPtr> Open(const Element& element, uint64_t ordinal,
+                                   const std::string& where) const {
     absl::StatusOr<NodePtr> node = fn(element);
     absl::Status status = node.status();
     if (status.ok()) status = (*node)->status();
@@ -52,7 +51,7 @@ struct Interleaving {
     inner.epoch_key = HashSeed(context.epoch_key, ordinal);
     inner.timer = nullptr;  // the inner dataset's time is this node's
     if (status.ok()) {
-      absl::StatusOr<std::unique_ptr<NodeIterator>> iterator = (*node)->MakeIterator(inner);
+      absl::StatusOr<IteratorPtr> iterator = (*node)->MakeIterator(inner);
       if (iterator.ok()) return iterator;
       status = iterator.status();
     }
@@ -67,10 +66,10 @@ struct Interleaving {
 //   state of the input before its element (bytes), and the state of its dataset (nested)
 //   the state of the input (nested)
 // Datasets that were opened before their turn are not part of it.
-class InterleaveIterator final : public NodeIterator {
+class InterleaveIterator final : public TransformIterator {
  public:
-  InterleaveIterator(std::unique_ptr<NodeIterator> input, Interleaving interleaving)
-      : input_(std::move(input)),
+  InterleaveIterator(IteratorPtr input, Interleaving interleaving)
+      : TransformIterator(std::move(input)),
         interleaving_(std::move(interleaving)),
         slots_(interleaving_.cycle_length) {}
 
@@ -97,10 +96,7 @@ class InterleaveIterator final : public NodeIterator {
     return std::nullopt;
   }
   absl::Status Save(StateWriter& state) const override {
-    state.Int(turn_);
-    state.Int(given_);
-    state.Int(num_opened_);
-    state.Bool(input_ended_);
+    EST_RETURN_IF_ERROR(SaveFields(state, turn_, given_, num_opened_, input_ended_));
     for (const Slot& slot : slots_) {
       ReadAhead::Position position;
       if (slot.ahead) {
@@ -119,10 +115,7 @@ class InterleaveIterator final : public NodeIterator {
     return absl::OkStatus();
   }
   absl::Status Restore(StateReader& state) override {
-    EST_ASSIGN_OR_RETURN(turn_, state.Unsigned());
-    EST_ASSIGN_OR_RETURN(given_, state.Unsigned());
-    EST_ASSIGN_OR_RETURN(num_opened_, state.Unsigned());
-    EST_ASSIGN_OR_RETURN(input_ended_, state.Bool());
+    EST_RETURN_IF_ERROR(RestoreFields(state, turn_, given_, num_opened_, input_ended_));
     if (turn_ >= slots_.size()) {
       return absl::DataLossError(absl::StrCat("Interleave: the saved input position is in slot ",
                                               turn_, ", but there are only ", slots_.size()));
@@ -138,7 +131,7 @@ class InterleaveIterator final : public NodeIterator {
  private:
   struct Slot {
     // One of them has the dataset; both are null if the slot is not open.
-    std::unique_ptr<NodeIterator> iterator;
+    IteratorPtr iterator;
     std::unique_ptr<ReadAhead> ahead;
     uint64_t ordinal = 0;
     std::string input_state;
@@ -204,7 +197,7 @@ class InterleaveIterator final : public NodeIterator {
     EST_ASSIGN_OR_RETURN(slot.ordinal, state.Unsigned());
     EST_ASSIGN_OR_RETURN(const absl::string_view input_state, state.Bytes());
     slot.input_state = std::string(input_state);
-    EST_ASSIGN_OR_RETURN(const std::unique_ptr<NodeIterator> input, interleaving_.MakeInput());
+    EST_ASSIGN_OR_RETURN(const IteratorPtr input, interleaving_.MakeInput());
     StateReader reader(input_state);
     EST_RETURN_IF_ERROR(input->Restore(reader));
     EST_ASSIGN_OR_RETURN(const std::optional<Element> element, input->Next());
@@ -224,7 +217,6 @@ class InterleaveIterator final : public NodeIterator {
     return StartThreads(slot);
   }
 
-  std::unique_ptr<NodeIterator> input_;
   Interleaving interleaving_;
   std::unique_ptr<ThreadPool> pool_;  // before the slots, which use it until their end
   std::vector<Slot> slots_;
@@ -240,15 +232,15 @@ class InterleaveIterator final : public NodeIterator {
   std::string where_;
 };
 
-class Interleave final : public DatasetNode {
+class Interleave final : public TransformNode {
  public:
-  explicit Interleave(Interleaving interleaving) : interleaving_(std::move(interleaving)) {}
+  explicit Interleave(Interleaving interleaving)
+      : TransformNode(interleaving.input), interleaving_(std::move(interleaving)) {}
   std::string Label() const override {
     return absl::StrCat("Interleave(", interleaving_.cycle_length, ", ", interleaving_.block_length,
                         ")");
   }
-  std::vector<NodePtr> inputs() const override { return {interleaving_.input}; }
-  int64_t Cardinality() const override { return interleaving_.input->Cardinality() == 0 ? 0 : -1; }
+  int64_t Cardinality() const override { return input()->Cardinality() == 0 ? 0 : -1; }
   int64_t ExamplesPerEpoch() const override {
     return joined() == nullptr ? -1 : joined()->ExamplesPerEpoch();
   }
@@ -258,21 +250,19 @@ class Interleave final : public DatasetNode {
   int64_t FileBytes() const override { return joined() == nullptr ? 0 : joined()->FileBytes(); }
   // The datasets of the function are not known before it is called.
   bool may_wait() const override {
-    return interleaving_.input->may_wait() || joined() == nullptr || joined()->may_wait();
+    return input()->may_wait() || joined() == nullptr || joined()->may_wait();
   }
   std::optional<std::string> Advice() const override {
     return joined() == nullptr ? std::nullopt : joined()->Advice();
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    Interleaving interleaving = interleaving_;
-    interleaving.context = context;
-    interleaving.context.wants_indices = false;
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, interleaving.MakeInput());
-    return std::make_unique<InterleaveIterator>(std::move(input), std::move(interleaving));
-  }
 
  private:
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr input,
+                                   const IterationContext& context) const override {
+    Interleaving interleaving = interleaving_;
+    interleaving.context = context;
+    return std::make_unique<InterleaveIterator>(std::move(input), std::move(interleaving));
+  }
   const NodePtr& joined() const { return interleaving_.joined; }
 
   Interleaving interleaving_;

@@ -17,6 +17,7 @@
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
 #include "estimator/data/pipeline/random_stream.h"
+#include "estimator/data/pipeline/transform.h"
 #include "estimator/data/pipeline/typed_fn.h"
 #include "estimator/data/transforms/mapped_access.h"
 #include "estimator/data/transforms/thread_pool.h"
@@ -26,10 +27,9 @@ namespace {
 
 // Counts the elements of a pass, and gives each a stream of random numbers.
 // State: key, number of elements read; the state of the input (nested).
-class Numbered final : public NodeIterator {
+class Numbered final : public TransformIterator {
  public:
-  Numbered(std::unique_ptr<NodeIterator> input, uint64_t key)
-      : input_(std::move(input)), key_(key) {}
+  Numbered(IteratorPtr input, uint64_t key) : TransformIterator(std::move(input)), key_(key) {}
   absl::StatusOr<std::optional<Element>> Next() override {
     EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
     if (element) ++num_read_;
@@ -41,21 +41,15 @@ class Numbered final : public NodeIterator {
     return skipped;
   }
   absl::Status Save(StateWriter& state) const override {
-    state.Int(key_);
-    state.Int(num_read_);
-    return SaveNested(*input_, state);
+    return SaveFields(state, key_, num_read_, input_);
   }
   absl::Status Restore(StateReader& state) override {
-    EST_ASSIGN_OR_RETURN(key_, state.Unsigned());
-    EST_ASSIGN_OR_RETURN(num_read_, state.Unsigned());
-    return RestoreNested(*input_, state);
+    return RestoreFields(state, key_, num_read_, input_);
   }
-  std::string Where() const override { return input_->Where(); }
   // The numbers for the last element that was read.
   RandomStream Stream() const { return RandomStream(key_, num_read_); }
 
  private:
-  std::unique_ptr<NodeIterator> input_;
   uint64_t key_;
   uint64_t num_read_ = 0;
 };
@@ -63,9 +57,9 @@ class Numbered final : public NodeIterator {
 // The input of a map, and the function for each of its elements.
 class MapInput {
  public:
-  MapInput(std::unique_ptr<NodeIterator> input, MapFn fn)
+  MapInput(IteratorPtr input, MapFn fn)
       : input_(std::move(input)), fn_(std::make_shared<const MapFn>(std::move(fn))) {}
-  MapInput(std::unique_ptr<NodeIterator> input, RandomMapFn fn, uint64_t key)
+  MapInput(IteratorPtr input, RandomMapFn fn, uint64_t key)
       : random_fn_(std::make_shared<const RandomMapFn>(std::move(fn))) {
     auto numbered = std::make_unique<Numbered>(std::move(input), key);
     numbered_ = numbered.get();
@@ -82,7 +76,7 @@ class MapInput {
   }
 
  private:
-  std::unique_ptr<NodeIterator> input_;
+  IteratorPtr input_;
   std::shared_ptr<const MapFn> fn_;
   std::shared_ptr<const RandomMapFn> random_fn_;
   const Numbered* numbered_ = nullptr;  // input_, if the function draws numbers
@@ -133,7 +127,7 @@ class ParallelMap final : public NodeIterator {
 
   absl::StatusOr<std::optional<Element>> Next() override {
     while (true) {
-      while (!ended_ && calls_.size() < max_ahead_) EST_RETURN_IF_ERROR(Begin());
+      while (!ended_ && calls_.size() < max_ahead_) Begin();
       if (calls_.empty()) {
         EST_RETURN_IF_ERROR(input_status_);
         return std::nullopt;
@@ -155,9 +149,7 @@ class ParallelMap final : public NodeIterator {
     }
   }
   absl::Status Save(StateWriter& state) const override {
-    if (!started_) return PositionLog::SaveCurrent(input_.iterator(), state);
-    log_.Save(state);
-    return absl::OkStatus();
+    return log_.Save(input_.iterator(), state);
   }
   absl::Status Restore(StateReader& state) override {
     return PositionLog::Restore(input_.iterator(), state);
@@ -175,18 +167,12 @@ class ParallelMap final : public NodeIterator {
 
   // Reads one element and submits it to the pool. An error of the input is kept until the elements
   // before it are returned.
-  absl::Status Begin() {
-    std::string input_state;
-    if (log_.WantsState()) {
-      EST_ASSIGN_OR_RETURN(input_state, PositionLog::StateOf(input_.iterator()));
-    }
-    log_.BeforeRead(std::move(input_state));
-    started_ = true;
-    absl::StatusOr<std::optional<Element>> element = input_.iterator().Next();
+  void Begin() {
+    absl::StatusOr<std::optional<Element>> element = log_.Read(input_.iterator());
     if (!element.ok() || !element->has_value()) {
       ended_ = true;
       input_status_ = element.status();
-      return absl::OkStatus();
+      return;
     }
     auto call = std::make_shared<Call>();
     call->input = **std::move(element);
@@ -202,14 +188,12 @@ class ParallelMap final : public NodeIterator {
       call->finished = true;
       finished_.notify_all();
     });
-    return absl::OkStatus();
   }
 
   MapInput input_;
   std::shared_ptr<SkippedErrors> errors_;  // null: no element is skipped
   size_t max_ahead_;
   PositionLog log_;
-  bool started_ = false;
   bool ended_ = false;
   absl::Status input_status_;
   std::deque<std::shared_ptr<Call>> calls_;  // in order
@@ -219,90 +203,83 @@ class ParallelMap final : public NodeIterator {
   std::unique_ptr<ThreadPool> pool_;
 };
 
-std::unique_ptr<NodeIterator> MapIterator(MapInput input, const IterationContext& context,
-                                          int num_parallel_calls) {
-  if (num_parallel_calls == 1) return std::make_unique<SerialMap>(std::move(input), context.errors);
-  return std::make_unique<ParallelMap>(std::move(input), context.errors, num_parallel_calls);
-}
-
-// What to change if the map is the slowest stage.
-std::string MoreCalls(int num_parallel_calls) {
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  if (num_parallel_calls < cores)
-    return absl::StrCat("raise its num_parallel_calls from ", num_parallel_calls, " to ", cores);
-  return "do less in its function, or Cache() its result";
-}
-
-class Map final : public DatasetNode {
+// The node of a map of either kind.
+class AnyMap : public TransformNode {
  public:
-  Map(NodePtr input, MapFn fn, int num_parallel_calls, std::optional<ElementSpec> spec)
-      : input_(std::move(input)),
-        fn_(std::move(fn)),
+  AnyMap(NodePtr input, int num_parallel_calls, std::optional<ElementSpec> spec)
+      : TransformNode(std::move(input)),
         num_parallel_calls_(num_parallel_calls),
-        spec_(std::move(spec)) {
-    if (auto source = input_->random_access()) source_ = Mapped(std::move(source));
-  }
-  std::string Label() const override { return "Map"; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
-  int64_t Cardinality() const override { return input_->Cardinality(); }
+        spec_(std::move(spec)) {}
   std::optional<ElementSpec> element_spec() const override { return spec_; }
-  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
-  std::string SpeedAdvice() const override { return MoreCalls(num_parallel_calls_); }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(context));
-    const IndexStream* stream = input->AsIndexStream();
-    if (stream != nullptr && context.errors == nullptr &&
-        (context.wants_indices || num_parallel_calls_ == 1)) {
-      auto source =
-          stream->source() == input_->random_access() ? source_ : Mapped(stream->source());
-      return MappedStream(std::move(input), std::move(source));
-    }
-    return MapIterator(MapInput(std::move(input), fn_), context, num_parallel_calls_);
+  std::string SpeedAdvice() const override {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    if (num_parallel_calls_ < cores)
+      return absl::StrCat("raise its num_parallel_calls from ", num_parallel_calls_, " to ", cores);
+    return "do less in its function, or Cache() its result";
+  }
+
+ protected:
+  int num_parallel_calls() const { return num_parallel_calls_; }
+  IteratorPtr MapElements(MapInput input, const IterationContext& context) const {
+    if (num_parallel_calls_ == 1)
+      return std::make_unique<SerialMap>(std::move(input), context.errors);
+    return std::make_unique<ParallelMap>(std::move(input), context.errors, num_parallel_calls_);
   }
 
  private:
-  std::shared_ptr<const RandomAccess> Mapped(std::shared_ptr<const RandomAccess> input) const {
-    return MappedAccess(std::move(input), fn_, num_parallel_calls_);
-  }
-
-  NodePtr input_;
-  MapFn fn_;
-  int num_parallel_calls_;
-  std::optional<ElementSpec> spec_;
-  std::shared_ptr<const RandomAccess> source_;
+  const int num_parallel_calls_;
+  const std::optional<ElementSpec> spec_;
 };
 
-class RandomMap final : public DatasetNode {
+class Map final : public AnyMap {
+ public:
+  Map(NodePtr input, MapFn fn, int num_parallel_calls, std::optional<ElementSpec> spec)
+      : AnyMap(std::move(input), num_parallel_calls, std::move(spec)), fn_(std::move(fn)) {
+    if (SourcePtr source = this->input()->random_access()) source_ = Mapped(std::move(source));
+  }
+  std::string Label() const override { return "Map"; }
+  SourcePtr random_access() const override { return source_; }
+
+ private:
+  void ForInput(IterationContext&) const override {}
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr iterator,
+                                   const IterationContext& context) const override {
+    const IndexStream* stream = iterator->AsIndexStream();
+    if (stream != nullptr && context.errors == nullptr &&
+        (context.wants_indices || num_parallel_calls() == 1)) {
+      SourcePtr source =
+          stream->source() == input()->random_access() ? source_ : Mapped(stream->source());
+      return MappedStream(std::move(iterator), std::move(source));
+    }
+    return MapElements(MapInput(std::move(iterator), fn_), context);
+  }
+  SourcePtr Mapped(SourcePtr input) const {
+    return MappedAccess(std::move(input), fn_, num_parallel_calls());
+  }
+
+  MapFn fn_;
+  SourcePtr source_;
+};
+
+class RandomMap final : public AnyMap {
  public:
   RandomMap(NodePtr input, RandomMapFn fn, int num_parallel_calls, uint64_t seed,
             std::optional<ElementSpec> spec)
-      : input_(std::move(input)),
+      : AnyMap(std::move(input), num_parallel_calls, std::move(spec)),
         fn_(std::move(fn)),
-        num_parallel_calls_(num_parallel_calls),
-        seed_(seed),
-        spec_(std::move(spec)) {}
+        seed_(seed) {}
   std::string Label() const override { return "RandomMap"; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
-  int64_t Cardinality() const override { return input_->Cardinality(); }
-  std::optional<ElementSpec> element_spec() const override { return spec_; }
-  int num_seeded() const override { return input_->num_seeded() + 1; }
-  std::string SpeedAdvice() const override { return MoreCalls(num_parallel_calls_); }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    IterationContext of_input = context;
-    of_input.wants_indices = false;
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> iterator, input_->MakeIterator(of_input));
-    return MapIterator(MapInput(std::move(iterator), fn_, HashSeed(seed_, context.epoch_key)),
-                       context, num_parallel_calls_);
-  }
+  int num_seeded() const override { return input()->num_seeded() + 1; }
 
  private:
-  NodePtr input_;
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr iterator,
+                                   const IterationContext& context) const override {
+    return MapElements(MapInput(std::move(iterator), fn_, HashSeed(seed_, context.epoch_key)),
+                       context);
+  }
+
   RandomMapFn fn_;
-  int num_parallel_calls_;
   uint64_t seed_;
-  std::optional<ElementSpec> spec_;
 };
 
 // Returns make(number of calls), or an error if num_parallel_calls is not valid.

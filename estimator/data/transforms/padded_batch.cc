@@ -9,6 +9,7 @@
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/padding_value.h"
 #include "estimator/data/pipeline/rows.h"
+#include "estimator/data/transforms/batching.h"
 
 namespace estimator {
 namespace {
@@ -30,24 +31,27 @@ void CopyToCorner(const T* from, const Shape& shape, T* to, const Shape& padded)
   }
 }
 
+// Checks that an element, or a spec, has every array that an option names.
+template <typename ElementOrSpec>
+absl::Status CheckNamesOfOptions(const ElementOrSpec& row, const PaddedBatchOptions& options) {
+  const auto check = [&](absl::string_view option, const auto& by_name) -> absl::Status {
+    for (const auto& [name, value] : by_name) {
+      if (row.features.count(name) > 0 || row.labels.count(name) > 0) continue;
+      return absl::InvalidArgumentError(absl::StrCat("PaddedBatch: ", option, " names \"", name,
+                                                     "\", but the elements are ", row.ToString()));
+    }
+    return absl::OkStatus();
+  };
+  EST_RETURN_IF_ERROR(check("padded_shapes", options.padded_shapes));
+  return check("padding_values", options.padding_values);
+}
+
 // Checks that row 0 has every array that an option names and that another row has. Otherwise the
 // array would be lost.
 absl::Status CheckNames(absl::Span<const Element> rows, const PaddedBatchOptions& options,
                         int64_t first_ordinal) {
   const Element& first = rows[0];
-  const auto unknown = [&](const std::string& name) {
-    return first.features.count(name) == 0 && first.labels.count(name) == 0;
-  };
-  for (const auto& [name, shape] : options.padded_shapes) {
-    if (!unknown(name)) continue;
-    return absl::InvalidArgumentError(absl::StrCat("PaddedBatch: padded_shapes names \"", name,
-                                                   "\", but the elements are ", first.ToString()));
-  }
-  for (const auto& [name, value] : options.padding_values) {
-    if (!unknown(name)) continue;
-    return absl::InvalidArgumentError(absl::StrCat("PaddedBatch: padding_values names \"", name,
-                                                   "\", but the elements are ", first.ToString()));
-  }
+  EST_RETURN_IF_ERROR(CheckNamesOfOptions(first, options));
   for (size_t i = 1; i < rows.size(); ++i) {
     for (const auto member : {&Element::features, &Element::labels}) {
       for (const auto& [name, array] : rows[i].*member) {
@@ -138,18 +142,8 @@ Array PadAndStack(absl::Span<const Element> rows, ArrayMap Element::*member,
 // What PaddedShape and CheckNames check for each batch, as far as the spec of the rows tells.
 // Returns the spec of the batches.
 absl::StatusOr<ElementSpec> PaddedSpec(const ElementSpec& rows, const PaddedBatchOptions& options,
-                                       int64_t batch_size) {
-  const auto check_name = [&](absl::string_view option, const std::string& name) {
-    if (rows.features.count(name) > 0 || rows.labels.count(name) > 0) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat("PaddedBatch: ", option, " names \"", name,
-                                                   "\", but the elements are ", rows.ToString()));
-  };
-  for (const auto& [name, shape] : options.padded_shapes) {
-    EST_RETURN_IF_ERROR(check_name("padded_shapes", name));
-  }
-  for (const auto& [name, value] : options.padding_values) {
-    EST_RETURN_IF_ERROR(check_name("padding_values", name));
-  }
+                                       Batching batching) {
+  EST_RETURN_IF_ERROR(CheckNamesOfOptions(rows, options));
   ElementSpec padded = rows;
   absl::Status status;
   const auto pad = [&](ArraySpecMap& specs, const ArraySpecMap&, absl::string_view kind) {
@@ -186,24 +180,23 @@ absl::StatusOr<ElementSpec> PaddedSpec(const ElementSpec& rows, const PaddedBatc
   };
   ForEachKind(padded, rows, pad);
   EST_RETURN_IF_ERROR(status);
-  return WithBatchAxis(padded, options.drop_remainder ? batch_size : Shape::kUnknownDim);
+  return batching.SpecOfBatches(padded);
 }
 
 // State: elements returned in batches; the state of the input (nested).
-class PaddedBatchIterator final : public NodeIterator {
+class PaddedBatchIterator final : public TransformIterator {
  public:
-  PaddedBatchIterator(std::unique_ptr<NodeIterator> input, int64_t batch_size,
-                      const PaddedBatchOptions& options)
-      : input_(std::move(input)), batch_size_(batch_size), options_(options) {}
+  PaddedBatchIterator(IteratorPtr input, Batching batching, const PaddedBatchOptions& options)
+      : TransformIterator(std::move(input)), batching_(batching), options_(options) {}
   absl::StatusOr<std::optional<Element>> Next() override {
     std::vector<Element> rows;
-    while (static_cast<int64_t>(rows.size()) < batch_size_) {
+    while (static_cast<int64_t>(rows.size()) < batching_.batch_size) {
       EST_ASSIGN_OR_RETURN(std::optional<Element> row, input_->Next());
       if (!row) break;
       rows.push_back(*std::move(row));
     }
     const auto num_rows = static_cast<int64_t>(rows.size());
-    if (num_rows == 0 || (options_.drop_remainder && num_rows < batch_size_)) return std::nullopt;
+    if (batching_.BatchesOf(num_rows) == 0) return std::nullopt;
     EST_RETURN_IF_ERROR(CheckNames(rows, options_, returned_));
     Element batch;
     for (const auto member : {&Element::features, &Element::labels}) {
@@ -224,59 +217,35 @@ class PaddedBatchIterator final : public NodeIterator {
     return batch;
   }
   absl::Status Save(StateWriter& state) const override {
-    state.Int(returned_);
-    return SaveNested(*input_, state);
+    return SaveFields(state, returned_, input_);
   }
   absl::Status Restore(StateReader& state) override {
-    EST_ASSIGN_OR_RETURN(returned_, state.Int());
-    return RestoreNested(*input_, state);
+    return RestoreFields(state, returned_, input_);
   }
   std::string Where() const override {
     return absl::StrCat("the padded batch before element ", returned_);
   }
 
  private:
-  std::unique_ptr<NodeIterator> input_;
-  int64_t batch_size_;
+  Batching batching_;
   PaddedBatchOptions options_;
   int64_t returned_ = 0;
 };
 
-class PaddedBatch final : public DatasetNode {
+class PaddedBatch final : public BatchingNode {
  public:
-  PaddedBatch(NodePtr input, int64_t batch_size, PaddedBatchOptions options,
+  PaddedBatch(NodePtr input, Batching batching, PaddedBatchOptions options,
               std::optional<ElementSpec> spec)
-      : input_(std::move(input)),
-        batch_size_(batch_size),
+      : BatchingNode("PaddedBatch", std::move(input), batching),
         options_(std::move(options)),
         spec_(std::move(spec)) {}
-  std::string Label() const override {
-    return absl::StrCat("PaddedBatch(", batch_size_,
-                        options_.drop_remainder ? ", drop_remainder)" : ")");
-  }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
   std::optional<ElementSpec> element_spec() const override { return spec_; }
-  int64_t Cardinality() const override {
-    const int64_t n = input_->Cardinality();
-    if (n < 0) return n;
-    return options_.drop_remainder ? n / batch_size_ : CeilOfRatio(n, batch_size_);
-  }
-  int64_t ExamplesPerEpoch() const override {
-    const int64_t n = input_->ExamplesPerEpoch();
-    const bool drops = options_.drop_remainder && input_->Cardinality() >= 0;
-    return drops ? n - n % batch_size_ : n;
-  }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    IterationContext inner = context;
-    inner.wants_indices = false;
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
-    return std::make_unique<PaddedBatchIterator>(std::move(input), batch_size_, options_);
-  }
 
  private:
-  NodePtr input_;
-  int64_t batch_size_;
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr input, const IterationContext&) const override {
+    return std::make_unique<PaddedBatchIterator>(std::move(input), batching(), options_);
+  }
+
   PaddedBatchOptions options_;
   std::optional<ElementSpec> spec_;
 };
@@ -284,13 +253,14 @@ class PaddedBatch final : public DatasetNode {
 }  // namespace
 
 NodePtr PaddedBatchNode(NodePtr input, int64_t batch_size, PaddedBatchOptions options) {
+  const Batching batching = {.batch_size = batch_size, .drop_remainder = options.drop_remainder};
   std::optional<ElementSpec> spec = input->element_spec();
   if (spec) {
-    absl::StatusOr<ElementSpec> padded = PaddedSpec(*spec, options, batch_size);
+    absl::StatusOr<ElementSpec> padded = PaddedSpec(*spec, options, batching);
     if (!padded.ok()) return ErrorNode(padded.status());
     spec = *std::move(padded);
   }
-  return std::make_shared<PaddedBatch>(std::move(input), batch_size, std::move(options),
+  return std::make_shared<PaddedBatch>(std::move(input), batching, std::move(options),
                                        std::move(spec));
 }
 

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/out_of_resources.h"
 #include "estimator/base/status.h"
@@ -18,12 +20,15 @@
 namespace estimator {
 namespace {
 
+constexpr absl::string_view kLabelBegin = "Prefetch(";  // on disk: do not change
+
 // The first Next starts the thread. From then on only the thread uses the input. The state is that
 // of PositionLog.
 class PrefetchIterator final : public NodeIterator {
  public:
-  PrefetchIterator(std::unique_ptr<NodeIterator> input, int64_t buffer_size)
-      : input_(std::move(input)), capacity_(buffer_size) {}
+  PrefetchIterator(std::unique_ptr<NodeIterator> input, int64_t buffer_size,
+                   std::shared_ptr<ReadGate> gate)
+      : input_(std::move(input)), gate_(std::move(gate)), capacity_(buffer_size) {}
   ~PrefetchIterator() override {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -84,6 +89,11 @@ class PrefetchIterator final : public NodeIterator {
 
   // An exception that leaves a thread would end the process before training saves.
   absl::StatusOr<std::optional<Element>> ReadNext() {
+    // A closed gate means that this iterator is about to be destroyed.
+    if (gate_ != nullptr && !gate_->Enter()) return std::nullopt;
+    const absl::Cleanup leave = [this] {
+      if (gate_ != nullptr) gate_->Leave();
+    };
     try {
       return input_->Next();
     } catch (const std::bad_alloc& thrown) {
@@ -131,6 +141,7 @@ class PrefetchIterator final : public NodeIterator {
   }
 
   std::unique_ptr<NodeIterator> input_;
+  const std::shared_ptr<ReadGate> gate_;
   std::string where_;
   mutable std::mutex mutex_;  // guards all members below but thread_
   std::condition_variable not_empty_, not_full_;
@@ -145,33 +156,36 @@ class PrefetchIterator final : public NodeIterator {
 
 class Prefetch final : public DatasetNode {
  public:
-  Prefetch(NodePtr input, int64_t buffer_size)
-      : input_(std::move(input)), buffer_size_(buffer_size) {}
+  Prefetch(NodePtr input, int64_t buffer_size, std::shared_ptr<ReadGate> gate)
+      : input_(std::move(input)), buffer_size_(buffer_size), gate_(std::move(gate)) {}
   std::string Label() const override {
-    return buffer_size_ == kAutotune ? "Prefetch(autotune)"
-                                     : absl::StrCat("Prefetch(", buffer_size_, ")");
+    return buffer_size_ == kAutotune ? absl::StrCat(kLabelBegin, "autotune)")
+                                     : absl::StrCat(kLabelBegin, buffer_size_, ")");
   }
   std::vector<NodePtr> inputs() const override { return {input_}; }
   std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override { return input_->Cardinality(); }
-  bool reads_ahead() const override { return true; }
+  const DatasetNode* prefetched() const override { return input_.get(); }
   absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
       const IterationContext& context) const override {
     IterationContext inner = context;
     inner.wants_indices = false;
     EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
-    return std::make_unique<PrefetchIterator>(std::move(input), buffer_size_);
+    return std::make_unique<PrefetchIterator>(std::move(input), buffer_size_, gate_);
   }
 
  private:
   NodePtr input_;
   int64_t buffer_size_;
+  std::shared_ptr<ReadGate> gate_;
 };
 
 }  // namespace
 
-NodePtr PrefetchNode(NodePtr input, int64_t buffer_size) {
-  return std::make_shared<Prefetch>(std::move(input), buffer_size);
+NodePtr PrefetchNode(NodePtr input, int64_t buffer_size, std::shared_ptr<ReadGate> gate) {
+  return std::make_shared<Prefetch>(std::move(input), buffer_size, std::move(gate));
 }
+
+bool IsPrefetchLabel(absl::string_view label) { return absl::StartsWith(label, kLabelBegin); }
 
 }  // namespace estimator

@@ -1,6 +1,7 @@
-// The number of elements that Prefetch reads ahead. With kAutotune it begins with 1. It doubles when
-// the consumer finds the buffer empty that was full since the last change: the input is fast enough
-// on average, but not at every moment. If the input is always slower, a larger buffer is no help.
+// The number of elements that Prefetch reads ahead. With kAutotune it begins with 1. It doubles
+// when the consumer finds the buffer empty that was full since the last change: the input is fast
+// enough on average, but not at every moment. If the input is always slower, a larger buffer is no
+// help.
 // Source: TF 2.15 tensorflow/core/kernels/data/prefetch_autotuner.h.
 #ifndef ESTIMATOR_DATA_TRANSFORMS_PREFETCH_BUFFER_SIZE_H_
 #define ESTIMATOR_DATA_TRANSFORMS_PREFETCH_BUFFER_SIZE_H_

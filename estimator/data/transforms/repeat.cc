@@ -8,6 +8,7 @@
 #include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/transform.h"
 
 namespace estimator {
 namespace {
@@ -17,7 +18,7 @@ struct Passes {
   int64_t count;  // -1 repeats without end
   IterationContext context;
 
-  absl::StatusOr<std::unique_ptr<NodeIterator>> Begin(int64_t pass) const {
+  absl::StatusOr<IteratorPtr> Begin(int64_t pass) const {
     IterationContext inner = context;
     if (pass > 0) inner.epoch_key = HashSeed(context.epoch_key, static_cast<uint64_t>(pass));
     return node->MakeIterator(inner);
@@ -29,21 +30,16 @@ struct Passes {
 template <typename Item>
 class RepeatIterator final : public Transform<Item> {
  public:
-  RepeatIterator(std::unique_ptr<NodeIterator> first, Passes passes)
+  RepeatIterator(IteratorPtr first, Passes passes)
       : Transform<Item>(std::move(first)), passes_(std::move(passes)) {
     ended_ = passes_.count == 0;
   }
 
   absl::Status Save(StateWriter& state) const override {
-    state.Int(pass_);
-    state.Bool(any_);
-    state.Bool(ended_);
-    return SaveNested(*this->input_, state);
+    return SaveFields(state, pass_, any_, ended_, this->input_);
   }
   absl::Status Restore(StateReader& state) override {
-    EST_ASSIGN_OR_RETURN(pass_, state.Int());
-    EST_ASSIGN_OR_RETURN(any_, state.Bool());
-    EST_ASSIGN_OR_RETURN(ended_, state.Bool());
+    EST_RETURN_IF_ERROR(RestoreFields(state, pass_, any_, ended_));
     EST_ASSIGN_OR_RETURN(this->input_, passes_.Begin(pass_));
     return RestoreNested(*this->input_, state);
   }
@@ -91,30 +87,28 @@ class RepeatIterator final : public Transform<Item> {
   bool ended_ = false;
 };
 
-class Repeat final : public DatasetNode {
+class Repeat final : public TransformNode {
  public:
-  Repeat(NodePtr input, int64_t count) : input_(std::move(input)), count_(count) {}
+  Repeat(NodePtr input, int64_t count) : TransformNode(std::move(input)), count_(count) {}
   std::string Label() const override {
     return count_ < 0 ? "Repeat" : absl::StrCat("Repeat(", count_, ")");
   }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
-  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
   int64_t Cardinality() const override {
-    const int64_t once = input_->Cardinality();
+    const int64_t once = input()->Cardinality();
     if (count_ == 0 || once == 0) return 0;
     if (once < 0) return count_ < 0 ? Dataset::kInfinite : once;
     return count_ < 0 ? Dataset::kInfinite : SaturatingMultiply(once, count_);
   }
-  int64_t ExamplesPerEpoch() const override { return input_->ExamplesPerEpoch(); }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    Passes passes{.node = input_, .count = count_, .context = context};
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> first, passes.Begin(0));
-    return MakeTransform<RepeatIterator>(std::move(first), std::move(passes));
-  }
+  int64_t ExamplesPerEpoch() const override { return input()->ExamplesPerEpoch(); }
 
  private:
-  NodePtr input_;
+  void ForInput(IterationContext&) const override {}
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr first,
+                                   const IterationContext& context) const override {
+    return MakeTransform<RepeatIterator>(
+        std::move(first), Passes{.node = input(), .count = count_, .context = context});
+  }
+
   int64_t count_;
 };
 

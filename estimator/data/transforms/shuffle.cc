@@ -18,6 +18,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/pipeline/transform.h"
 #include "estimator/data/transforms/permutation.h"
 
 namespace estimator {
@@ -32,6 +33,21 @@ absl::Status CheckKind(Kind kind, StateReader& state) {
   return absl::InvalidArgumentError(
       "Shuffle: the saved input position is of an input of another size, which fitted into the "
       "buffer while this one does not, or the reverse");
+}
+
+absl::Status CheckSize(int64_t saved, const RandomAccess& source) {
+  if (saved == source.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("Shuffle: the saved input position is of a source of ", saved,
+                   " elements, this one has ", source.size()));
+}
+
+// Reads the number of items in a buffer. Each takes at least one byte of the state, so a damaged
+// number cannot allocate more than that.
+absl::StatusOr<uint64_t> ReadBuffered(StateReader& state) {
+  EST_ASSIGN_OR_RETURN(const uint64_t buffered, state.Unsigned());
+  if (buffered > state.remaining()) return absl::DataLossError("Shuffle: the state is cut short");
+  return buffered;
 }
 
 // State: kind, key, size, position.
@@ -53,21 +69,13 @@ class PermutedStream final : public IndexStream {
   }
   absl::Status Save(StateWriter& state) const override {
     state.Int(kPermuted);
-    state.Int(key_);
-    state.Int(permutation_.size());
-    state.Int(position_);
-    return absl::OkStatus();
+    return SaveFields(state, key_, permutation_.size(), position_);
   }
   absl::Status Restore(StateReader& state) override {
     EST_RETURN_IF_ERROR(CheckKind(kPermuted, state));
-    EST_ASSIGN_OR_RETURN(key_, state.Unsigned());
-    EST_ASSIGN_OR_RETURN(const int64_t size, state.Int());
-    EST_ASSIGN_OR_RETURN(position_, state.Int());
-    if (size != source()->size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Shuffle: the saved input position is of a source of ", size,
-                       " elements, this one has ", source()->size()));
-    }
+    int64_t size = 0;
+    EST_RETURN_IF_ERROR(RestoreFields(state, key_, size, position_));
+    EST_RETURN_IF_ERROR(CheckSize(size, *source()));
     permutation_ = Permutation(key_, size);
     return absl::OkStatus();
   }
@@ -82,33 +90,22 @@ class PermutedStream final : public IndexStream {
 // state of the input (nested).
 class IndexShuffle final : public Transform<int64_t> {
  public:
-  IndexShuffle(std::unique_ptr<NodeIterator> input, uint64_t key, int64_t buffer_size)
+  IndexShuffle(IteratorPtr input, uint64_t key, int64_t buffer_size)
       : Transform(std::move(input)), key_(key), capacity_(static_cast<size_t>(buffer_size)) {}
 
   absl::Status Save(StateWriter& state) const override {
     state.Int(kIndices);
-    state.Int(key_);
-    state.Int(draws_);
-    state.Bool(ended_);
-    state.Int(source()->size());
-    state.Int(static_cast<uint64_t>(buffer_.size()));
+    EST_RETURN_IF_ERROR(
+        SaveFields(state, key_, draws_, ended_, source()->size(), uint64_t{buffer_.size()}));
     for (const int64_t index : buffer_) state.Int(index);
     return SaveNested(*input_, state);
   }
   absl::Status Restore(StateReader& state) override {
     EST_RETURN_IF_ERROR(CheckKind(kIndices, state));
-    EST_ASSIGN_OR_RETURN(key_, state.Unsigned());
-    EST_ASSIGN_OR_RETURN(draws_, state.Unsigned());
-    EST_ASSIGN_OR_RETURN(ended_, state.Bool());
-    EST_ASSIGN_OR_RETURN(const int64_t size, state.Int());
-    if (size != source()->size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Shuffle: the saved input position is of a source of ", size,
-                       " elements, this one has ", source()->size()));
-    }
-    EST_ASSIGN_OR_RETURN(const uint64_t buffered, state.Unsigned());
-    // Each index takes at least one byte, so a damaged size cannot allocate more than that.
-    if (buffered > state.remaining()) return absl::DataLossError("Shuffle: the state is cut short");
+    int64_t size = 0;
+    EST_RETURN_IF_ERROR(RestoreFields(state, key_, draws_, ended_, size));
+    EST_RETURN_IF_ERROR(CheckSize(size, *source()));
+    EST_ASSIGN_OR_RETURN(const uint64_t buffered, ReadBuffered(state));
     buffer_.resize(buffered);
     for (int64_t& index : buffer_) {
       EST_ASSIGN_OR_RETURN(index, state.Int());
@@ -148,10 +145,12 @@ class IndexShuffle final : public Transform<int64_t> {
 // State: kind, key, number of draws, whether the input ended, number of elements read, the base,
 // the ordinals of the buffered elements relative to the base; the state of the input (bytes). The
 // base is the number of elements that were read when the state of the input was taken.
-class ElementShuffle final : public NodeIterator {
+class ElementShuffle final : public TransformIterator {
  public:
-  ElementShuffle(std::unique_ptr<NodeIterator> input, uint64_t key, int64_t buffer_size)
-      : input_(std::move(input)), key_(key), capacity_(static_cast<size_t>(buffer_size)) {}
+  ElementShuffle(IteratorPtr input, uint64_t key, int64_t buffer_size)
+      : TransformIterator(std::move(input)),
+        key_(key),
+        capacity_(static_cast<size_t>(buffer_size)) {}
 
   absl::StatusOr<std::optional<Element>> Next() override {
     while (!ended_ && buffer_.size() < capacity_) {
@@ -172,10 +171,7 @@ class ElementShuffle final : public NodeIterator {
   }
   absl::Status Save(StateWriter& state) const override {
     state.Int(kElements);
-    state.Int(key_);
-    state.Int(draws_);
-    state.Bool(ended_);
-    state.Int(num_read_);
+    EST_RETURN_IF_ERROR(SaveFields(state, key_, draws_, ended_, num_read_));
     const int64_t oldest = OldestOrdinal();
     auto mark = marks_.rbegin();
     while (mark != marks_.rend() && mark->num_read > oldest) ++mark;
@@ -193,13 +189,9 @@ class ElementShuffle final : public NodeIterator {
   }
   absl::Status Restore(StateReader& state) override {
     EST_RETURN_IF_ERROR(CheckKind(kElements, state));
-    EST_ASSIGN_OR_RETURN(key_, state.Unsigned());
-    EST_ASSIGN_OR_RETURN(draws_, state.Unsigned());
-    EST_ASSIGN_OR_RETURN(ended_, state.Bool());
-    EST_ASSIGN_OR_RETURN(const int64_t num_read, state.Int());
-    EST_ASSIGN_OR_RETURN(num_read_, state.Int());
-    EST_ASSIGN_OR_RETURN(const uint64_t buffered, state.Unsigned());
-    if (buffered > state.remaining()) return absl::DataLossError("Shuffle: the state is cut short");
+    int64_t num_read = 0;
+    EST_RETURN_IF_ERROR(RestoreFields(state, key_, draws_, ended_, num_read, num_read_));
+    EST_ASSIGN_OR_RETURN(const uint64_t buffered, ReadBuffered(state));
     buffer_.resize(buffered);
     std::vector<Slot*> by_ordinal;
     for (Slot& slot : buffer_) {
@@ -268,7 +260,6 @@ class ElementShuffle final : public NodeIterator {
         "Shuffle: the input ends before the saved position: it has changed since");
   }
 
-  std::unique_ptr<NodeIterator> input_;
   uint64_t key_;
   size_t capacity_;
   uint64_t draws_ = 0;
@@ -291,39 +282,43 @@ bool HasSingleExamples(const DatasetNode& node) {
          HasSingleExamples(*inputs[0]);
 }
 
-class Shuffle final : public DatasetNode {
+class Shuffle final : public TransformNode {
  public:
   Shuffle(NodePtr input, int64_t buffer_size, uint64_t seed, bool reshuffle)
-      : input_(std::move(input)), buffer_size_(buffer_size), seed_(seed), reshuffle_(reshuffle) {}
+      : TransformNode(std::move(input)),
+        buffer_size_(buffer_size),
+        seed_(seed),
+        reshuffle_(reshuffle) {}
   std::string Label() const override { return absl::StrCat("Shuffle(", buffer_size_, ")"); }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
-  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
-  int64_t Cardinality() const override { return input_->Cardinality(); }
-  int num_seeded() const override { return input_->num_seeded() + 1; }
+  int num_seeded() const override { return input()->num_seeded() + 1; }
   std::optional<std::string> Advice() const override {
     constexpr int64_t kFarBelow = 10;
-    const int64_t n = input_->ExamplesPerEpoch();
-    if (n < 0 || !HasSingleExamples(*input_) || n / kFarBelow < buffer_size_) return std::nullopt;
+    const int64_t n = input()->ExamplesPerEpoch();
+    if (n < 0 || !HasSingleExamples(*input()) || n / kFarBelow < buffer_size_) return std::nullopt;
     return absl::StrCat("Shuffle(", buffer_size_, ") mixes only ", buffer_size_, " of ", n,
                         " examples at a time: raise its buffer_size, or shuffle the files first");
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    const uint64_t key = HashSeed(seed_, reshuffle_ ? context.epoch_key : 0);
-    if (auto source = input_->random_access(); source && source->size() <= buffer_size_) {
-      return std::make_unique<PermutedStream>(std::move(source), key);
-    }
-    IterationContext inner = context;
-    inner.wants_indices = true;
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
-    if (input->AsIndexStream() != nullptr) {
-      return std::make_unique<IndexShuffle>(std::move(input), key, buffer_size_);
-    }
-    return std::make_unique<ElementShuffle>(std::move(input), key, buffer_size_);
-  }
 
  private:
-  NodePtr input_;
+  uint64_t Key(const IterationContext& context) const {
+    return HashSeed(seed_, reshuffle_ ? context.epoch_key : 0);
+  }
+  absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
+    if (SourcePtr source = input()->random_access(); source && source->size() <= buffer_size_) {
+      return std::make_unique<PermutedStream>(std::move(source), Key(context));
+    }
+    return TransformNode::NewIterator(context);
+  }
+  void ForInput(IterationContext& context) const override { context.wants_indices = true; }
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr iterator,
+                                   const IterationContext& context) const override {
+    const uint64_t key = Key(context);
+    if (iterator->AsIndexStream() != nullptr) {
+      return std::make_unique<IndexShuffle>(std::move(iterator), key, buffer_size_);
+    }
+    return std::make_unique<ElementShuffle>(std::move(iterator), key, buffer_size_);
+  }
+
   int64_t buffer_size_;
   uint64_t seed_;
   bool reshuffle_;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/transform.h"
 
 namespace estimator {
 namespace {
@@ -56,16 +57,14 @@ class SliceAccess final : public RandomAccess {
 template <typename Item>
 class SliceIterator final : public Transform<Item> {
  public:
-  SliceIterator(std::unique_ptr<NodeIterator> input, Slice slice)
+  SliceIterator(IteratorPtr input, Slice slice)
       : Transform<Item>(std::move(input)), slice_(slice) {}
 
   absl::Status Save(StateWriter& state) const override {
-    state.Int(returned_);
-    return SaveNested(*this->input_, state);
+    return SaveFields(state, returned_, this->input_);
   }
   absl::Status Restore(StateReader& state) override {
-    EST_ASSIGN_OR_RETURN(returned_, state.Int());
-    return RestoreNested(*this->input_, state);
+    return RestoreFields(state, returned_, this->input_);
   }
 
  protected:
@@ -86,44 +85,40 @@ class SliceIterator final : public Transform<Item> {
   int64_t returned_ = 0;
 };
 
-class SliceNodeImpl final : public DatasetNode {
+// The source of the slice, or null if the input is not indexed.
+SourcePtr SliceSource(const DatasetNode& input, Slice slice) {
+  SourcePtr source = input.random_access();
+  return source == nullptr ? nullptr : std::make_shared<SliceAccess>(std::move(source), slice);
+}
+
+class SliceNodeImpl final : public TransformNode {
  public:
   SliceNodeImpl(NodePtr input, std::string label, Slice slice)
-      : input_(std::move(input)), label_(std::move(label)), slice_(slice) {
-    if (auto source = input_->random_access()) {
-      source_ = std::make_shared<SliceAccess>(std::move(source), slice_);
-    }
-  }
+      : TransformNode(input, SliceSource(*input, slice)), label_(std::move(label)), slice_(slice) {}
   std::string Label() const override { return label_; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
-  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
-  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
   int64_t Cardinality() const override {
-    const int64_t n = input_->Cardinality();
+    const int64_t n = input()->Cardinality();
     if (n >= 0) return slice_.Of(n);
     if (n == Dataset::kInfinite) return slice_.count >= 0 ? slice_.count : Dataset::kInfinite;
     return slice_.count == 0 ? 0 : -1;
   }
   int64_t ExamplesPerEpoch() const override {
-    const int64_t n = input_->ExamplesPerEpoch(), elements = input_->Cardinality();
+    const int64_t n = input()->ExamplesPerEpoch(), elements = input()->Cardinality();
     if (elements == -1) return slice_.TakesAll() ? n : -1;
     if (n <= 0 || elements < 0) return n;  // after a Repeat: a part of a pass is no pass
     // An element may be a batch.
     return static_cast<int64_t>(static_cast<double>(n) * static_cast<double>(slice_.Of(elements)) /
                                 static_cast<double>(std::max<int64_t>(elements, 1)));
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    if (source_ != nullptr) return InOrder(source_);
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(context));
+
+ private:
+  void ForInput(IterationContext&) const override {}
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr input, const IterationContext&) const override {
     return MakeTransform<SliceIterator>(std::move(input), slice_);
   }
 
- private:
-  NodePtr input_;
   std::string label_;
   Slice slice_;
-  std::shared_ptr<const RandomAccess> source_;
 };
 
 }  // namespace

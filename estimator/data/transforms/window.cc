@@ -11,6 +11,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/pipeline/transform.h"
 
 namespace estimator {
 namespace {
@@ -46,10 +47,10 @@ class WindowAccess final : public RandomAccess {
 
 // State: number of the window, whether it is open; that of PositionLog at the beginning of the
 // window; if it is open, the state of its dataset (nested).
-class WindowIterator final : public NodeIterator {
+class WindowIterator final : public TransformIterator {
  public:
-  WindowIterator(std::unique_ptr<NodeIterator> input, Windowing windowing, IterationContext context)
-      : input_(std::move(input)), windowing_(std::move(windowing)), context_(context) {}
+  WindowIterator(IteratorPtr input, Windowing windowing, IterationContext context)
+      : TransformIterator(std::move(input)), windowing_(std::move(windowing)), context_(context) {}
 
   absl::StatusOr<std::optional<Element>> Next() override {
     while (true) {
@@ -65,13 +66,8 @@ class WindowIterator final : public NodeIterator {
     }
   }
   absl::Status Save(StateWriter& state) const override {
-    state.Int(number_);
-    state.Bool(window_ != nullptr);
-    if (!started_) {
-      EST_RETURN_IF_ERROR(PositionLog::SaveCurrent(*input_, state));
-    } else {
-      log_.Save(state);
-    }
+    EST_RETURN_IF_ERROR(SaveFields(state, number_, /*is_open=*/window_ != nullptr));
+    EST_RETURN_IF_ERROR(log_.Save(*input_, state));
     return window_ == nullptr ? absl::OkStatus() : SaveNested(*window_, state);
   }
   absl::Status Restore(StateReader& state) override {
@@ -95,13 +91,7 @@ class WindowIterator final : public NodeIterator {
   // Reads an element of the input, unless the input ended.
   absl::StatusOr<std::optional<Element>> Read() {
     if (ended_) return std::nullopt;
-    std::string input_state;
-    if (log_.WantsState()) {
-      EST_ASSIGN_OR_RETURN(input_state, PositionLog::StateOf(*input_));
-    }
-    log_.BeforeRead(std::move(input_state));
-    started_ = true;
-    EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
+    EST_ASSIGN_OR_RETURN(std::optional<Element> element, log_.Read(*input_));
     if (!element) ended_ = true;
     return element;
   }
@@ -148,37 +138,33 @@ class WindowIterator final : public NodeIterator {
     return absl::OkStatus();
   }
 
-  std::unique_ptr<NodeIterator> input_;
   Windowing windowing_;
   IterationContext context_;
   PositionLog log_;  // an element is consumed when it leaves the buffer
-  bool started_ = false;
   bool ended_ = false;
   std::deque<Element> buffer_;
   uint64_t number_ = 0;
   std::unique_ptr<NodeIterator> window_;  // null between windows
 };
 
-class Window final : public DatasetNode {
+class Window final : public TransformNode {
  public:
-  explicit Window(Windowing windowing) : windowing_(std::move(windowing)) {}
+  explicit Window(Windowing windowing)
+      : TransformNode(windowing.input), windowing_(std::move(windowing)) {}
   std::string Label() const override {
     return absl::StrCat("Window(", windowing_.size, ", ", windowing_.shift, ", ", windowing_.stride,
                         windowing_.drop_remainder ? ", drop_remainder)" : ")");
   }
-  std::vector<NodePtr> inputs() const override { return {windowing_.input}; }
-  int64_t Cardinality() const override { return windowing_.input->Cardinality() == 0 ? 0 : -1; }
+  std::optional<ElementSpec> element_spec() const override { return std::nullopt; }
+  int64_t Cardinality() const override { return input()->Cardinality() == 0 ? 0 : -1; }
   int64_t ExamplesPerEpoch() const override { return -1; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    IterationContext inner = context;
-    inner.wants_indices = false;
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input,
-                         windowing_.input->MakeIterator(inner));
-    return std::make_unique<WindowIterator>(std::move(input), windowing_, inner);
-  }
 
  private:
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr input,
+                                   const IterationContext& context) const override {
+    return std::make_unique<WindowIterator>(std::move(input), windowing_, context);
+  }
+
   Windowing windowing_;
 };
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
+#include "estimator/data/pipeline/transform.h"
 
 namespace estimator {
 namespace {
@@ -78,7 +79,7 @@ absl::StatusOr<ElementSpec> MergeSpecs(const std::vector<ElementSpec>& parts,
 
 class ZippedAccess final : public RandomAccess {
  public:
-  ZippedAccess(std::vector<std::shared_ptr<const RandomAccess>> parts, bool second_is_labels)
+  ZippedAccess(std::vector<SourcePtr> parts, bool second_is_labels)
       : parts_(std::move(parts)), second_is_labels_(second_is_labels) {
     size_ = parts_[0]->size();
     for (const auto& part : parts_) size_ = std::min(size_, part->size());
@@ -122,7 +123,7 @@ class ZippedAccess final : public RandomAccess {
     return Merge(std::move(elements), second_is_labels_);
   }
 
-  std::vector<std::shared_ptr<const RandomAccess>> parts_;
+  std::vector<SourcePtr> parts_;
   bool second_is_labels_;
   int64_t size_;
 };
@@ -131,7 +132,7 @@ class ZippedAccess final : public RandomAccess {
 // shortest one have read one element more. That has no effect.
 class ZipIterator final : public NodeIterator {
  public:
-  ZipIterator(std::vector<std::unique_ptr<NodeIterator>> parts, bool second_is_labels)
+  ZipIterator(std::vector<IteratorPtr> parts, bool second_is_labels)
       : parts_(std::move(parts)), second_is_labels_(second_is_labels) {}
   absl::StatusOr<std::optional<Element>> Next() override {
     if (ended_) return std::nullopt;
@@ -156,43 +157,30 @@ class ZipIterator final : public NodeIterator {
     if (least < count) ended_ = true;
     return least;
   }
-  absl::Status Save(StateWriter& state) const override {
-    state.Bool(ended_);
-    for (const auto& part : parts_) EST_RETURN_IF_ERROR(SaveNested(*part, state));
-    return absl::OkStatus();
-  }
-  absl::Status Restore(StateReader& state) override {
-    EST_ASSIGN_OR_RETURN(ended_, state.Bool());
-    for (const auto& part : parts_) EST_RETURN_IF_ERROR(RestoreNested(*part, state));
-    return absl::OkStatus();
-  }
+  absl::Status Save(StateWriter& state) const override { return SaveFields(state, ended_, parts_); }
+  absl::Status Restore(StateReader& state) override { return RestoreFields(state, ended_, parts_); }
   std::string Where() const override { return parts_[0]->Where(); }
 
  private:
-  std::vector<std::unique_ptr<NodeIterator>> parts_;
+  std::vector<IteratorPtr> parts_;
   bool second_is_labels_;
   bool ended_ = false;
 };
 
-class Zip final : public DatasetNode {
+class Zip final : public JoinNode {
  public:
   Zip(std::vector<NodePtr> parts, bool second_is_labels, std::optional<ElementSpec> spec)
-      : parts_(std::move(parts)), second_is_labels_(second_is_labels), spec_(std::move(spec)) {
-    std::vector<std::shared_ptr<const RandomAccess>> sources;
-    for (const NodePtr& part : parts_) {
-      if (auto source = part->random_access()) sources.push_back(std::move(source));
-    }
-    if (sources.size() == parts_.size()) {
-      source_ = std::make_shared<ZippedAccess>(std::move(sources), second_is_labels_);
-    }
+      : JoinNode(std::move(parts)), second_is_labels_(second_is_labels), spec_(std::move(spec)) {
+    std::vector<SourcePtr> sources = Sources();
+    if (sources.empty()) return;
+    source_ = std::make_shared<ZippedAccess>(std::move(sources), second_is_labels_);
   }
   std::string Label() const override { return "Zip"; }
-  std::vector<NodePtr> inputs() const override { return parts_; }
   std::optional<ElementSpec> element_spec() const override { return spec_; }
-  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+  SourcePtr random_access() const override { return source_; }
   int64_t Cardinality() const override {
     int64_t least = Dataset::kInfinite;
-    for (const NodePtr& part : parts_) {
+    for (const NodePtr& part : parts()) {
       const int64_t n = part->Cardinality();
       if (n == -1) return -1;
       if (n >= 0 && (least == Dataset::kInfinite || n < least)) least = n;
@@ -201,31 +189,24 @@ class Zip final : public DatasetNode {
   }
   int64_t ExamplesPerEpoch() const override {
     int64_t least = -1;
-    for (const NodePtr& part : parts_) {
+    for (const NodePtr& part : parts()) {
       const int64_t n = part->ExamplesPerEpoch();
       if (n >= 0 && (least < 0 || n < least)) least = n;
     }
     return least;
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
+  absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
     if (source_ != nullptr) return InOrder(source_);
     IterationContext inner = context;
     inner.errors = nullptr;  // a part that skips elements would be paired wrongly
-    inner.wants_indices = false;
-    std::vector<std::unique_ptr<NodeIterator>> iterators;
-    for (const NodePtr& part : parts_) {
-      EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> iterator, part->MakeIterator(inner));
-      iterators.push_back(std::move(iterator));
-    }
+    EST_ASSIGN_OR_RETURN(std::vector<IteratorPtr> iterators, MakeIterators(inner));
     return std::make_unique<ZipIterator>(std::move(iterators), second_is_labels_);
   }
 
  private:
-  std::vector<NodePtr> parts_;
   bool second_is_labels_;
   std::optional<ElementSpec> spec_;
-  std::shared_ptr<const RandomAccess> source_;
+  SourcePtr source_;
 };
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/array/compare.h"
+#include "estimator/export/any_batch/uniform_array.h"
 #include "estimator/graph/needed_nodes.h"
 #include "glog/logging.h"
 
@@ -78,17 +80,6 @@ Array Parts(const std::vector<Line>& lines, int64_t Line::*part, DType dtype, co
   Array array(DType::kInt64, shape);
   for (size_t i = 0; i < lines.size(); ++i) array.data<int64_t>()[i] = lines[i].*part;
   return array.Cast(dtype);
-}
-
-// Whether all elements have the same bytes. False for strings.
-bool IsUniform(const Array& array) {
-  const size_t size = DTypeSize(array.dtype());
-  if (size == 0 || array.num_elements() == 0) return false;
-  const auto* bytes = static_cast<const char*>(array.raw());
-  for (int64_t i = 1; i < array.num_elements(); ++i) {
-    if (std::memcmp(bytes, bytes + static_cast<size_t>(i) * size, size) != 0) return false;
-  }
-  return true;
 }
 
 class Analyzer {
@@ -293,10 +284,7 @@ class Analyzer {
     std::vector<Array> values;
     for (const Node* node : nodes) values.push_back(node->attrs().get<Array>("value"));
     const Node& node = *nodes[0];
-    const auto equal = [&](size_t g) {
-      return Attrs({{"v", values[0]}}) == Attrs({{"v", values[g]}});
-    };
-    if (equal(1) && equal(2)) return;
+    if (SameBits(values[0], values[1]) && SameBits(values[0], values[2])) return;
     std::optional<BatchConstant> constant;
     if (values[0].dtype() == values[1].dtype() && values[0].dtype() == values[2].dtype()) {
       const bool same_shape =
@@ -365,7 +353,7 @@ class Analyzer {
     constant.kind = BatchConstant::Kind::kFill;
     constant.slope = Parts(*lines, &Line::slope, DType::kInt32, {rank});
     constant.intercept = Parts(*lines, &Line::intercept, DType::kInt32, {rank});
-    constant.value = values[0].Reshaped({values[0].num_elements()}).Row(0).Clone();
+    constant.value = FirstElement(values[0]).Clone();
     return constant;
   }
 

@@ -71,6 +71,7 @@ absl::StatusOr<BatchInstance> InstantiateForBatch(const BatchAnalysis& analysis,
   BatchInstance made;
   made.graph = std::make_unique<Graph>();
   const GraphScope scope(*made.graph);
+  // There is no graph to ask without a root.
   if (roots.empty()) return made;
   for (const Node* node : NeededNodes(*roots[0].graph(), roots)) {
     std::vector<Tensor> inputs;
@@ -91,6 +92,7 @@ absl::StatusOr<BatchInstance> InstantiateForBatch(const BatchAnalysis& analysis,
       attrs.Set("value", *std::move(value));
     } else if (placeholder != analysis.placeholders.end()) {
       attrs.Set("shape", Shape(At(placeholder->second, batch_size)));
+      // Its attribute repeats the shape of its input, which has the new size already.
     } else if (node->op() == "EnsureShape" && analysis.output_shapes.count(node->name()) > 0) {
       attrs.Set("shape", inputs[0].shape());
     }
@@ -111,6 +113,7 @@ int64_t LargestConstantBytes(const BatchAnalysis& analysis, int64_t batch_size) 
     if (constant.kind != BatchConstant::Kind::kFill) continue;
     double bytes = static_cast<double>(DTypeSize(constant.value.dtype()));
     for (const int64_t size : At(constant, batch_size)) bytes *= static_cast<double>(size);
+    // A double cannot overflow, but its conversion to int64 can.
     largest = std::max(largest, static_cast<int64_t>(std::min(bytes, 1e18)));
   }
   return largest;

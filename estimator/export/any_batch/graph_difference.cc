@@ -1,9 +1,10 @@
 #include "estimator/export/any_batch/graph_difference.h"
 
-#include <cstring>
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/array/compare.h"
+#include "estimator/export/any_batch/uniform_array.h"
 
 namespace estimator {
 namespace {
@@ -23,19 +24,14 @@ std::optional<Filled> FilledBy(const Node& node) {
   }
   if (node.op() != "Const") return std::nullopt;
   const Array& all = constant(node);
-  const size_t size = DTypeSize(all.dtype());
-  if (size == 0 || all.num_elements() == 0) return std::nullopt;
-  const auto* bytes = static_cast<const char*>(all.raw());
-  for (int64_t i = 1; i < all.num_elements(); ++i) {
-    if (std::memcmp(bytes, bytes + static_cast<size_t>(i) * size, size) != 0) return std::nullopt;
-  }
-  return Filled{all.shape(), all.Reshaped({all.num_elements()}).Row(0)};
+  if (!IsUniform(all)) return std::nullopt;
+  return Filled{all.shape(), FirstElement(all)};
 }
 
 bool SameFilled(const Node& a, const Node& b) {
   const std::optional<Filled> left = FilledBy(a), right = FilledBy(b);
   return left.has_value() && right.has_value() && left->shape == right->shape &&
-         Attrs({{"value", left->value}}) == Attrs({{"value", right->value}});
+         SameBits(left->value, right->value);
 }
 
 std::string Where(const Node& node) {

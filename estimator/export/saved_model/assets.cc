@@ -30,6 +30,7 @@ absl::StatusOr<std::vector<Asset>> NameAssets(const std::vector<std::string>& fi
     if (other != file_of_name.end() && other->second != file) {
       EST_ASSIGN_OR_RETURN(const std::string contents, ReadFile(file));
       EST_ASSIGN_OR_RETURN(const std::string other_contents, ReadFile(other->second));
+      // Equal files share one copy; others with the same name get a number.
       for (int i = 1; contents != other_contents && file_of_name.count(name) > 0; ++i)
         name = absl::StrCat(own, "_", i);
     }
@@ -44,8 +45,7 @@ absl::Status CopyAssets(const std::string& dir, const std::vector<Asset>& assets
   const std::string folder = JoinPath(dir, "assets");
   EST_RETURN_IF_ERROR(CreateDirectories(folder));
   for (const Asset& asset : assets) {
-    EST_ASSIGN_OR_RETURN(const std::string contents, ReadFile(asset.file));
-    EST_RETURN_IF_ERROR(WriteFileAtomically(JoinPath(folder, asset.name), contents));
+    EST_RETURN_IF_ERROR(CopyFile(asset.file, JoinPath(folder, asset.name)));
   }
   return absl::OkStatus();
 }

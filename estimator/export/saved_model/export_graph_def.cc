@@ -70,6 +70,7 @@ absl::StatusOr<ExportGraphDef> MakeExportGraphDef(const ExportGraphFn& build,
     std::vector<std::string> keep;
     for (const BatchRoot& root : ExportRoots(model.built))
       keep.push_back(root.tensor.node()->name());
+    // The collections of variables name the initializers, though no signature needs them.
     for (const Variable& variable : model.built.graph->variables())
       keep.push_back(absl::StrCat(variable.name(), "/Assign"));
     PruneGraphDef(keep, &model.graph_def);

@@ -32,6 +32,7 @@ Export NewestIn(absl::string_view dir) {
   for (const std::string& name : Entries(dir)) {
     uint64_t seconds = 0;
     const std::string path = JoinPath(dir, name);
+    // A folder temp-SECS is an export that is being written.
     const bool number = std::all_of(name.begin(), name.end(), absl::ascii_isdigit);
     if (number && absl::SimpleAtoi(name, &seconds) && HoldsSavedModel(path))
       newest = std::max(newest, Export{.seconds = seconds, .path = path});

@@ -6,10 +6,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "estimator/export/saved_model/export_graph_def.h"
+#include "estimator/export/signature/join_keys.h"
 #include "estimator/graphdef/graph_def_builder.h"
 #include "estimator/proto/serialize.h"
 
@@ -43,6 +43,7 @@ void FoldIdentities(const std::set<std::string>& keep, proto::GraphDef* graph) {
   }
   for (proto::NodeDef& node : *graph->mutable_node()) {
     for (std::string& input : *node.mutable_input()) {
+      // An identity may read another one.
       for (auto found = source.find(input); found != source.end(); found = source.find(input))
         input = found->second;
     }
@@ -55,16 +56,15 @@ absl::StatusOr<FrozenGraph> FreezeGraph(const ExportGraphDef& model, const Varia
                                         const std::string& signature_key) {
   const auto signature = model.signature_defs.find(signature_key);
   if (signature == model.signature_defs.end()) {
-    return absl::NotFoundError(absl::StrCat(
-        "no signature '", signature_key, "'; the model has ",
-        absl::StrJoin(model.signature_defs, ", ", [](std::string* out, const auto& entry) {
-          absl::StrAppend(out, entry.first);
-        })));
+    return absl::NotFoundError(absl::StrCat("no signature '", signature_key, "'; the model has ",
+                                            JoinKeys(model.signature_defs)));
   }
   FrozenGraph frozen;
   proto::GraphDef graph_def = model.graph_def;
   for (proto::NodeDef& node : *graph_def.mutable_node()) {
+    // Tools that rewrite frozen graphs do not update it.
     node.mutable_attr()->erase("_output_shapes");
+    // They order updates and checks, and a frozen graph has neither.
     DropControlInputs(&node);
     if (node.op() != "VariableV2") continue;
     const Array* value = variables.Peek(node.name());

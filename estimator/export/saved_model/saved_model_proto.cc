@@ -18,6 +18,7 @@ namespace estimator {
 
 absl::StatusOr<proto::SavedModel> ReadSavedModelProto(absl::string_view dir) {
   std::string path = JoinPath(dir, "saved_model.pb");
+  // TensorFlow reads the binary file if there are both.
   const bool binary = FileExists(path);
   if (!binary) path = JoinPath(dir, "saved_model.pbtxt");
   if (!FileExists(path)) return NoSavedModel(dir);

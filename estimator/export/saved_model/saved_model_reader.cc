@@ -11,6 +11,7 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/export/saved_model/saved_model_proto.h"
+#include "estimator/export/signature/join_keys.h"
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/proto/saved_model.pb.h"
 
@@ -57,13 +58,6 @@ absl::StatusOr<SavedSignature> ReadSignature(const proto::SignatureDef& def) {
   return signature;
 }
 
-template <typename Map>
-std::string Names(const Map& map) {
-  return map.empty() ? "none" : absl::StrJoin(map, ", ", [](std::string* out, const auto& entry) {
-    absl::StrAppend(out, entry.first);
-  });
-}
-
 }  // namespace
 
 struct SavedModelReader::Rep {
@@ -92,10 +86,12 @@ absl::StatusOr<std::unique_ptr<SavedModelReader>> SavedModelReader::Open(
   absl::StatusOr<std::unique_ptr<BundleReader>> reader = BundleReader::Open(variables);
   if (reader.ok()) {
     rep->variables = *std::move(reader);
+    // A model without variables has no checkpoint; a damaged one is an error.
   } else if (!absl::IsNotFound(reader.status())) {
     return reader.status();
   }
   for (const auto& [name, def] : rep->graph.signature_def()) {
+    // TensorFlow lists ops among the signatures, and these have no tensors.
     if (name == kInitOp || name == kTrainOp) continue;
     absl::StatusOr<SavedSignature> signature = ReadSignature(def);
     if (!signature.ok()) {
@@ -122,7 +118,7 @@ absl::StatusOr<SavedSignature> SavedModelReader::Signature(absl::string_view nam
         HowToNameTensors(rep_->graph.graph_def())));
   }
   return absl::NotFoundError(absl::StrCat(rep_->path, " has no signature '", name,
-                                          "'; it has: ", Names(rep_->signatures)));
+                                          "'; it has: ", JoinKeys(rep_->signatures)));
 }
 
 absl::StatusOr<SignatureGraph> SavedModelReader::Import(const SavedSignature& signature,
@@ -134,7 +130,7 @@ absl::StatusOr<SignatureGraph> SavedModelReader::Import(const SavedSignature& si
     const auto input = signature.inputs.find(name);
     if (input == signature.inputs.end()) {
       return absl::InvalidArgumentError(absl::StrCat("the signature has no input '", name,
-                                                     "'; it has ", Names(signature.inputs)));
+                                                     "'; it has ", JoinKeys(signature.inputs)));
     }
     import.feeds[input->second.tensor_name] = {input->second.dtype, shape};
   }
@@ -161,6 +157,7 @@ absl::Status SavedModelReader::LoadVariables(const std::vector<ImportedVariable>
                                              VariableStore& store) const {
   for (const ImportedVariable& variable : variables) {
     const std::string& name = variable.variable.node()->name();
+    // Signatures of one model share their variables, which are read once.
     if (store.Has(name) && store.initialized(name)) continue;
     if (rep_->variables == nullptr) {
       return absl::NotFoundError(absl::StrCat(rep_->path, ": variable '", name,

@@ -105,6 +105,7 @@ absl::StatusOr<SavedModelShow> SavedModelShow::Open(absl::string_view dir) {
 }
 
 std::string SavedModelShow::TagSets() const {
+  // saved_model_cli prints each tag-set once, sorted.
   std::set<std::string> lines;
   for (const proto::MetaGraphDef& graph : rep_->model.meta_graphs()) {
     std::vector<std::string> tags = Tags(graph);

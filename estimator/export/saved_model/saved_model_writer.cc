@@ -41,6 +41,7 @@ bool HasUpdateRules(const proto::GraphDef& graph) {
 void AddMainOp(const Graph& graph, proto::MetaGraphDef* meta_graph) {
   std::vector<std::string> initializers;
   for (const Variable& variable : graph.variables()) {
+    // Other variables come from the checkpoint.
     if (variable.local()) initializers.push_back(absl::StrCat("^", variable.name(), "/Assign"));
   }
   if (initializers.empty()) return;
@@ -66,15 +67,15 @@ absl::Status CopyAssetsExtra(const std::string& dir,
   for (const auto& [to, from] : assets) {
     const std::vector<absl::string_view> parts = absl::StrSplit(to, '/');
     bool leaves = to.empty() || to[0] == '/';
+    // The path may come from a config; it must not leave the export.
     for (const absl::string_view part : parts) leaves |= part == "..";
     if (leaves) {
       return absl::InvalidArgumentError(absl::StrCat(
           "assets_extra: '", to, "' must be a path below assets.extra/, without '..'"));
     }
-    EST_ASSIGN_OR_RETURN(const std::string contents, ReadFile(from));
     const std::string path = JoinPath(dir, "assets.extra", to);
     EST_RETURN_IF_ERROR(CreateDirectories(Dirname(path)));
-    EST_RETURN_IF_ERROR(WriteFileAtomically(path, contents));
+    EST_RETURN_IF_ERROR(CopyFile(from, path));
   }
   return absl::OkStatus();
 }
@@ -126,6 +127,7 @@ proto::MetaGraphDef MakeMetaGraph(const ExportGraphDef& model,
   for (const auto& [key, signature] : model.signature_defs)
     (*meta_graph.mutable_signature_def())[key] = signature;
   const Graph& graph = *model.built.graph;
+  // Update rules take references; TensorFlow 2 can only lift resource variables out of a graph.
   const bool is_resource = !HasUpdateRules(model.graph_def);
   if (is_resource) UseResourceVariables(graph, meta_graph.mutable_graph_def());
   AddVariableCollections(graph, is_resource, &meta_graph);
@@ -158,6 +160,7 @@ absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& c
     EST_ASSIGN_OR_RETURN(bytes,
                          SerializeWithinLimit(model, file, CureOfSize(model), contents.max_bytes));
   }
+  // Nothing is written before the size of the graphs is known to be allowed.
   EST_RETURN_IF_ERROR(CreateDirectories(dir));
   EST_RETURN_IF_ERROR(WriteVariables(dir, *contents.variables));
   EST_RETURN_IF_ERROR(CopyAssets(dir, assets));
@@ -178,6 +181,7 @@ absl::StatusOr<std::string> WriteTimestampedExport(
     if (claimed) {
       const std::string where = absl::StrCat("exporting to ", dir);
       absl::Status written = write(temporary);
+      // The rename is what makes the export appear, whole.
       if (written.ok()) written = RenameFile(temporary, dir);
       if (!written.ok()) {
         const absl::Status removed = RemoveDirectoryRecursively(temporary);

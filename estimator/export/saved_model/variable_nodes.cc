@@ -67,6 +67,7 @@ void UseResourceVariables(const Graph& graph, proto::GraphDef* def) {
   }
   // Any other node that has the variable as an input reads its value instead.
   for (proto::NodeDef& node : *def->mutable_node()) {
+    // These take the handle itself.
     if (node.op() == "ReadVariableOp" || absl::EndsWith(node.op(), "VariableOp")) continue;
     CHECK(!absl::StartsWith(node.op(), "Apply")) << node.name();
     for (std::string& input : *node.mutable_input()) {
@@ -127,6 +128,7 @@ void AddSaverNodes(const std::vector<Variable>& variables, bool is_resource,
     std::string value = in_scope("RestoreV2");
     if (i > 0) absl::StrAppend(&value, ":", i);
     const std::string assign = in_scope(is_resource ? "AssignVariableOp_" : "Assign_", i);
+    // As TensorFlow's Saver writes it: each restored value has an Identity.
     if (is_resource) {
       const std::string identity = in_scope("Identity_", i);
       builder.Add(identity, "Identity", {value}).Type("T", dtypes[i]);

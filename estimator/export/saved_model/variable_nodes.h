@@ -1,5 +1,5 @@
-// The nodes of variables in a GraphDef: their form in TensorFlow 2, their collections, and the nodes
-// that save and restore them.
+// The nodes of variables in a GraphDef: their form in TensorFlow 2, their collections, and the
+// nodes that save and restore them.
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_VARIABLE_NODES_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_VARIABLE_NODES_H_
 

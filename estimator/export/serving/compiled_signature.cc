@@ -56,6 +56,7 @@ absl::StatusOr<std::unique_ptr<CompiledSignature>> CompiledSignature::Compile(
   for (const auto& [name, tensor] : made.inputs) {
     feed(name, "", tensor);
     for (const ImportedParser& parser : made.parsers) {
+      // The host parses the Examples; the program gets the features.
       if (!(parser.serialized == tensor)) continue;
       for (const auto& [feature, placeholder] : parser.features) feed(name, feature, placeholder);
       program->parsed_.emplace(name, parser.specs);
@@ -79,6 +80,7 @@ absl::StatusOr<ArrayMap> CompiledSignature::Run(const ArrayMap& inputs) {
   }
   ArrayMap outputs;
   const auto outfeed = [&](int64_t, const StepFetches& fetches) {
+    // The next request reuses the memory of the fetches.
     for (size_t i = 0; i < outputs_.size(); ++i) outputs[outputs_[i]] = fetches[0][i].Clone();
     return absl::OkStatus();
   };

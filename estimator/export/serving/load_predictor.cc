@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/export/signature/join_keys.h"
 
 namespace estimator {
 namespace {
@@ -62,11 +62,8 @@ absl::Status KeepOutputs(const std::vector<std::string>& names, SavedSignature& 
   for (const std::string& name : names) {
     const auto found = signature.outputs.find(name);
     if (found == signature.outputs.end()) {
-      return absl::NotFoundError(absl::StrCat(
-          "the signature has no output '", name, "'; it has ",
-          absl::StrJoin(signature.outputs, ", ", [](std::string* out, const auto& entry) {
-            absl::StrAppend(out, entry.first);
-          })));
+      return absl::NotFoundError(absl::StrCat("the signature has no output '", name, "'; it has ",
+                                              JoinKeys(signature.outputs)));
     }
     outputs.insert(*found);
   }

@@ -18,6 +18,7 @@
 #include "estimator/data/parsing/example_builder.h"
 #include "estimator/export/saved_model/saved_model_writer.h"
 #include "estimator/export/testing/create_predictor.h"
+#include "estimator/export/testing/string_classes.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/check_numerics.h"
@@ -32,6 +33,7 @@
 namespace estimator {
 namespace {
 
+using testing::BuildStringClasses;
 using testing::CreatePredictor;
 using ::testing::ElementsAre;
 
@@ -268,24 +270,7 @@ TEST_F(LoadPredictorTest, AModelThatTakesOneNumberOfRowsIsTriedWithIt) {
 }
 
 TEST_F(LoadPredictorTest, ClassesThatAreStringsAreReadBack) {
-  const auto build = [](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
-    ExportGraph built;
-    built.graph = std::make_unique<Graph>();
-    const GraphScope scope(*built.graph);
-    const InputReceiver receiver =
-        BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {3}}}})(batch_size);
-    const Tensor scores = receiver.features.at("x");
-    const Tensor names = Constant(Array::Of<std::string>({3}, {"cat", "dog", "cow"}));
-    std::map<std::string, std::string> excluded;
-    built.signatures = BuildServingSignatures(
-        {{"serving_default",
-          ClassificationOutput(
-              {.scores = scores, .classes = Tile(Reshape(names, {1, 3}), {scores.dim(0), 1})})}},
-        receiver, excluded);
-    built.parsing = receiver.parsing;
-    return built;
-  };
-  const auto loaded = LoadPredictor(Export(build));
+  const auto loaded = LoadPredictor(Export(BuildStringClasses));
   EST_ASSERT_OK(loaded);
   Array examples(DType::kString, {2});
   for (std::string& example : examples.values<std::string>())

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/export/any_batch/batch_instance.h"
+#include "estimator/export/signature/join_keys.h"
 
 namespace estimator {
 namespace {
@@ -14,11 +15,8 @@ namespace {
 absl::StatusOr<const Signature*> FindSignature(const ExportGraph& built, const std::string& key) {
   const auto found = built.signatures.find(key);
   if (found != built.signatures.end()) return &found->second;
-  return absl::NotFoundError(absl::StrCat(
-      "the model has no signature '", key,
-      "'; it has: ", absl::StrJoin(built.signatures, ", ", [](std::string* out, const auto& entry) {
-        absl::StrAppend(out, entry.first);
-      })));
+  return absl::NotFoundError(
+      absl::StrCat("the model has no signature '", key, "'; it has: ", JoinKeys(built.signatures)));
 }
 
 // The model built for one batch size.

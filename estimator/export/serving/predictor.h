@@ -32,9 +32,9 @@ namespace estimator {
 
 struct PredictorOptions {
   // The number of compiled programs, one for each set of input shapes, that a session keeps. The
-  // least recently used is dropped. Each program needs memory, also for filters in the layouts of its
-  // kernels (disable_passes = {"derive_values"} saves that and is slower). Set it to your number of
-  // batch sizes.
+  // least recently used is dropped. Each program needs memory, also for filters in the layouts of
+  // its kernels (disable_passes = {"derive_values"} saves that and is slower). Set it to your
+  // number of batch sizes.
   int max_programs = 8;
   // The number of requests that run at the same time, each with its own memory. Others wait. More
   // than 1 rarely helps, because a single request uses all cores.

@@ -15,18 +15,18 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/data/parsing/example_builder.h"
 #include "estimator/export/testing/create_predictor.h"
+#include "estimator/export/testing/string_classes.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
-#include "estimator/ops/gather.h"
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/reduction.h"
-#include "estimator/ops/search.h"
 #include "estimator/ops/shape_ops.h"
 
 namespace estimator {
 namespace {
 
+using testing::BuildStringClasses;
 using testing::CreatePredictor;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -240,36 +240,17 @@ TEST(PredictorTest, TheModelIsNotBuiltByRequests) {
 }
 
 TEST(PredictorTest, ClassesAreStrings) {
-  const auto build = [](int64_t batch_size) -> absl::StatusOr<ExportGraph> {
-    ExportGraph built;
-    built.graph = std::make_unique<Graph>();
-    const GraphScope scope(*built.graph);
-    const InputReceiver receiver =
-        BuildParsingServingInputReceiverFn({{"x", FixedLenFeature{.shape = {3}}}})(batch_size);
-    const Tensor scores = receiver.features.at("x");
-    const Tensor names = Constant(Array::Of<std::string>({3}, {"cat", "dog", "cow"}));
-    std::map<std::string, std::string> excluded;
-    built.signatures = BuildServingSignatures(
-        {{"serving_default",
-          ClassificationOutput(
-              {.scores = scores,
-               .classes = Tile(Reshape(names, {1, 3}), {scores.dim(0), 1}, "classes")})},
-         {"best", PredictOutput({{"class", Gather(names, ArgMax(scores, 1))}})}},
-        receiver, excluded);
-    built.parsing = receiver.parsing;
-    return built;
-  };
   Array examples(DType::kString, {2});
   examples.data<std::string>()[0] = ExampleBuilder().Floats("x", {1, 2, 3}).Serialize();
   examples.data<std::string>()[1] = ExampleBuilder().Floats("x", {3, 2, 1}).Serialize();
-  const auto classify = CreatePredictor(build, std::make_shared<VariableStore>());
+  const auto classify = CreatePredictor(BuildStringClasses, std::make_shared<VariableStore>());
   EST_ASSERT_OK(classify);
   EXPECT_EQ((*classify)->outputs().at("classes").ToString(), "str [?,3]");
   const auto outputs = (*classify)->Predict(ArrayMap{{"inputs", examples}});
   EST_ASSERT_OK(outputs);
   EXPECT_THAT(outputs->at("classes").values<std::string>(),
               ElementsAre("cat", "dog", "cow", "cat", "dog", "cow"));
-  const auto best = CreatePredictor(build, std::make_shared<VariableStore>(), "best");
+  const auto best = CreatePredictor(BuildStringClasses, std::make_shared<VariableStore>(), "best");
   EST_ASSERT_OK(best);
   EXPECT_THAT((*best)->Predict(ArrayMap{{"examples", examples}})->at("class").values<std::string>(),
               ElementsAre("cow", "cat"));

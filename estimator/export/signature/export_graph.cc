@@ -20,6 +20,7 @@ absl::Status EnsureServable(const Signature& signature,
   std::vector<const Node*> pending;
   for (const auto& [name, tensor] : signature.inputs) fed.insert(tensor.node());
   if (parsing.has_value() && fed.count(parsing->serialized.node()) > 0) {
+    // A server parses the Examples, so whoever feeds them feeds their features.
     for (const auto& [name, placeholder] : parsing->parsed) fed.insert(placeholder.node());
   }
   for (const auto& [name, tensor] : signature.outputs) {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/export/signature/join_keys.h"
 
 namespace estimator {
 
@@ -55,14 +55,13 @@ absl::StatusOr<ExportOutputs> ResolveExportOutputs(ExportOutputs outputs,
     EST_RETURN_IF_ERROR(Annotate(output.status(), absl::StrCat("export_outputs['", key, "']")));
   }
   if (outputs.count(kDefaultServingSignatureKey) > 0) return outputs;
+  // A client that names no signature gets the only one, as in TensorFlow.
   if (outputs.size() == 1) {
     outputs.emplace(kDefaultServingSignatureKey, outputs.begin()->second);
     return outputs;
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "Multiple `export_outputs` were provided (",
-      absl::StrJoin(outputs, ", ",
-                    [](std::string* out, const auto& entry) { absl::StrAppend(out, entry.first); }),
+      "Multiple `export_outputs` were provided (", JoinKeys(outputs),
       "), but none of them is the default; name one of them `", kDefaultServingSignatureKey, "`"));
 }
 

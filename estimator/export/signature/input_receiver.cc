@@ -63,6 +63,7 @@ Tensor BatchPlaceholder(const std::string& name, const TensorSpec& spec, int64_t
         "feature '", name, "' is ", spec.ToString(), "; its axis 0 must be the batch")));
     return Tensor();
   }
+  // The spec leaves the batch open, but every build of the model has static shapes.
   shape.set_dim(0, batch_size);
   return Placeholder(spec.dtype, shape, NodeName(name));
 }
@@ -130,6 +131,7 @@ absl::Status AddParsed(const std::string& name, const FeatureSpec& spec, int64_t
                                                 absl::StrCat("ParseExample/", NodeName(result)));
   };
   const Tensor values = placeholder(name, StoredDType(dtype), stored.shape);
+  // Examples store three types; the model gets the one that its spec names.
   features[name] = dtype == StoredDType(dtype) ? values : Cast(values, dtype);
   if (std::holds_alternative<VarLenFeature>(spec))
     features[LengthName(name)] = placeholder(LengthName(name), DType::kInt32, {});

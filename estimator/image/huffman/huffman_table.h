@@ -14,8 +14,8 @@ class HuffmanTable {
 
   // The symbol whose code the next kLookupBits bits of the data begin with, in one word: its length
   // in bits (0 to 7) with that of its value, the length of its value (8 to 15), what it adds to the
-  // position in a block (16 to 23), and its kind (24 to 31). A word is 4 bytes, so that the tables of
-  // a file stay in the L1 cache, and the bits to drop are its lowest ones.
+  // position in a block (16 to 23), and its kind (24 to 31). A word is 4 bytes, so that the tables
+  // of a file stay in the L1 cache, and the bits to drop are its lowest ones.
   class Entry {
    public:
     enum Kind : uint8_t {
@@ -38,8 +38,8 @@ class HuffmanTable {
   };
 
   // The whole symbols that the next bits begin with, for blocks that are skipped: their length in
-  // bits (0 to 7), what they add to the position in a block (8 to 15), and whether the last one ends
-  // the block (16). The end of a block counts as one position. The last value may end behind
+  // bits (0 to 7), what they add to the position in a block (8 to 15), and whether the last one
+  // ends the block (16). The end of a block counts as one position. The last value may end behind
   // kLookupBits bits.
   class Skip {
    public:

@@ -19,8 +19,8 @@ class JpegBits {
   // Makes at least 56 bits available, or all that precede the next marker and then zeros. False if
   // more bits were taken than there are, or if the data end without a marker.
   bool Refill();
-  // The next n bits, n in [1, 32]. REQUIRES: at most 56 bits were taken since the last Refill, these
-  // n included.
+  // The next n bits, n in [1, 32]. REQUIRES: at most 56 bits were taken since the last Refill,
+  // these n included.
   uint32_t Peek(int n) const { return static_cast<uint32_t>(bits_ >> (64 - n)); }
   // The next 64 bits. Only those that are available are data.
   uint64_t PeekAll() const { return bits_; }

@@ -39,8 +39,8 @@ using Entry = HuffmanTable::Entry;
 static_assert(HuffmanTable::kMaxLength + 31 <= 56,
               "a Refill is enough for a short and a long code");
 
-// Takes the symbol of `entry` and the bits of its value, which it returns (HUFF_EXTEND in ITU-T T.81,
-// F.2.2.1). It has no branches, because they would be mispredicted often.
+// Takes the symbol of `entry` and the bits of its value, which it returns (HUFF_EXTEND in ITU-T
+// T.81, F.2.2.1). It has no branches, because they would be mispredicted often.
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline int32_t TakeValue(Entry entry, JpegBits& bits) {
   const uint64_t from_value = bits.PeekAll() << entry.code_length();
   const int size = entry.size();

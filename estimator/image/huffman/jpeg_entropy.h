@@ -3,8 +3,8 @@
 //
 // libjpeg spends more than half of its time here. This decoder looks up a code and its value
 // together, 10 bits at a time, and several codes at a time where a crop needs no coefficients. It
-// reads only data without faults. At the first fault it gives up, and the file is decoded again with
-// libjpeg alone, so damaged files give libjpeg's pixels and errors.
+// reads only data without faults. At the first fault it gives up, and the file is decoded again
+// with libjpeg alone, so damaged files give libjpeg's pixels and errors.
 #ifndef ESTIMATOR_IMAGE_HUFFMAN_JPEG_ENTROPY_H_
 #define ESTIMATOR_IMAGE_HUFFMAN_JPEG_ENTROPY_H_
 

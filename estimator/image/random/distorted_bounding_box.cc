@@ -66,8 +66,8 @@ class Numbers {
 // TensorFlow; such a window is refused later.
 int64_t Round(float x) { return static_cast<int32_t>(std::lrint(x)); }
 
-// A window of this aspect ratio, or none if the range of areas has no such window. The order and the
-// dtypes of the operations are those of TensorFlow, because they decide the rounding.
+// A window of this aspect ratio, or none if the range of areas has no such window. The order and
+// the dtypes of the operations are those of TensorFlow, because they decide the rounding.
 std::optional<Rectangle> RandomWindow(int64_t image_width, int64_t image_height,
                                       const std::array<float, 2>& area_range, float aspect_ratio,
                                       Numbers& numbers) {

@@ -42,9 +42,9 @@ struct DistortedBoundingBox {
 //   bounding_boxes: f32 [batch, N, 4], each y_min, x_min, y_max, x_max in [0, 1].
 // The window depends on the height and width, the boxes, the seed and the options.
 // Errors: INVALID_ARGUMENT if image_size is not of rank 3; if the boxes have another dtype or shape
-// or a coordinate outside [0, 1]; if there is no box and options do not allow that; if a ratio or an
-// area is not positive, an area is above 1, min_object_covered is negative, or max_attempts is not
-// positive.
+// or a coordinate outside [0, 1]; if there is no box and options do not allow that; if a ratio or
+// an area is not positive, an area is above 1, min_object_covered is negative, or max_attempts is
+// not positive.
 // Source: TF 2.15 tf.image.stateless_sample_distorted_bounding_box.
 absl::StatusOr<DistortedBoundingBox> StatelessSampleDistortedBoundingBox(
     const Shape& image_size, const Array& bounding_boxes, const Seed& seed,

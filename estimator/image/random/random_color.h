@@ -1,5 +1,5 @@
-// Random changes of color. They draw the factor of tf.image.stateless_random_* for the same seed and
-// call the functions of color.h. Every image of a batch gets the same change.
+// Random changes of color. They draw the factor of tf.image.stateless_random_* for the same seed
+// and call the functions of color.h. Every image of a batch gets the same change.
 #ifndef ESTIMATOR_IMAGE_RANDOM_RANDOM_COLOR_H_
 #define ESTIMATOR_IMAGE_RANDOM_RANDOM_COLOR_H_
 

@@ -1,7 +1,7 @@
 // Random numbers that depend on a seed only: those of tf.random.stateless_uniform.
 //
-// TensorFlow scrambles the two numbers of a seed with Philox. The result is the key and the upper half
-// of the counter of a second Philox, which gives the numbers:
+// TensorFlow scrambles the two numbers of a seed with Philox. The result is the key and the upper
+// half of the counter of a second Philox, which gives the numbers:
 //   mix = Philox(key = {0x3ec8f720, 0x02461e29}, counter = {seed[0], seed[1]})
 //   numbers = Philox(key = {mix[0], mix[1]}, counter = {0, 0, mix[2], mix[3]})
 // Source: TF 2.15 core/kernels/stateless_random_ops.cc, GenerateKey; the algorithm "philox", which
@@ -34,8 +34,8 @@ absl::StatusOr<Array> StatelessRandomUniform(const Shape& shape, const Seed& see
 // Integers in [minval, maxval). They are slightly biased if 2^32 (for kInt64, 2^64) is not a
 // multiple of maxval - minval, as in TensorFlow.
 //   dtype: kInt32 or kInt64. They give different numbers.
-// Errors: INVALID_ARGUMENT if minval >= maxval, if a bound is not a number of the dtype, for another
-// dtype, or if the shape is not fully known or too large.
+// Errors: INVALID_ARGUMENT if minval >= maxval, if a bound is not a number of the dtype, for
+// another dtype, or if the shape is not fully known or too large.
 // Source: TF 2.15 tf.random.stateless_uniform with an integer dtype.
 absl::StatusOr<Array> StatelessRandomUniformInt(const Shape& shape, const Seed& seed,
                                                 int64_t minval, int64_t maxval,

@@ -7,8 +7,8 @@
 #include "estimator/base/crc32c.h"
 #include "estimator/base/status.h"
 #include "estimator/image/decode_image.h"
-#include "estimator/image/jpeg.h"
-#include "estimator/image/png.h"
+#include "estimator/image/jpeg/jpeg.h"
+#include "estimator/image/png/png.h"
 
 namespace estimator::image::testing {
 namespace {

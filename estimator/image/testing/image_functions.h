@@ -1,5 +1,5 @@
-// Calls functions of estimator/image by name, for files that list calls: testdata/images/goldens.txt
-// and the jobs of tools/interop/image_tool.
+// Calls functions of estimator/image by name, for files that list calls:
+// testdata/images/goldens.txt and the jobs of tools/interop/image_tool.
 #ifndef ESTIMATOR_IMAGE_TESTING_IMAGE_FUNCTIONS_H_
 #define ESTIMATOR_IMAGE_TESTING_IMAGE_FUNCTIONS_H_
 

@@ -7,8 +7,8 @@
 #include "absl/strings/str_split.h"
 #include "estimator/base/status.h"
 #include "estimator/image/color.h"
-#include "estimator/image/crop_and_resize.h"
-#include "estimator/image/resize.h"
+#include "estimator/image/resize/crop_and_resize.h"
+#include "estimator/image/resize/resize.h"
 
 namespace estimator::image::testing {
 namespace {

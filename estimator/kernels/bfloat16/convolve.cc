@@ -265,8 +265,8 @@ bool IsStridedBeyondOneTap(const Convolution& c) {
 }  // namespace
 
 std::optional<GridSums> ForwardSums(const Convolution& conv, bool pooled) {
-  if (IsStridedBeyondOneTap(conv) && !conv.IsGathered()) return std::nullopt;
-  const Convolution c = pooled ? conv : conv.Flattened();
+  if (IsStridedBeyondOneTap(conv) && !IsGathered(conv)) return std::nullopt;
+  const Convolution c = pooled ? conv : Flattened(conv);
   return GridSums{.images = c.images,
                   .from_rows = c.in_rows,
                   .from_columns = c.in_columns,
@@ -282,12 +282,12 @@ std::optional<GridSums> ForwardSums(const Convolution& conv, bool pooled) {
                   .from_column_stride = c.column_stride,
                   .pad_top = c.pad_top,
                   .pad_left = c.pad_left,
-                  .gathered = c.IsGathered()};
+                  .gathered = IsGathered(c)};
 }
 
 std::optional<GridSums> InputGradientSums(const Convolution& conv, bool pooled) {
-  if (IsStridedBeyondOneTap(conv) || conv.IsGathered()) return std::nullopt;
-  const Convolution c = pooled ? conv : conv.Flattened();
+  if (IsStridedBeyondOneTap(conv) || IsGathered(conv)) return std::nullopt;
+  const Convolution c = pooled ? conv : Flattened(conv);
   const bool strided = HasStride(c);
   // Points of a grid beyond the input are padding that the convolution reads at the end.
   const auto grid = [strided](int64_t in, int64_t out, int64_t stride) {

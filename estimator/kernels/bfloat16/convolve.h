@@ -1,24 +1,25 @@
-// Convolutions of bf16 and f32 images and the gradients of their inputs, by products of tiles (tiles.h).
+// Convolutions of bf16 and f32 images and the gradients of their inputs, by products of tiles
+// (tiles.h).
 //
 // Both are sums over taps (u, v) and channels r of an image `from`:
 //
 //   to[n, i * to_stride, j * to_stride, d] =
 //       sum of from[n, i * from_stride - pad_top + u, j * from_stride - pad_left + v, r] * w[u, v, r, d]
 //
-// for (i, j) in a grid, and 0 between the points of the grid. For a convolution w is its filter. For
-// the gradient of its input, `from` is dy, and w is the filter with both axes reversed and channels
-// exchanged. Sums are f32, and results are rounded once. A bias, an activation and a max pool may
-// follow, and `from` may be the gradient of such a pool. Products are exact, with one exception: the
-// CPU counts denormal numbers (below 2^-126, in operands and in sums) as 0. A result does not depend
-// on the number of threads.
+// for (i, j) in a grid, and 0 between the points of the grid. For a convolution w is its filter.
+// For the gradient of its input, `from` is dy, and w is the filter with both axes reversed and
+// channels exchanged. Sums are f32, and results are rounded once. A bias, an activation and a max
+// pool may follow, and `from` may be the gradient of such a pool. Products are exact, with one
+// exception: the CPU counts denormal numbers (below 2^-126, in operands and in sums) as 0. A result
+// does not depend on the number of threads.
 //
 // In f32, every number is split into two of bf16 (Split, copies.h), and three of the four products
 // are added. The error is at most 2^-15 of the sum of the products' magnitudes. So a result that is
 // that close to the largest number of f32 may be infinite.
 //
-// A thread copies some rows of `from` with the zeros around them, and multiplies them by 32 channels
-// of the filter at a time. All taps read the same copy, at another offset. An image of few channels
-// is copied by taps instead (Convolution::IsGathered).
+// A thread copies some rows of `from` with the zeros around them, and multiplies them by 32
+// channels of the filter at a time. All taps read the same copy, at another offset. An image of few
+// channels is copied by taps instead (IsGathered).
 #ifndef ESTIMATOR_KERNELS_BFLOAT16_CONVOLVE_H_
 #define ESTIMATOR_KERNELS_BFLOAT16_CONVOLVE_H_
 
@@ -89,8 +90,8 @@ ConvolvePlan MakeConvolvePlan(const GridSums& sums, int threads, bool pools = fa
                               bool splits = false);
 
 struct ConvolveSource {
-  // `from`, or the gradient of its pool of 2x2 pixels, [images, from_rows / 2, from_columns / 2, r].
-  // One of the two is not null: `wide` if the plan splits.
+  // `from`, or the gradient of its pool of 2x2 pixels, [images, from_rows / 2, from_columns / 2,
+  // r]. One of the two is not null: `wide` if the plan splits.
   const Bfloat16* narrow = nullptr;
   const float* wide = nullptr;
   const uint8_t* argmax = nullptr;  // of the pool: tap r * 2 + s, or 4 for no gradient

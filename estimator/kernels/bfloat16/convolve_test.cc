@@ -109,7 +109,7 @@ TEST(Bfloat16Convolve, MatchesPlainLoopsWithTheSameBitsForEveryNumberOfThreads) 
   for (const Convolution& c : Convolutions()) {
     const auto forward = ForwardSums(c), gradient = InputGradientSums(c);
     SCOPED_TRACE(Name(c));
-    ASSERT_EQ(forward.has_value() && !c.IsGathered(), gradient.has_value());
+    ASSERT_EQ(forward.has_value() && !IsGathered(c), gradient.has_value());
     if (!forward.has_value()) continue;
     const Operands operands(c);
     const auto check = [&](const GridSums& sums, const std::vector<Bfloat16>& from,
@@ -133,7 +133,8 @@ TEST(Bfloat16Convolve, CountsDenormalNumbersAsZero) {
   if (!IsAvailable()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   const auto sums = ForwardSums(SquareFilter(1, 4, 5, 32, 32, 1, 1, 0));
   ASSERT_TRUE(sums.has_value());
-  // Each product is 2^-110, which f32 has, and each sum 2^-105. Of normal numbers, the products keep them.
+  // Each product is 2^-110, which f32 has, and each sum 2^-105. Of normal numbers, the products
+  // keep them.
   const std::vector<Bfloat16> filter(32 * 32, Bfloat16(0x1p20F));
   const std::vector<Bfloat16> denormal(20 * 32, Bfloat16(0x1p-130F));
   for (const float y : Result(*sums, 1, denormal, filter, 20 * 32)) ASSERT_EQ(y, 0);

@@ -89,7 +89,8 @@ EST_INLINE_512 void UnpoolPairsAs(const T* dy, const uint8_t* argmax, bool lower
 }
 
 // Copies a row of an image to planes of the numbers that windows of a stride read for one column of
-// the filter: planes[(v % stride * channels + c) * length + j] is image[column + v + j * stride, c].
+// the filter: planes[(v % stride * channels + c) * length + j] is image[column + v + j * stride,
+// c].
 template <typename T>
 void CopyToPlanes(const TapWindows& w, const T* row, int64_t column, int64_t length, T* planes) {
   const int64_t stride = w.column_stride;

@@ -1,5 +1,5 @@
-// Copies of images and filters to the operands of products of tiles (tiles.h). The functions are compiled
-// for AVX-512 whatever the flags are. REQUIRES: IsAvailable() (tiles.h).
+// Copies of images and filters to the operands of products of tiles (tiles.h). The functions are
+// compiled for AVX-512 whatever the flags are. REQUIRES: IsAvailable() (tiles.h).
 #ifndef ESTIMATOR_KERNELS_BFLOAT16_COPIES_H_
 #define ESTIMATOR_KERNELS_BFLOAT16_COPIES_H_
 
@@ -15,9 +15,9 @@ namespace estimator::bfloat16 {
 void CopyTransposed(const Bfloat16* const* pixels, int64_t count, int64_t begin, int64_t end,
                     int64_t channels, int64_t distance, Bfloat16* to);
 
-// Copies pairs of pixels to panels of 16 channels: to[panel * distance + (i / 2 * 16 + n) * 2 + i % 2]
-// is a channel of pixels[i]. Panel 2 g and 2 g + 1 have the channels begin + 32 g + 8 (n / 4) + n % 4,
-// the second one plus 4. Other arguments as for CopyTransposed.
+// Copies pairs of pixels to panels of 16 channels: to[panel * distance + (i / 2 * 16 + n) * 2 + i %
+// 2] is a channel of pixels[i]. Panel 2 g and 2 g + 1 have the channels begin + 32 g + 8 (n / 4) +
+// n % 4, the second one plus 4. Other arguments as for CopyTransposed.
 void CopyPairs(const Bfloat16* const* pixels, int64_t count, int64_t begin, int64_t end,
                int64_t channels, int64_t distance, Bfloat16* to);
 
@@ -42,8 +42,8 @@ struct WindowRows {
   int64_t first_number = 0, end_number = 0;  // of a window
 };
 
-// Copies the numbers of windows, number by number. For t = (u * filter_columns + v) * channels + c in
-// [first_number, end_number), if there is such a number:
+// Copies the numbers of windows, number by number. For t = (u * filter_columns + v) * channels + c
+// in [first_number, end_number), if there is such a number:
 //   to[(t - first_number) * distance + i * count + j] =
 //       image[row + i * row_stride + u, column + j * column_stride + v, c]
 // It is 0 outside of the image.
@@ -71,12 +71,12 @@ void UnpoolPairs(const float* dy, Half half, const uint8_t* argmax, bool lower, 
                  int64_t begin, int64_t end, int64_t channels, int64_t distance, Bfloat16* to);
 
 // Splits f32 numbers: `high` is x rounded to bf16, and `low` the rest x - high, rounded to bf16.
-// high + low differs from x by at most 2^-17 of x, if x has a magnitude above 2^-100. `high` is finite
-// unless x is NaN, so that `low` has what is infinite.
+// high + low differs from x by at most 2^-17 of x, if x has a magnitude above 2^-100. `high` is
+// finite unless x is NaN, so that `low` has what is infinite.
 void Split(const float* x, int64_t count, Bfloat16* high, Bfloat16* low);
 
-// Tiles of a filter: to[(j * 16 + n) * 2 + e] is the weight of channel r + 2 j + e of the sum and of
-// channel d + n of the result, for j and n below 16. It is 0 beyond the channels of the filter.
+// Tiles of a filter: to[(j * 16 + n) * 2 + e] is the weight of channel r + 2 j + e of the sum and
+// of channel d + n of the result, for j and n below 16. It is 0 beyond the channels of the filter.
 //   CopyFilterTransposed: filter [to_channels, from_channels].
 //   CopyFilterPairs: filter [from_channels, to_channels].
 void CopyFilterTransposed(const Bfloat16* filter, int64_t to_channels, int64_t from_channels,

@@ -7,8 +7,8 @@
 namespace estimator::bfloat16 {
 namespace {
 
-// sums[row][32] (=, or += if not `first`) the products of kRows rows from row kFirst on and two panels.
-// The sums stay in registers: 22 of 32, beside two vectors of panels and one of a row.
+// sums[row][32] (=, or += if not `first`) the products of kRows rows from row kFirst on and two
+// panels. The sums stay in registers: 22 of 32, beside two vectors of panels and one of a row.
 //   left(step, row): the numbers of a row in a step. Its pairs have a distance of kPairNumbers.
 //   right(step): where the numbers of a step begin in the first panel.
 template <int kFirst, int kRows, int64_t kPairNumbers, typename Left, typename Right>

@@ -18,12 +18,13 @@ void MultiplyTilesByDotProducts(const Bfloat16* rows, int64_t distance, const in
 void MultiplyRowsByDotProducts(const Bfloat16* rows, int64_t distance, const Bfloat16* panels,
                                int64_t panel, int64_t steps, bool splits, bool first, float* sums);
 
-// The order of the 32 channels of two panels. kPlain: channels 0 to 15 are in the first panel. kCopied:
-// the order of CopyPairs (copies.h).
+// The order of the 32 channels of two panels. kPlain: channels 0 to 15 are in the first panel.
+// kCopied: the order of CopyPairs (copies.h).
 enum class PairOrder { kPlain, kCopied };
 
-// Multiplies the 32 channels of two left panels by those of two right panels, summed over steps of 16
-// pairs: sums[c][n] (=, or += if not `first`), for channel c of the left panels and n of the right ones.
+// Multiplies the 32 channels of two left panels by those of two right panels, summed over steps of
+// 16 pairs: sums[c][n] (=, or += if not `first`), for channel c of the left panels and n of the
+// right ones.
 //   left_panel: the distance of the left panels.
 // REQUIRES: HasDotProducts().
 void MultiplyPairs(const Bfloat16* left, int64_t left_panel, PairOrder left_order,

@@ -34,7 +34,7 @@ struct FilterThreadLayout {
         bias(offsets + RoundUp(p.block_segments * p.steps * 8, 64)),
         planes(bias + p.out_part * 4),
         end(planes +
-            RoundUp(p.given.IsGathered()
+            RoundUp(IsGathered(p.given)
                         ? PlaneNumbers(TapWindowsOf(p.given), p.segment_rows, p.given.out_columns) *
                               2 * p.parts()
                         : 0,
@@ -70,7 +70,7 @@ class FilterWorker {
     const auto clear = [scratch](int64_t begin, int64_t end) {
       std::memset(scratch + begin, 0, static_cast<size_t>(end - begin));
     };
-    if (plan.given.IsGathered()) clear(layout.x, layout.dy);
+    if (IsGathered(plan.given)) clear(layout.x, layout.dy);
     if (argmax != nullptr) clear(layout.dy, layout.zeros);
     clear(layout.zeros, layout.pixels);
   }
@@ -97,7 +97,7 @@ class FilterWorker {
     const int64_t plane = plan_.plane_pixels;
     const int64_t phases = plan_.phase_rows * plan_.phase_columns;
     Bfloat16* const x = x_ + place * phases * plane;
-    if (plan_.given.IsGathered()) {
+    if (IsGathered(plan_.given)) {
       CopyInputTaps(image, row, rows, x);
     } else if (plan_.pairs) {
       FindInput(image, row, 0, 0);
@@ -243,7 +243,8 @@ class FilterWorker {
       }
       return;
     }
-    // Taps read x at addresses that are no multiples of 64 bytes, which is slow beyond the L1 cache.
+    // Taps read x at addresses that are no multiples of 64 bytes, which is slow beyond the L1
+    // cache.
     for (int64_t c = part_.in_begin; c < part_.in_end; c += kGroup) {
       for (int64_t k = part_.out_begin; k < part_.out_end; k += kGroup)
         MultiplyGroups(c, k, steps, first);

@@ -3,18 +3,18 @@
 //   dfilter[u, v, c, k] = sum over pixels (n, p, q) of
 //       x[n, p * stride - pad_top + u, q * stride - pad_left + v, c] * dy[n, p, q, k]
 //
-// Sums are f32. Products of bf16 are exact, with one exception: the CPU counts denormal numbers (below
-// 2^-126, in operands and in sums) as 0. Numbers of f32 are split into two of bf16 (Split, copies.h),
-// and three of the four products are added: the error is at most 2^-15 of the sum of the products'
-// magnitudes. Numbers of x are also multiplied by the zeros between rows of dy, so an infinite one
-// gives NaN for taps that do not read it, too.
+// Sums are f32. Products of bf16 are exact, with one exception: the CPU counts denormal numbers
+// (below 2^-126, in operands and in sums) as 0. Numbers of f32 are split into two of bf16 (Split,
+// copies.h), and three of the four products are added: the error is at most 2^-15 of the sum of the
+// products' magnitudes. Numbers of x are also multiplied by the zeros between rows of dy, so an
+// infinite one gives NaN for taps that do not read it, too.
 //
-// For a block of rows, a thread copies x to [channel][pixel] and dy to pairs of pixels, the operands
-// of the instructions. All taps of a filter read the same copy of x, at another offset, because rows
-// of dy are extended by zeros to the length of rows of x. With a stride, taps whose distance is no
-// multiple of it have copies of their own. An image of few channels is copied by taps instead
-// (Convolution::IsGathered): to [tap][channel][pixel]. Without AMX, filters of one tap multiply pairs of
-// pixels of x, which are faster to copy.
+// For a block of rows, a thread copies x to [channel][pixel] and dy to pairs of pixels, the
+// operands of the instructions. All taps of a filter read the same copy of x, at another offset,
+// because rows of dy are extended by zeros to the length of rows of x. With a stride, taps whose
+// distance is no multiple of it have copies of their own. An image of few channels is copied by
+// taps instead (IsGathered): to [tap][channel][pixel]. Without AMX, filters of one tap multiply
+// pairs of pixels of x, which are faster to copy.
 #ifndef ESTIMATOR_KERNELS_BFLOAT16_FILTER_GRADIENT_H_
 #define ESTIMATOR_KERNELS_BFLOAT16_FILTER_GRADIENT_H_
 
@@ -49,8 +49,8 @@ struct FilterPlan {
   int parts() const { return splits ? 2 : 1; }  // of a number
   // The distance of channels in the copy of x.
   int64_t channel_distance() const { return pairs ? panel() / 16 : row_pixels; }
-  // The distance of panels of dy, and of x if it is copied to pairs: an odd number of cache lines, so that
-  // panels begin in different sets of the cache.
+  // The distance of panels of dy, and of x if it is copied to pairs: an odd number of cache lines,
+  // so that panels begin in different sets of the cache.
   int64_t panel() const { return (block_segments * steps * kStep + 2) * 16; }
   size_t sum_floats() const { return static_cast<size_t>(conv.taps() * in_padded * out_padded); }
   size_t thread_bytes() const;

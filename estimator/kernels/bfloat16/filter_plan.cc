@@ -10,8 +10,8 @@ namespace {
 // Pixels in a block: with fewer, sums are read and written too often; with more, groups of channels
 // do not stay in the L2 cache, or, if each is multiplied several times, in the L1 cache.
 constexpr int64_t kBlockPixels = 1024, kBlockPixelsOfSeveralProducts = 256;
-// Without AMX: 40 KiB of pairs of 32 channels. Of 256 to 1024 pixels, the fastest on an AMD EPYC with L1
-// caches of 48 KiB.
+// Without AMX: 40 KiB of pairs of 32 channels. Of 256 to 1024 pixels, the fastest on an AMD EPYC
+// with L1 caches of 48 KiB.
 constexpr int64_t kBlockPixelsOfPairs = 640;
 // Sums of pixel parts that are kept apart, in bytes.
 constexpr int64_t kMostSumBytes = int64_t{64} << 20;
@@ -30,9 +30,9 @@ Convolution OfTaps(const Convolution& c) {
 }  // namespace
 
 FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled, bool splits) {
-  FilterPlan plan{.conv = conv.IsGathered() ? OfTaps(conv)
-                          : pooled          ? conv
-                                            : conv.Flattened(),
+  FilterPlan plan{.conv = IsGathered(conv) ? OfTaps(conv)
+                          : pooled         ? conv
+                                           : Flattened(conv),
                   .given = conv,
                   .splits = splits};
   const Convolution& g = plan.conv;

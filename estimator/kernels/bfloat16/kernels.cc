@@ -11,7 +11,6 @@
 #include "estimator/kernels/bfloat16/filter_gradient.h"
 #include "estimator/kernels/bfloat16/spec.h"
 #include "estimator/kernels/fused/bfloat16.h"
-#include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/prepared_input.h"
 
 namespace estimator::bfloat16 {
@@ -26,61 +25,21 @@ struct Operands {
   int to_argmax = -1;    // output
 };
 
-// The sums of a spec that Convolve computes.
-struct ConvolveOp {
-  GridSums sums;
-  Operands operands;
-  Numbers numbers = Numbers::kBfloat16;
-  Activation activation = Activation::kNone;
-};
-
-std::optional<ConvolveOp> ConvolutionOpOf(const KernelSpec& spec) {
-  if (spec.inputs.size() < 2) return std::nullopt;
-  const auto numbers = NumbersOf(spec, spec.inputs[0], spec.inputs[1]);
-  if (!numbers.has_value()) return std::nullopt;
-  const auto conv =
-      ConvolutionOf(spec, spec.inputs[0].shape, spec.inputs[1].shape, spec.outputs[0].shape);
-  if (!conv.has_value()) return std::nullopt;
-  const auto fused = FusedOf(spec, conv->out_channels);
-  const bool pooled = IsPooled(spec);
-  const auto sums = ForwardSums(*conv, pooled);
-  if (!fused.has_value() || !sums.has_value()) return std::nullopt;
-  if (pooled && (fused->activation != Activation::kRelu || fused->side)) return std::nullopt;
-  if (sums->gathered && numbers == Numbers::kSplit) return std::nullopt;  // not by Convolve
-  return ConvolveOp{.sums = *sums,
-                    .operands = {.bias = fused->bias ? 2 : -1,
-                                 .side = fused->side ? 3 : -1,
-                                 .to_argmax = pooled ? 1 : -1},
-                    .numbers = *numbers,
-                    .activation = fused->activation};
-}
-
-std::optional<ConvolveOp> InputGradientOpOf(const KernelSpec& spec) {
-  if (spec.inputs.size() != 3) return std::nullopt;
-  const bool pooled = IsPooled(spec);
-  const Operands operands{
-      .from = pooled ? 1 : 2, .filter = pooled ? 0 : 1, .from_argmax = pooled ? 2 : -1};
-  const TensorSpec& filter = spec.inputs[static_cast<size_t>(operands.filter)];
-  const TensorSpec& dy = spec.inputs[static_cast<size_t>(operands.from)];
-  const auto numbers = NumbersOf(spec, filter, dy);
-  if (!numbers.has_value()) return std::nullopt;
-  const auto conv = ConvolutionOf(spec, spec.outputs[0].shape, filter.shape, dy.shape);
-  if (!conv.has_value()) return std::nullopt;
-  const auto sums = InputGradientSums(*conv, pooled);
-  if (!sums.has_value()) return std::nullopt;
-  return ConvolveOp{.sums = *sums, .operands = operands, .numbers = *numbers};
-}
-
-std::unique_ptr<Kernel> MakeConvolve(const KernelSpec& spec, const ConvolveOp& op) {
-  const GridSums& sums = op.sums;
-  const Operands operands = op.operands;
-  const bool splits = op.numbers == Numbers::kSplit;
-  const Activation activation = op.activation;
+//   from: the input whose sums Convolve computes: x, or the gradient of y.
+KernelPlan MakeConvolve(const ConvSpec& spec, const GridSums& sums, Numbers numbers, int from_index,
+                        Activation activation = Activation::kNone) {
+  const bool forward = spec.pass == ConvSpec::Pass::kForward;
+  const Operands operands{.from = from_index,
+                          .filter = spec.filter_index,
+                          .bias = spec.fused.bias ? 2 : -1,
+                          .side = spec.fused.side ? 3 : -1,
+                          .from_argmax = forward ? -1 : spec.argmax_index,
+                          .to_argmax = forward ? spec.argmax_index : -1};
+  const bool splits = numbers == Numbers::kSplitFloat32;
   const ConvolvePlan plan =
       MakeConvolvePlan(sums, omp_get_max_threads(), operands.to_argmax >= 0, splits);
-  const bool wide = !IsBfloat16(spec.outputs[0]);
-  const bool wide_bias =
-      operands.bias >= 0 && !IsBfloat16(spec.inputs[static_cast<size_t>(operands.bias)]);
+  const bool wide = !IsBfloat16(forward ? spec.y : spec.x);
+  const bool wide_bias = spec.fused.bias && !IsBfloat16(spec.bias);
   // A bias in f32 comes after the plan's scratch memory.
   const size_t bias_offset = (plan.scratch_bytes() + 63) / 64 * 64;
   const size_t channels = static_cast<size_t>(sums.to_channels);
@@ -121,64 +80,46 @@ std::unique_ptr<Kernel> MakeConvolve(const KernelSpec& spec, const ConvolveOp& o
   });
 }
 
-// The gradient of a filter.
-struct FilterOp {
-  Convolution conv;
-  Numbers numbers = Numbers::kBfloat16;
-  // Inputs, and an output; -1 for none.
-  int x = 0, dy = 0, argmax = -1, dbias = -1;
-};
-
-std::optional<FilterOp> FilterOpOf(const KernelSpec& spec) {
-  const bool plain = spec.op == "Conv2DBackpropFilter", pooled = IsPooled(spec);
-  if (spec.inputs.size() != (plain || pooled ? 3u : 2u)) return std::nullopt;
-  const int dy_input = plain ? 2 : 1;
-  const TensorSpec &x = spec.inputs[0], &dy = spec.inputs[static_cast<size_t>(dy_input)];
-  const TensorSpec& filter = spec.outputs[0];
-  const auto numbers = NumbersOf(spec, x, dy);
-  if (!numbers.has_value()) return std::nullopt;
-  if (!plain && spec.outputs[1].dtype != filter.dtype) return std::nullopt;
-  const auto conv = ConvolutionOf(spec, x.shape, filter.shape, dy.shape);
-  if (!conv.has_value()) return std::nullopt;
-  if (spec.conv_algorithm == ConvAlgorithm::kWinograd && conv->taps() > 1) return std::nullopt;
-  return FilterOp{.conv = *conv,
-                  .numbers = *numbers,
-                  .dy = dy_input,
-                  .argmax = pooled ? 2 : -1,
-                  .dbias = plain ? -1 : 1};
-}
-
 }  // namespace
 
-bool AcceptsConvolution(const KernelSpec& spec) { return ConvolutionOpOf(spec).has_value(); }
-
-std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec) {
-  const std::optional<ConvolveOp> op = ConvolutionOpOf(spec);
-  return op.has_value() ? MakeConvolve(spec, *op) : nullptr;
+KernelPlan MakeConvolution(const ConvSpec& spec) {
+  const auto numbers = NumbersOf(spec.x, spec.filter, spec.y, spec.algorithm);
+  const auto conv = ConvolutionOf(spec);
+  if (!numbers.has_value() || !conv.has_value()) return nullptr;
+  const auto activation =
+      FusedActivationOf(spec.fused, spec.bias, spec.side, spec.y, conv->out_channels);
+  const auto sums = ForwardSums(*conv, spec.pooled);
+  if (!activation.has_value() || !sums.has_value()) return nullptr;
+  if (spec.pooled && (activation != Activation::kRelu || spec.fused.side)) return nullptr;
+  // Convolve does not split numbers that it copies by taps.
+  if (sums->gathered && numbers == Numbers::kSplitFloat32) return nullptr;
+  return MakeConvolve(spec, *sums, *numbers, spec.x_index, *activation);
 }
 
-bool AcceptsInputGradient(const KernelSpec& spec) { return InputGradientOpOf(spec).has_value(); }
-
-std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec) {
-  const std::optional<ConvolveOp> op = InputGradientOpOf(spec);
-  return op.has_value() ? MakeConvolve(spec, *op) : nullptr;
+KernelPlan MakeInputGradient(const ConvSpec& spec) {
+  const auto numbers = NumbersOf(spec.filter, spec.y, spec.x, spec.algorithm);
+  const auto conv = ConvolutionOf(spec);
+  if (!numbers.has_value() || !conv.has_value()) return nullptr;
+  const auto sums = InputGradientSums(*conv, spec.pooled);
+  return sums.has_value() ? MakeConvolve(spec, *sums, *numbers, spec.y_index) : nullptr;
 }
 
-bool AcceptsFilterGradient(const KernelSpec& spec) { return FilterOpOf(spec).has_value(); }
-
-std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec) {
-  const std::optional<FilterOp> op = FilterOpOf(spec);
-  if (!op.has_value()) return nullptr;
-  const Convolution& conv = op->conv;
-  const int x = op->x, dy = op->dy, argmax = op->argmax, dbias = op->dbias;
-  const bool splits = op->numbers == Numbers::kSplit;
-  const FilterPlan plan = MakeFilterPlan(conv, omp_get_max_threads(), argmax >= 0, splits);
-  const bool narrow = IsBfloat16(spec.outputs[0]);
-  const size_t count = static_cast<size_t>(spec.outputs[0].shape.num_elements());
-  const size_t channels = static_cast<size_t>(conv.out_channels);
+KernelPlan MakeFilterGradient(const ConvSpec& spec) {
+  const auto numbers = NumbersOf(spec.x, spec.y, spec.filter, spec.algorithm);
+  const auto conv = ConvolutionOf(spec);
+  if (!numbers.has_value() || !conv.has_value()) return nullptr;
+  if (spec.dbias_index >= 0 && spec.dbias.dtype != spec.filter.dtype) return nullptr;
+  if (spec.algorithm == ConvAlgorithm::kWinograd && conv->taps() > 1) return nullptr;
+  const int x = spec.x_index, dy = spec.y_index, argmax = spec.argmax_index,
+            dbias = spec.dbias_index;
+  const bool splits = numbers == Numbers::kSplitFloat32;
+  const FilterPlan plan = MakeFilterPlan(*conv, omp_get_max_threads(), argmax >= 0, splits);
+  const bool narrow = IsBfloat16(spec.filter);
+  const size_t count = static_cast<size_t>(spec.filter.shape.num_elements());
+  const size_t channels = static_cast<size_t>(conv->out_channels);
   // The gradients in f32 come after the plan's scratch memory.
   const size_t wide_bytes = narrow ? (count + channels) * sizeof(float) : 0;
-  return fused::MakeFusedKernel(
+  return MakeKernel(
       [=](const KernelArgs& args) {
         float* const wide =
             reinterpret_cast<float*>(static_cast<char*>(args.scratch) + plan.scratch_bytes());
@@ -198,7 +139,7 @@ std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec) {
         if (dbias >= 0) fused::NarrowToBfloat16(bias, args.out<Bfloat16>(dbias), channels);
         return absl::OkStatus();
       },
-      {.scratch_bytes = plan.scratch_bytes() + wide_bytes});
+      plan.scratch_bytes() + wide_bytes);
 }
 
 }  // namespace estimator::bfloat16

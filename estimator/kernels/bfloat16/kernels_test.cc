@@ -93,11 +93,11 @@ TEST(Bfloat16Kernels, FilterGradientsMatchTheReference) {
   for (const Case& c : Cases()) {
     SCOPED_TRACE(c.image.ToString() + " " + c.filter.ToString());
     for (const DType dtype : {DType::kFloat32, DType::kBfloat16}) {
-      // Without AMX, only for filters of one tap (kernels/native_tier.cc).
+      // Without AMX, only for filters of one tap (kernels/kernel_rules.cc).
       if (bfloat16::HasAmx() || c.filter[0] == 1)
         ExpectTaken(CompleteSpec(c.spec(dtype), c.inputs()));
-      const Array actual =
-          bfloat16::RunWithDirtyScratch(bfloat16::MakeFilterGradient, c.spec(dtype), c.inputs());
+      const Array actual = bfloat16::RunWithDirtyScratch(FromConvSpec<bfloat16::MakeFilterGradient>,
+                                                         c.spec(dtype), c.inputs());
       EXPECT_EQ(DifferenceFromF32(c, actual), "");
     }
   }
@@ -123,10 +123,11 @@ TEST(Bfloat16Kernels, ConvolutionsAndInputGradientsMatchTheReference) {
                               .name = "dx",
                               .attrs = c.attrs(),
                               .outputs = {{DType::kBfloat16, c.image}}};
-    const bool supported = bfloat16::MakeConvolution(CompleteSpec(forward, {x, filter})) != nullptr;
+    const bool supported =
+        FromConvSpec<bfloat16::MakeConvolution>(CompleteSpec(forward, {x, filter})) != nullptr;
     EXPECT_EQ(supported, c.stride == 1 || c.filter[0] == 1);
-    EXPECT_EQ(supported,
-              bfloat16::MakeInputGradient(CompleteSpec(gradient, gradient_inputs)) != nullptr);
+    EXPECT_EQ(supported, FromConvSpec<bfloat16::MakeInputGradient>(
+                             CompleteSpec(gradient, gradient_inputs)) != nullptr);
     if (!supported) continue;
     ++computed;
     const auto expect_equal = [](bfloat16::Factory factory, const KernelSpec& spec,
@@ -138,14 +139,14 @@ TEST(Bfloat16Kernels, ConvolutionsAndInputGradientsMatchTheReference) {
               .report,
           "");
     };
-    expect_equal(bfloat16::MakeConvolution, forward, {x, filter});
-    expect_equal(bfloat16::MakeInputGradient, gradient, gradient_inputs);
+    expect_equal(FromConvSpec<bfloat16::MakeConvolution>, forward, {x, filter});
+    expect_equal(FromConvSpec<bfloat16::MakeInputGradient>, gradient, gradient_inputs);
   }
   EXPECT_EQ(computed, 6);
 }
 
-// The results of a kernel on bf16 operands match those of the slower tiers, which compute on the same
-// numbers in f32. Results in bf16 differ by their rounding. Argmaxes are equal.
+// The results of a kernel on bf16 operands match those of the slower tiers, which compute on the
+// same numbers in f32. Results in bf16 differ by their rounding. Argmaxes are equal.
 //   spec: with outputs in f32.  operands: f32 operands are cast to bf16, but not those from
 //   first_f32.
 void ExpectMatchesF32(bfloat16::Factory factory, const KernelSpec& spec,
@@ -197,18 +198,18 @@ TEST(Bfloat16Kernels, BlocksMatchTheReference) {
                              .name = "y",
                              .attrs = attrs,
                              .outputs = {{DType::kFloat32, pooled}, {DType::kUint8, pooled}}};
-    ExpectMatchesF32(bfloat16::MakeConvolution, forward, {x, filter, bias}, 2);
+    ExpectMatchesF32(FromConvSpec<bfloat16::MakeConvolution>, forward, {x, filter, bias}, 2);
     const auto y = RunReferenceKernel(forward, {x, filter, bias});
     EST_ASSERT_OK(y);
     const Array argmax = (*y)[1];
-    ExpectMatchesF32(bfloat16::MakeFilterGradient,
+    ExpectMatchesF32(FromConvSpec<bfloat16::MakeFilterGradient>,
                      {.op = "_Conv2DMaxPoolBackpropFilter",
                       .name = "df",
                       .attrs = attrs,
                       .outputs = {{DType::kFloat32, c.filter}, {DType::kFloat32, {full[3]}}}},
                      {x, dy, argmax}, 2);
     if (c.image[3] < 16) continue;
-    ExpectMatchesF32(bfloat16::MakeInputGradient,
+    ExpectMatchesF32(FromConvSpec<bfloat16::MakeInputGradient>,
                      {.op = "_Conv2DMaxPoolBackpropInput",
                       .name = "dx",
                       .attrs = attrs,
@@ -231,10 +232,10 @@ TEST(Bfloat16Kernels, BiasAndActivationAreFused) {
                           .name = "y",
                           .attrs = attrs,
                           .outputs = {{DType::kFloat32, c.output()}}};
-    ExpectMatchesF32(bfloat16::MakeConvolution, spec, {x, filter, bias}, 2);
-    ExpectMatchesF32(bfloat16::MakeConvolution, spec, {x, filter, bias}, 3);
+    ExpectMatchesF32(FromConvSpec<bfloat16::MakeConvolution>, spec, {x, filter, bias}, 2);
+    ExpectMatchesF32(FromConvSpec<bfloat16::MakeConvolution>, spec, {x, filter, bias}, 3);
   }
-  ExpectMatchesF32(bfloat16::MakeFilterGradient,
+  ExpectMatchesF32(FromConvSpec<bfloat16::MakeFilterGradient>,
                    {.op = "_FusedConv2DBackpropFilter",
                     .name = "df",
                     .attrs = c.attrs(),
@@ -242,8 +243,8 @@ TEST(Bfloat16Kernels, BiasAndActivationAreFused) {
                    {x, dy}, 2);
 }
 
-// The bound of convolve.h is that of the worst case. Signs of rounding errors differ, so the error is
-// far below the 1e-4 that ConvAlgorithm::kAuto allows.
+// The bound of convolve.h is that of the worst case. Signs of rounding errors differ, so the error
+// is far below the 1e-4 that ConvAlgorithm::kAuto allows.
 TEST(Bfloat16Kernels, ProductsOfF32HaveASmallError) {
   if (!bfloat16::IsAvailable()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   constexpr double kBound = 5e-5;
@@ -254,20 +255,22 @@ TEST(Bfloat16Kernels, ProductsOfF32HaveASmallError) {
                 dy = RandomArray(c.output(), 4);
     Array sizes(DType::kInt32, Shape{4});
     for (int i = 0; i < 4; ++i) sizes.data<int32_t>()[i] = static_cast<int32_t>(c.image[i]);
-    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeFilterGradient, c.spec(DType::kFloat32),
-                                     {x, c.inputs()[1], dy}),
+    EXPECT_LE(bfloat16::LargestError(FromConvSpec<bfloat16::MakeFilterGradient>,
+                                     c.spec(DType::kFloat32), {x, c.inputs()[1], dy}),
               kBound);
     if (c.stride != 1 && c.filter[0] > 1) continue;
     const KernelSpec forward{.op = "Conv2D",
                              .name = "y",
                              .attrs = c.attrs(),
                              .outputs = {{DType::kFloat32, c.output()}}};
-    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeConvolution, forward, {x, filter}), kBound);
+    EXPECT_LE(bfloat16::LargestError(FromConvSpec<bfloat16::MakeConvolution>, forward, {x, filter}),
+              kBound);
     const KernelSpec gradient{.op = "Conv2DBackpropInput",
                               .name = "dx",
                               .attrs = c.attrs(),
                               .outputs = {{DType::kFloat32, c.image}}};
-    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeInputGradient, gradient, {sizes, filter, dy}),
+    EXPECT_LE(bfloat16::LargestError(FromConvSpec<bfloat16::MakeInputGradient>, gradient,
+                                     {sizes, filter, dy}),
               kBound);
   }
 }
@@ -291,8 +294,8 @@ TEST(Bfloat16Kernels, EpiloguesOfF32MatchTheOtherTiers) {
                   .attrs = c.attrs(),
                   .outputs = {{DType::kFloat32, c.output()}}};
   spec.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
-  expect_equal(spec, {x, filter, bias}, bfloat16::MakeConvolution);
-  expect_equal(spec, {x, filter, bias, side}, bfloat16::MakeConvolution);
+  expect_equal(spec, {x, filter, bias}, FromConvSpec<bfloat16::MakeConvolution>);
+  expect_equal(spec, {x, filter, bias, side}, FromConvSpec<bfloat16::MakeConvolution>);
 
   spec.op = "_FusedConv2DMaxPool";
   spec.attrs.Set("pool_ksize", std::vector<int64_t>{1, 2, 2, 1});
@@ -300,16 +303,16 @@ TEST(Bfloat16Kernels, EpiloguesOfF32MatchTheOtherTiers) {
   spec.attrs.Set("pool_padding", std::string("VALID"));
   const Shape pooled{4, 4, 6, 40};
   spec.outputs = {{DType::kFloat32, pooled}, {DType::kUint8, pooled}};
-  expect_equal(spec, {x, filter, bias}, bfloat16::MakeConvolution);
+  expect_equal(spec, {x, filter, bias}, FromConvSpec<bfloat16::MakeConvolution>);
   const auto y = RunKernel(spec, {x, filter, bias}, KernelTier::kOneDnn);
   EST_ASSERT_OK(y);
   const Array dy = RandomArray(pooled, 5);
   spec.op = "_Conv2DMaxPoolBackpropInput";
   spec.outputs = {{DType::kFloat32, c.image}};
-  expect_equal(spec, {filter, dy, (*y)[1]}, bfloat16::MakeInputGradient);
+  expect_equal(spec, {filter, dy, (*y)[1]}, FromConvSpec<bfloat16::MakeInputGradient>);
   spec.op = "_Conv2DMaxPoolBackpropFilter";
   spec.outputs = {{DType::kFloat32, c.filter}, {DType::kFloat32, {40}}};
-  expect_equal(spec, {x, dy, (*y)[1]}, bfloat16::MakeFilterGradient);
+  expect_equal(spec, {x, dy, (*y)[1]}, FromConvSpec<bfloat16::MakeFilterGradient>);
 }
 
 TEST(Bfloat16Kernels, ProgramsTakeThemForProducts) {
@@ -331,7 +334,7 @@ TEST(Bfloat16Kernels, ProgramsTakeThemForProducts) {
 TEST(Bfloat16Kernels, OtherSpecsAreRefused) {
   if (!bfloat16::IsAvailable()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   const auto refused = [](const KernelSpec& spec, const std::vector<Array>& inputs) {
-    return bfloat16::MakeFilterGradient(CompleteSpec(spec, inputs)) == nullptr;
+    return FromConvSpec<bfloat16::MakeFilterGradient>(CompleteSpec(spec, inputs)) == nullptr;
   };
   const Case c{{2, 8, 8, 32}, {3, 3, 32, 16}};
   std::vector<Array> f32 = c.inputs();  // 128 pixels
@@ -359,8 +362,9 @@ TEST(Bfloat16Kernels, WithoutVectorsOfBfloat16TheWidenedKernelIsTaken) {
   const Case c{{2, 8, 8, 64}, {1, 1, 64, 32}};
   hwy::SetSupportedTargetsForTest(HWY_AVX2);
   EXPECT_FALSE(bfloat16::IsAvailable());
-  EXPECT_EQ(bfloat16::MakeFilterGradient(CompleteSpec(c.spec(DType::kFloat32), c.inputs())),
-            nullptr);
+  EXPECT_EQ(
+      FromConvSpec<bfloat16::MakeFilterGradient>(CompleteSpec(c.spec(DType::kFloat32), c.inputs())),
+      nullptr);
   const auto actual = RunKernel(c.spec(DType::kFloat32), c.inputs(), KernelTier::kNative);
   EST_ASSERT_OK(actual);
   EXPECT_EQ(DifferenceFromF32(c, (*actual)[0]), "");

@@ -6,9 +6,9 @@
 // copies.h), and three of the four products are added. For the errors see convolve.h. A result does
 // not depend on the number of threads.
 //
-// The depth is divided into blocks. For each block a thread packs its rows of a, and then its columns
-// of b, some at a time; 32 columns of b stay in the L1 cache for all rows. The sums of a block of c
-// stay in the L2 cache for all depths.
+// The depth is divided into blocks. For each block a thread packs its rows of a, and then its
+// columns of b, some at a time; 32 columns of b stay in the L1 cache for all rows. The sums of a
+// block of c stay in the L2 cache for all depths.
 //   Source: Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008.
 #ifndef ESTIMATOR_KERNELS_BFLOAT16_MATMUL_H_
 #define ESTIMATOR_KERNELS_BFLOAT16_MATMUL_H_

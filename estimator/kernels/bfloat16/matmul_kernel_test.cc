@@ -56,7 +56,7 @@ std::vector<Case> Cases() {
 }
 
 Array RunAny(const KernelSpec& spec, const std::vector<Array>& operands) {
-  return bfloat16::RunWithDirtyScratch(bfloat16::MakeMatMul, spec, operands);
+  return bfloat16::RunWithDirtyScratch(FromMatMulSpec<bfloat16::MakeMatMul>, spec, operands);
 }
 
 class Bfloat16MatMul : public testing::Test {
@@ -69,9 +69,11 @@ class Bfloat16MatMul : public testing::Test {
 TEST_F(Bfloat16MatMul, ProductsHaveASmallError) {
   for (const Case& c : Cases()) {
     SCOPED_TRACE(c.ToString());
-    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeMatMul, c.spec(), {c.a(), c.b()}), 5e-5);
+    EXPECT_LE(
+        bfloat16::LargestError(FromMatMulSpec<bfloat16::MakeMatMul>, c.spec(), {c.a(), c.b()}),
+        5e-5);
     const std::vector<Array> narrow = {c.a(DType::kBfloat16), c.b(DType::kBfloat16)};
-    EXPECT_LE(bfloat16::LargestError(bfloat16::MakeMatMul, c.spec(), narrow), 5e-6);
+    EXPECT_LE(bfloat16::LargestError(FromMatMulSpec<bfloat16::MakeMatMul>, c.spec(), narrow), 5e-6);
     EXPECT_TRUE(SameBits(RunAny(c.spec(), narrow).Cast(DType::kBfloat16),
                          RunAny(c.spec(DType::kBfloat16), narrow)));
   }
@@ -121,8 +123,8 @@ TEST_F(Bfloat16MatMul, TheNumberOfThreadsDoesNotChangeTheBits) {
   }
 }
 
-// What follows the numbers of a group of 32 that is not full counts as 0: a NaN stays in its row of a or
-// column of b.
+// What follows the numbers of a group of 32 that is not full counts as 0: a NaN stays in its row of
+// a or column of b.
 TEST_F(Bfloat16MatMul, NaNStaysInItsRowOrColumn) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   for (const Case& shape : Cases()) {
@@ -176,8 +178,7 @@ TEST_F(Bfloat16MatMul, LargeAndInfiniteNumbersOfF32GiveWhatAPlainSumGives) {
 TEST_F(Bfloat16MatMul, OtherSpecsAreRefused) {
   const auto refused = [](const KernelSpec& spec, const std::vector<Array>& operands) {
     const KernelSpec complete = CompleteSpec(spec, operands);
-    EXPECT_EQ(bfloat16::AcceptsMatMul(complete), bfloat16::MakeMatMul(complete) != nullptr);
-    return !bfloat16::AcceptsMatMul(complete);
+    return FromMatMulSpec<bfloat16::MakeMatMul>(complete) == nullptr;
   };
   const Case c{.m = 32, .n = 32, .k = 64};
   EXPECT_FALSE(refused(c.spec(), {c.a(), c.b()}));

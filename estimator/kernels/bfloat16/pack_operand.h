@@ -1,5 +1,5 @@
-// Copies parts of a matrix to the operands of products of tiles (tiles.h). The functions are compiled
-// for AVX-512 whatever the flags are. REQUIRES: IsAvailable() (tiles.h).
+// Copies parts of a matrix to the operands of products of tiles (tiles.h). The functions are
+// compiled for AVX-512 whatever the flags are. REQUIRES: IsAvailable() (tiles.h).
 #ifndef ESTIMATOR_KERNELS_BFLOAT16_PACK_OPERAND_H_
 #define ESTIMATOR_KERNELS_BFLOAT16_PACK_OPERAND_H_
 
@@ -31,8 +31,8 @@ struct OperandBlock {
 // As rows. For line l of the block, steps s of 32 numbers, and each part p of `parts` parts of a
 // number (2 in f32, else 1):
 //   to[l * distance + (s * parts + p) * 32 + i] = number first_number + 32 s + i of line first_line + l
-// It is 0 beyond the depth of the block. The lines beyond the block, up to a multiple of 16, are 0 if
-// there are no more lines, or those that follow.
+// It is 0 beyond the depth of the block. The lines beyond the block, up to a multiple of 16, are 0
+// if there are no more lines, or those that follow.
 //   distance, to: multiples of 64 bytes.
 void PackRows(const Operand& operand, const OperandBlock& block, int64_t distance, Bfloat16* to);
 

@@ -1,5 +1,5 @@
-// What becomes of sums of products of tiles (tiles.h). The functions are compiled for AVX-512 whatever
-// the flags are. REQUIRES: IsAvailable() (tiles.h).
+// What becomes of sums of products of tiles (tiles.h). The functions are compiled for AVX-512
+// whatever the flags are. REQUIRES: IsAvailable() (tiles.h).
 #ifndef ESTIMATOR_KERNELS_BFLOAT16_STORES_H_
 #define ESTIMATOR_KERNELS_BFLOAT16_STORES_H_
 

@@ -1,6 +1,6 @@
-// Products of tiles of bf16 numbers, by AMX or, on CPUs without it, by AVX-512 (dot_products.h). The
-// functions are compiled for these instructions whatever the flags are. REQUIRES of all but the first
-// two: IsAvailable().
+// Products of tiles of bf16 numbers, by AMX or, on CPUs without it, by AVX-512 (dot_products.h).
+// The functions are compiled for these instructions whatever the flags are. REQUIRES of all but the
+// first two: IsAvailable().
 #ifndef ESTIMATOR_KERNELS_BFLOAT16_TILES_H_
 #define ESTIMATOR_KERNELS_BFLOAT16_TILES_H_
 
@@ -10,7 +10,8 @@
 
 namespace estimator::bfloat16 {
 
-// Whether the CPU multiplies bf16 numbers, by AMX or by AVX-512. False if Highway may not use AVX-512.
+// Whether the CPU multiplies bf16 numbers, by AMX or by AVX-512. False if Highway may not use
+// AVX-512.
 bool IsAvailable();
 
 // Whether AMX multiplies them: the CPU has it, and the system lets this process use it. Asks the
@@ -23,8 +24,8 @@ void Configure();
 void Release();
 
 // sums[32][32] (=, or += if not `first`) the products of 32 rows and two panels of 16 columns in
-// pairs. A step adds up 32 products: of the numbers of the rows from offsets[step] on, and the next 32
-// of the panels.
+// pairs. A step adds up 32 products: of the numbers of the rows from offsets[step] on, and the next
+// 32 of the panels.
 //   distance: of the rows.  panel: of the panels.
 void MultiplyTiles(const Bfloat16* rows, int64_t distance, const int64_t* offsets,
                    const Bfloat16* panels, int64_t panel, int64_t steps, bool first, float* sums);

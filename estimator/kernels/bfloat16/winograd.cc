@@ -11,12 +11,13 @@ namespace {
 
 constexpr int64_t kTiles = kGroup;  // of a block: the rows of a product
 constexpr int64_t kLanes = 16;
-// The distances of points, of tiles, and of panels of pairs are odd numbers of cache lines, so that they
-// are in different sets of the cache.
+// The distances of points, of tiles, and of panels of pairs are odd numbers of cache lines, so that
+// they are in different sets of the cache.
 constexpr int64_t kSumDistance = kTiles * kGroup + kLanes;
 int64_t TileDistance(int64_t channels) { return (channels / kGroup | 1) * kGroup; }
 
-// The transformed filter: [out_channels / 32][point][2 panels of 16 channels][in_channels / 2][16][2].
+// The transformed filter: [out_channels / 32][point][2 panels of 16 channels][in_channels /
+// 2][16][2].
 int64_t FilterPointNumbers(const Convolution& c) { return c.in_channels * kGroup + kGroup; }
 int64_t FilterPanelNumbers(const Convolution& c) { return kPoints * FilterPointNumbers(c); }
 
@@ -29,8 +30,8 @@ WinogradTile TileOf(const WinogradPlan& plan, int64_t number) {
   return {number / (rows * columns), number / columns % rows * 2, number % columns * 2};
 }
 
-// The scratch memory of a thread of WinogradConvolve: [point][tile][in_channels] in bf16, then the sums
-// [point][tile][32 channels].
+// The scratch memory of a thread of WinogradConvolve: [point][tile][in_channels] in bf16, then the
+// sums [point][tile][32 channels].
 int64_t PointNumbers(const Convolution& c) { return kTiles * TileDistance(c.in_channels) + kGroup; }
 int64_t ConvolveThreadBytes(const Convolution& c) {
   return RoundUp(kPoints * (PointNumbers(c) * 2 + kSumDistance * 4), 64);
@@ -139,8 +140,8 @@ void ConvolveBlock(const WinogradPlan& plan, const Bfloat16* x, const Bfloat16* 
   }
 }
 
-// The filter's gradient takes groups of tiles. The threads transform the tiles of a group together, to
-// pairs of tiles, and then each multiplies at some of the points. The scratch memory has:
+// The filter's gradient takes groups of tiles. The threads transform the tiles of a group together,
+// to pairs of tiles, and then each multiplies at some of the points. The scratch memory has:
 //   the points of x, [point][in_channels / 16][tiles / 2][16][2], then those of dy
 //   the sums [point][in_channels / 32][out_channels / 32][32][32]
 constexpr int64_t kMostTilesOfGroup = 512;
@@ -235,19 +236,6 @@ bool SupportsWinograd(const Convolution& conv) {
   return conv.filter_rows == 3 && conv.filter_columns == 3 && conv.row_stride == 1 &&
          conv.column_stride == 1 && conv.in_channels % kGroup == 0 &&
          conv.out_channels % kGroup == 0;
-}
-
-Convolution Transposed(const Convolution& conv) {
-  Convolution transposed = conv;
-  transposed.in_rows = conv.out_rows;
-  transposed.in_columns = conv.out_columns;
-  transposed.in_channels = conv.out_channels;
-  transposed.out_rows = conv.in_rows;
-  transposed.out_columns = conv.in_columns;
-  transposed.out_channels = conv.in_channels;
-  transposed.pad_top = conv.filter_rows - 1 - conv.pad_top;
-  transposed.pad_left = conv.filter_columns - 1 - conv.pad_left;
-  return transposed;
 }
 
 WinogradPlan MakeWinogradPlan(const Convolution& conv, int threads) { return {conv, threads}; }

@@ -1,13 +1,14 @@
 // Convolutions of bf16 images by filters of 3x3 with stride 1, and their gradients, by Winograd's
-// algorithm F(2x2, 3x3) with products of bf16 by AVX-512 (dot_products.h). A result does not depend on
-// the number of threads.
+// algorithm F(2x2, 3x3) with products of bf16 by AVX-512 (dot_products.h). A result does not depend
+// on the number of threads.
 //
-// A tile of 2x2 outputs reads 4x4 inputs. For each of 16 points it becomes one number of each channel,
-// and the products over the input channels are matrix products. These are 2.25 times fewer
+// A tile of 2x2 outputs reads 4x4 inputs. For each of 16 points it becomes one number of each
+// channel, and the products over the input channels are matrix products. These are 2.25 times fewer
 // multiplications than in the direct algorithm. The numbers at the points are rounded to bf16: the
-// deviation of the error is 4e-3 of the result's root mean square, where results in bf16 alone have 2e-3.
-// The largest error of a million results is 2.5e-2. Sums are f32, and results are rounded once. Denormal
-// numbers count as 0. An input that is infinite, NaN or above 2^126 makes all outputs of its tiles NaN.
+// deviation of the error is 4e-3 of the result's root mean square, where results in bf16 alone have
+// 2e-3. The largest error of a million results is 2.5e-2. Sums are f32, and results are rounded
+// once. Denormal numbers count as 0. An input that is infinite, NaN or above 2^126 makes all
+// outputs of its tiles NaN.
 //   Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.
 #ifndef ESTIMATOR_KERNELS_BFLOAT16_WINOGRAD_H_
 #define ESTIMATOR_KERNELS_BFLOAT16_WINOGRAD_H_
@@ -20,12 +21,9 @@
 
 namespace estimator::bfloat16 {
 
-// Whether the functions below support a convolution: a filter of 3x3, stride 1, and numbers of channels
-// that are multiples of 32.
+// Whether the functions below support a convolution: a filter of 3x3, stride 1, and numbers of
+// channels that are multiples of 32.
 bool SupportsWinograd(const Convolution& conv);
-
-// The convolution of the gradient of y with the reversed filter, which gives the gradient of x.
-Convolution Transposed(const Convolution& conv);
 
 // How the work is divided between threads.
 struct WinogradPlan {
@@ -42,8 +40,8 @@ struct WinogradPlan {
 //   threads: at least 1.
 WinogradPlan MakeWinogradPlan(const Convolution& conv, int threads);
 
-// Transforms a filter [3, 3, in_channels, out_channels] for WinogradConvolve. `transposed`: the filter is
-// [3, 3, out_channels, in_channels], and is reversed.
+// Transforms a filter [3, 3, in_channels, out_channels] for WinogradConvolve. `transposed`: the
+// filter is [3, 3, out_channels, in_channels], and is reversed.
 //   result: plan.filter_bytes(), aligned to 64 bytes.
 // REQUIRES: IsAvailable() (tiles.h).
 void TransformFilter(const WinogradPlan& plan, const Bfloat16* filter, bool transposed,

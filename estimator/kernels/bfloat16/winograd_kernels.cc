@@ -8,48 +8,31 @@
 #include "estimator/kernels/bfloat16/spec.h"
 #include "estimator/kernels/bfloat16/winograd.h"
 #include "estimator/kernels/fused/bfloat16.h"
-#include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/prepared_input.h"
 
 namespace estimator::bfloat16 {
 namespace {
 
-// The convolution of a spec, if Winograd's algorithm may compute it.
-std::optional<Convolution> WinogradOf(const KernelSpec& spec, const TensorSpec& x,
-                                      const TensorSpec& filter, const TensorSpec& y) {
-  if (!WinogradAllowed(spec)) return std::nullopt;
-  std::optional<Convolution> conv = ConvolutionOf(spec, x.shape, filter.shape, y.shape);
+// The sizes of a spec of an op without anything fused, if Winograd's algorithm may compute it.
+// All is bf16; the gradient of a filter may be f32.
+std::optional<Convolution> WinogradOf(const ConvSpec& spec) {
+  if (spec.algorithm == ConvAlgorithm::kDirect || spec.pooled || spec.fused.bias ||
+      spec.dbias_index >= 0) {
+    return std::nullopt;
+  }
+  if (!IsBfloat16(spec.x) || !IsBfloat16(spec.y)) return std::nullopt;
+  const bool of_filter = spec.pass == ConvSpec::Pass::kFilterGradient;
+  if (of_filter ? !IsResult(spec.filter) : !IsBfloat16(spec.filter)) return std::nullopt;
+  std::optional<Convolution> conv = ConvolutionOf(spec);
   if (conv.has_value() && !SupportsWinograd(*conv)) conv.reset();
   return conv;
 }
 
-std::optional<Convolution> ForwardOf(const KernelSpec& spec) {
-  if (spec.op != "Conv2D" || spec.inputs.size() != 2) return std::nullopt;
-  const TensorSpec &x = spec.inputs[0], &filter = spec.inputs[1], &y = spec.outputs[0];
-  if (!IsBfloat16(x) || !IsBfloat16(filter) || !IsBfloat16(y)) return std::nullopt;
-  return WinogradOf(spec, x, filter, y);
-}
-
-std::optional<Convolution> InputGradientOf(const KernelSpec& spec) {
-  if (spec.op != "Conv2DBackpropInput" || spec.inputs.size() != 3) return std::nullopt;
-  const TensorSpec &x = spec.outputs[0], &filter = spec.inputs[1], &dy = spec.inputs[2];
-  if (!IsBfloat16(x) || !IsBfloat16(filter) || !IsBfloat16(dy)) return std::nullopt;
-  return WinogradOf(spec, x, filter, dy);
-}
-
-std::optional<Convolution> FilterGradientOf(const KernelSpec& spec) {
-  if (spec.op != "Conv2DBackpropFilter" || spec.inputs.size() != 3) return std::nullopt;
-  const TensorSpec &x = spec.inputs[0], &filter = spec.outputs[0], &dy = spec.inputs[2];
-  if (!IsBfloat16(x) || !IsBfloat16(dy) || !IsResult(filter)) return std::nullopt;
-  return WinogradOf(spec, x, filter, dy);
-}
-
-//   filter, image: inputs.  transposed: the filter is that of the transposed convolution.
-std::unique_ptr<Kernel> MakeConvolve(const Convolution& conv, int filter, int image,
-                                     bool transposed) {
+//   image: an input.  transposed: the filter is that of the transposed convolution.
+KernelPlan MakeConvolve(const Convolution& conv, int image, bool transposed) {
   const WinogradPlan plan = MakeWinogradPlan(conv, omp_get_max_threads());
   return MakePreparingKernel({
-      .input = filter,
+      .input = 1,  // the filter
       .prepared_bytes = plan.filter_bytes(),
       .prepare =
           [plan, transposed](const void* given, void* prepared) {
@@ -68,36 +51,25 @@ std::unique_ptr<Kernel> MakeConvolve(const Convolution& conv, int filter, int im
 
 }  // namespace
 
-bool AcceptsWinogradConvolution(const KernelSpec& spec) { return ForwardOf(spec).has_value(); }
-
-std::unique_ptr<Kernel> MakeWinogradConvolution(const KernelSpec& spec) {
-  const auto conv = ForwardOf(spec);
-  return conv.has_value() ? MakeConvolve(*conv, 1, 0, false) : nullptr;
+KernelPlan MakeWinogradConvolution(const ConvSpec& spec) {
+  const auto conv = WinogradOf(spec);
+  return conv.has_value() ? MakeConvolve(*conv, spec.x_index, false) : nullptr;
 }
 
-bool AcceptsWinogradInputGradient(const KernelSpec& spec) {
-  return InputGradientOf(spec).has_value();
+KernelPlan MakeWinogradInputGradient(const ConvSpec& spec) {
+  const auto conv = WinogradOf(spec);
+  return conv.has_value() ? MakeConvolve(conv->Transposed(), spec.y_index, true) : nullptr;
 }
 
-std::unique_ptr<Kernel> MakeWinogradInputGradient(const KernelSpec& spec) {
-  const auto conv = InputGradientOf(spec);
-  return conv.has_value() ? MakeConvolve(Transposed(*conv), 1, 2, true) : nullptr;
-}
-
-bool AcceptsWinogradFilterGradient(const KernelSpec& spec) {
-  return FilterGradientOf(spec).has_value();
-}
-
-std::unique_ptr<Kernel> MakeWinogradFilterGradient(const KernelSpec& spec) {
-  const auto conv = FilterGradientOf(spec);
+KernelPlan MakeWinogradFilterGradient(const ConvSpec& spec) {
+  const auto conv = WinogradOf(spec);
   if (!conv.has_value()) return nullptr;
-  const TensorSpec& filter = spec.outputs[0];
   const WinogradPlan plan = MakeWinogradPlan(*conv, omp_get_max_threads());
-  const bool narrow = IsBfloat16(filter);
-  const size_t count = static_cast<size_t>(filter.shape.num_elements());
+  const bool narrow = IsBfloat16(spec.filter);
+  const size_t count = static_cast<size_t>(spec.filter.shape.num_elements());
   // A gradient in f32 that is rounded comes after the plan's scratch memory.
   const size_t wide_offset = plan.filter_gradient_bytes();
-  return fused::MakeFusedKernel(
+  return MakeKernel(
       [=](const KernelArgs& args) {
         float* const wide =
             narrow ? reinterpret_cast<float*>(static_cast<char*>(args.scratch) + wide_offset)
@@ -107,7 +79,7 @@ std::unique_ptr<Kernel> MakeWinogradFilterGradient(const KernelSpec& spec) {
         if (narrow) fused::NarrowToBfloat16(wide, args.out<Bfloat16>(0), count);
         return absl::OkStatus();
       },
-      {.scratch_bytes = wide_offset + (narrow ? count * sizeof(float) : 0)});
+      wide_offset + (narrow ? count * sizeof(float) : 0));
 }
 
 }  // namespace estimator::bfloat16

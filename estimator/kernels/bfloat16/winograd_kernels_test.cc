@@ -19,8 +19,8 @@
 namespace estimator::bfloat16 {
 namespace {
 
-// The numbers at the points are rounded to bf16 (relative error 2^-9), and 9 of them make an output. The
-// largest error of some thousand outputs is 2 % of their root mean square.
+// The numbers at the points are rounded to bf16 (relative error 2^-9), and 9 of them make an
+// output. The largest error of some thousand outputs is 2 % of their root mean square.
 constexpr double kLargestError = 3e-2;
 
 struct Case {
@@ -82,11 +82,12 @@ TEST_F(Bfloat16Winograd, ErrorsAreSmall) {
   for (const Case& c : Cases()) {
     SCOPED_TRACE(c.image.ToString() + " " + c.filter.ToString() + " " + c.padding);
     // The error includes the rounding of results.
-    EXPECT_LE(LargestError(MakeWinogradConvolution, c.forward(), {c.x(), c.w()}), kLargestError);
-    EXPECT_LE(LargestError(MakeWinogradInputGradient, c.input_gradient(),
+    EXPECT_LE(LargestError(FromConvSpec<MakeWinogradConvolution>, c.forward(), {c.x(), c.w()}),
+              kLargestError);
+    EXPECT_LE(LargestError(FromConvSpec<MakeWinogradInputGradient>, c.input_gradient(),
                            {SizesOf(c.image), c.w(), c.dy()}),
               kLargestError);
-    EXPECT_LE(LargestError(MakeWinogradFilterGradient, c.filter_gradient(),
+    EXPECT_LE(LargestError(FromConvSpec<MakeWinogradFilterGradient>, c.filter_gradient(),
                            {c.x(), SizesOf(c.filter), c.dy()}),
               kLargestError);
   }
@@ -106,16 +107,19 @@ TEST_F(Bfloat16Winograd, SmallIntegersHaveExactResults) {
                                const std::vector<Array>& operands) {
     EXPECT_EQ(LargestError(factory, spec, operands), 0) << spec.op;
   };
-  expect_exact(MakeWinogradConvolution, c.forward(), {x, w});
-  expect_exact(MakeWinogradInputGradient, c.input_gradient(), {SizesOf(c.image), w, dy});
-  expect_exact(MakeWinogradFilterGradient, c.filter_gradient(), {x, SizesOf(c.filter), dy});
+  expect_exact(FromConvSpec<MakeWinogradConvolution>, c.forward(), {x, w});
+  expect_exact(FromConvSpec<MakeWinogradInputGradient>, c.input_gradient(),
+               {SizesOf(c.image), w, dy});
+  expect_exact(FromConvSpec<MakeWinogradFilterGradient>, c.filter_gradient(),
+               {x, SizesOf(c.filter), dy});
 }
 
 TEST_F(Bfloat16Winograd, AGradientInBfloat16IsTheRoundedOneInF32) {
   const Case c{{4, 8, 8, 64}, {3, 3, 64, 96}};
   const std::vector<Array> operands = {c.x(), SizesOf(c.filter), c.dy()};
-  const Array wide = RunWithDirtyScratch(MakeWinogradFilterGradient, c.filter_gradient(), operands);
-  const Array narrow = RunWithDirtyScratch(MakeWinogradFilterGradient,
+  const Array wide =
+      RunWithDirtyScratch(FromConvSpec<MakeWinogradFilterGradient>, c.filter_gradient(), operands);
+  const Array narrow = RunWithDirtyScratch(FromConvSpec<MakeWinogradFilterGradient>,
                                            c.filter_gradient(DType::kBfloat16), operands);
   EXPECT_TRUE(SameBits(wide.Cast(DType::kBfloat16), narrow));
 }
@@ -129,9 +133,11 @@ TEST_F(Bfloat16Winograd, ProgramsTakeItWithoutAmx) {
     EST_ASSERT_OK(taken);
     EXPECT_TRUE(SameBits((*taken)[0], RunWithDirtyScratch(factory, spec, operands))) << spec.op;
   };
-  expect_taken(MakeWinogradConvolution, c.forward(), {c.x(), c.w()});
-  expect_taken(MakeWinogradInputGradient, c.input_gradient(), {SizesOf(c.image), c.w(), c.dy()});
-  expect_taken(MakeWinogradFilterGradient, c.filter_gradient(), {c.x(), SizesOf(c.filter), c.dy()});
+  expect_taken(FromConvSpec<MakeWinogradConvolution>, c.forward(), {c.x(), c.w()});
+  expect_taken(FromConvSpec<MakeWinogradInputGradient>, c.input_gradient(),
+               {SizesOf(c.image), c.w(), c.dy()});
+  expect_taken(FromConvSpec<MakeWinogradFilterGradient>, c.filter_gradient(),
+               {c.x(), SizesOf(c.filter), c.dy()});
 }
 
 TEST_F(Bfloat16Winograd, HasTheSameBitsForEveryNumberOfThreads) {
@@ -174,7 +180,7 @@ TEST_F(Bfloat16Winograd, OtherSpecsAreRefused) {
     KernelSpec spec = c.forward();
     spec.conv_algorithm = algorithm;
     spec.outputs[0].dtype = dtype;
-    return MakeWinogradConvolution(CompleteSpec(spec, {c.x(), c.w()})) != nullptr;
+    return FromConvSpec<MakeWinogradConvolution>(CompleteSpec(spec, {c.x(), c.w()})) != nullptr;
   };
   const Case c = Cases()[0];
   EXPECT_TRUE(accepted(c, ConvAlgorithm::kAuto));

@@ -1,5 +1,6 @@
-// The transforms of Winograd's algorithm F(2x2, 3x3) for 16 channels of a tile, with intrinsics. Internal
-// to winograd.h. In one dimension, with inputs d, filter g, outputs y, and their gradients:
+// The transforms of Winograd's algorithm F(2x2, 3x3) for 16 channels of a tile, with intrinsics.
+// Internal to winograd.h. In one dimension, with inputs d, filter g, outputs y, and their
+// gradients:
 //   points of d:  d0 - d2, d1 + d2, d2 - d1, d1 - d3
 //   points of g:  g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2
 //   y:            m0 + m1 + m2, m1 - m2 - m3, of the products m at the points

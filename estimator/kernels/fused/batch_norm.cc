@@ -124,24 +124,24 @@ void RunForward(const Norm& norm, const ChannelSums<2>& sums, float* a, const Ke
 }
 
 template <typename T>
-std::unique_ptr<Kernel> MakeTypedBatchNorm(const KernelSpec& spec) {
+KernelPlan MakeTypedBatchNorm(const KernelSpec& spec) {
   const Norm norm = NormOf(spec, spec.inputs[0]);
   if (!norm.ok() || spec.inputs.size() != (norm.side ? 6u : 5u)) return nullptr;
   if (norm.side && !(spec.inputs[5] == spec.outputs[0])) return nullptr;
   const ChannelSums<2> sums(norm.planes);
   const size_t sums_bytes = (sums.bytes() + 63) / 64 * 64;
   const int64_t channels = norm.planes.channels();
-  return MakeFusedKernel(
+  return MakeKernel(
       [norm, sums, sums_bytes](const KernelArgs& args) {
         float* const a = reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
         RunForward<T>(norm, sums, a, args);
         return absl::OkStatus();
       },
-      {.scratch_bytes = sums_bytes + static_cast<size_t>(channels) * sizeof(float),
-       .alias_input = norm.side ? 5 : 0});
+      sums_bytes + static_cast<size_t>(channels) * sizeof(float),
+      /*alias_input=*/norm.side ? 5 : 0);
 }
 
-std::unique_ptr<Kernel> MakeBatchNorm(const KernelSpec& spec) {
+KernelPlan MakeBatchNorm(const KernelSpec& spec) {
   if (!HasFloat32Parameters(spec, {0, 5})) return nullptr;
   return spec.inputs[0].dtype == DType::kBfloat16 ? MakeTypedBatchNorm<Bfloat16>(spec)
                                                   : MakeTypedBatchNorm<float>(spec);

@@ -95,7 +95,7 @@ Gate GateOf(const Norm& norm) {
 }
 
 template <typename T>
-std::unique_ptr<Kernel> MakeTypedBatchNormGrad(const KernelSpec& spec) {
+KernelPlan MakeTypedBatchNormGrad(const KernelSpec& spec) {
   const Norm norm = NormOf(spec, spec.inputs[1]);
   const bool activated = norm.activation != NormActivation::kIdentity;
   if (!norm.ok() || spec.inputs.size() < (activated ? 8u : 6u)) return nullptr;
@@ -104,17 +104,17 @@ std::unique_ptr<Kernel> MakeTypedBatchNormGrad(const KernelSpec& spec) {
   const size_t sums_bytes = (sums.bytes() + 63) / 64 * 64;
   const size_t slopes = static_cast<size_t>(3 * norm.planes.channels());
   const Gate gate = GateOf(norm);
-  return MakeFusedKernel(
+  return MakeKernel(
       [norm, gate, sums, sums_bytes](const KernelArgs& args) {
         float* const slopes =
             reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
         RunBackward<T>(norm, gate, sums, slopes, args);
         return absl::OkStatus();
       },
-      {.scratch_bytes = sums_bytes + slopes * sizeof(float), .alias_input = 0});
+      sums_bytes + slopes * sizeof(float), /*alias_input=*/0);
 }
 
-std::unique_ptr<Kernel> MakeBatchNormGrad(const KernelSpec& spec) {
+KernelPlan MakeBatchNormGrad(const KernelSpec& spec) {
   if (!HasFloat32Parameters(spec, {0, 1, 7})) return nullptr;
   return spec.inputs[1].dtype == DType::kBfloat16 ? MakeTypedBatchNormGrad<Bfloat16>(spec)
                                                   : MakeTypedBatchNormGrad<float>(spec);

@@ -1,15 +1,10 @@
 #include "estimator/kernels/fused/bfloat16.h"
 
-// Highway's foreach_target.h compiles this file once for every instruction set.
+// Highway compiles this file once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/fused/bfloat16.cc"
-#define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
-// The order matters: each header includes this file, or needs what the header before it defined.
-// clang-format off
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "estimator/kernels/every_target-inl.h"
 #include "estimator/kernels/fused/bfloat16_vectors-inl.h"
-// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace estimator::fused {

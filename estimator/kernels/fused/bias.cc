@@ -43,11 +43,11 @@ void AddRows(const T* x, int64_t begin, int64_t end, int64_t width, float* sums)
 }
 
 template <typename T>
-std::unique_ptr<Kernel> MakeTypedBiasAdd(const KernelSpec& spec) {
+KernelPlan MakeTypedBiasAdd(const KernelSpec& spec) {
   const ChannelPlanes planes = PlanesOf(spec);
   if (planes.width == 0) return nullptr;
   const Chunks chunks = MakeChunks(planes.planes() * planes.rows, planes.width);
-  return MakeFusedKernel(
+  return MakeKernel(
       [planes, chunks](const KernelArgs& args) {
         WithWidth(planes.width, [&](auto width) {
           ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
@@ -60,16 +60,16 @@ std::unique_ptr<Kernel> MakeTypedBiasAdd(const KernelSpec& spec) {
         });
         return absl::OkStatus();
       },
-      {.alias_input = 0});
+      /*scratch_bytes=*/0, /*alias_input=*/0);
 }
 
-// The gradient of a bf16 bias may be f32 (passes/fuse.h, FuseCast).
+// The gradient of a bf16 bias may be f32 (passes/fusion/fuse.h, FuseCast).
 template <typename T, typename Result>
-std::unique_ptr<Kernel> MakeTypedBiasAddGrad(const KernelSpec& spec) {
+KernelPlan MakeTypedBiasAddGrad(const KernelSpec& spec) {
   const ChannelPlanes planes = PlanesOf(spec);
   if (planes.width == 0) return nullptr;
   const ChannelSums<1> sums(planes);
-  return MakeFusedKernel(
+  return MakeKernel(
       [sums, planes](const KernelArgs& args) {
         WithWidth(planes.width, [&](auto width) {
           sums.Run(args.scratch, [&](int64_t begin, int64_t end, int64_t, float* run) {
@@ -81,17 +81,17 @@ std::unique_ptr<Kernel> MakeTypedBiasAddGrad(const KernelSpec& spec) {
           args.out<Result>(0)[c] = static_cast<Result>(static_cast<float>(total[c]));
         return absl::OkStatus();
       },
-      {.scratch_bytes = sums.bytes()});
+      sums.bytes());
 }
 
-std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
+KernelPlan MakeBiasAdd(const KernelSpec& spec) {
   const DType dtype = spec.inputs[0].dtype;
   if (spec.inputs[1].dtype != dtype || spec.outputs[0].dtype != dtype) return nullptr;
   return dtype == DType::kBfloat16 ? MakeTypedBiasAdd<Bfloat16>(spec)
                                    : MakeTypedBiasAdd<float>(spec);
 }
 
-std::unique_ptr<Kernel> MakeBiasAddGrad(const KernelSpec& spec) {
+KernelPlan MakeBiasAddGrad(const KernelSpec& spec) {
   const DType result = spec.outputs[0].dtype;
   if (spec.inputs[0].dtype == DType::kFloat32)
     return result == DType::kFloat32 ? MakeTypedBiasAddGrad<float, float>(spec) : nullptr;

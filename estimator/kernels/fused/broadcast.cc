@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "estimator/kernels/fused/parallel.h"
-#include "estimator/kernels/fused/strided_rows.h"
 #include "estimator/kernels/fused/tile_ops.h"
+#include "estimator/kernels/strided_rows.h"
 
 namespace estimator::fused {
 namespace {
@@ -36,41 +36,21 @@ bool HasElementsOfF32(const TensorSpec& spec) {
   return spec.dtype == DType::kFloat32 && spec.shape.num_elements() > 0;
 }
 
-std::unique_ptr<Kernel> MakeBroadcastTo(const KernelSpec& spec) {
-  const TensorSpec &x = spec.inputs[0], &y = spec.outputs[0];
-  if (!HasElementsOfF32(x) || !HasElementsOfF32(y)) return nullptr;
-  const StridedRows<1> rows(y.shape, {StridesAlong(x.shape, y.shape)});
-  if (!rows.ok()) return nullptr;
-  return MakeFusedKernel([rows](const KernelArgs& args) {
-    rows.ForEach([&](int64_t i, const auto& at, int64_t count) {
-      const float* const from = args.in<float>(0) + at[0];
-      float* const to = args.out<float>(0) + i;
-      if (rows.strides()[0] == 0) {
-        std::fill_n(to, count, *from);
-      } else {
-        std::copy_n(from, count, to);
-      }
-    });
-    return absl::OkStatus();
-  });
-}
-
-EST_REGISTER_KERNEL("BroadcastTo", KernelTier::kFused, MakeBroadcastTo);
-
 }  // namespace
 
-std::unique_ptr<Kernel> MakeBroadcastKernel(const KernelSpec& spec) {
+KernelPlan MakeBroadcastKernel(const KernelSpec& spec) {
   const std::optional<TileOpInfo> info = FindTileOp(spec.op);
-  if (!info.has_value() || info->num_operands != 2 || info->result_is_mask ||
+  if (!info.has_value() || info->num_operands != 2 || info->result_is_mask || info->has_alpha ||
       spec.inputs.size() != 2 || spec.outputs.size() != 1) {
     return nullptr;
   }
   const TensorSpec &x = spec.inputs[0], &y = spec.inputs[1], &out = spec.outputs[0];
   if (!HasElementsOfF32(x) || !HasElementsOfF32(y) || !HasElementsOfF32(out)) return nullptr;
   const int alias = x.shape == out.shape ? 0 : y.shape == out.shape ? 1 : -1;
-  const Rows rows(out.shape, {StridesAlong(x.shape, out.shape), StridesAlong(y.shape, out.shape)});
+  const Rows rows(out.shape,
+                  {BroadcastStrides(x.shape, out.shape), BroadcastStrides(y.shape, out.shape)});
   if (!rows.ok()) return nullptr;
-  return MakeFusedKernel(
+  return MakeKernel(
       [rows, op = info->op](const KernelArgs& args) {
         rows.ForEach([&](int64_t i, const auto& at, int64_t count) {
           RunRow(op, rows.strides(), count, args.in<float>(0) + at[0], args.in<float>(1) + at[1],
@@ -78,7 +58,7 @@ std::unique_ptr<Kernel> MakeBroadcastKernel(const KernelSpec& spec) {
         });
         return absl::OkStatus();
       },
-      {.alias_input = alias});
+      /*scratch_bytes=*/0, /*alias_input=*/alias);
 }
 
 }  // namespace estimator::fused

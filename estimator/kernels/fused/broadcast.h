@@ -11,7 +11,7 @@
 namespace estimator::fused {
 
 // Returns null if the op is not a binary op on numbers in tile_ops.h, or a dtype is not f32.
-std::unique_ptr<Kernel> MakeBroadcastKernel(const KernelSpec& spec);
+KernelPlan MakeBroadcastKernel(const KernelSpec& spec);
 
 }  // namespace estimator::fused
 

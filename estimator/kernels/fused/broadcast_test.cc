@@ -1,6 +1,5 @@
 #include "estimator/kernels/fused/broadcast.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,18 +42,6 @@ TEST(Broadcast, MatchesTheReferenceForEveryShape) {
       EXPECT_MATCHES_REFERENCE({.op = op, .outputs = {{DType::kFloat32, s.out}}}, inputs,
                                KernelTier::kFused, kArithmetic)
           << s.x.ToString() << s.y.ToString();
-    }
-  }
-}
-
-TEST(Broadcast, BroadcastToMatchesTheReferenceForEveryShape) {
-  for (const Shapes& s : AllShapes()) {
-    for (const Shape& from : {s.x, s.y}) {
-      Array shape(DType::kInt64, Shape{s.out.rank()});
-      std::copy(s.out.dims().begin(), s.out.dims().end(), shape.data<int64_t>());
-      EXPECT_MATCHES_REFERENCE({.op = "BroadcastTo", .outputs = {{DType::kFloat32, s.out}}},
-                               {RandomArray(from, 1), shape}, KernelTier::kFused, {})
-          << from.ToString();
     }
   }
 }

@@ -23,9 +23,9 @@ void CastRun(const From* from, To* to, int64_t n) {
 }
 
 template <typename From, typename To>
-std::unique_ptr<Kernel> MakeCast(const KernelSpec& spec) {
+KernelPlan MakeCast(const KernelSpec& spec) {
   const Chunks chunks = MakeChunks(spec.outputs[0].shape.num_elements());
-  return MakeFusedKernel([chunks](const KernelArgs& args) {
+  return MakeKernel([chunks](const KernelArgs& args) {
     ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       CastRun(args.in<From>(0) + begin, args.out<To>(0) + begin, end - begin);
     });
@@ -34,7 +34,7 @@ std::unique_ptr<Kernel> MakeCast(const KernelSpec& spec) {
 }
 
 template <typename To>
-std::unique_ptr<Kernel> MakeCastTo(const KernelSpec& spec) {
+KernelPlan MakeCastTo(const KernelSpec& spec) {
   switch (spec.inputs[0].dtype) {
     case DType::kUint8:
       return MakeCast<uint8_t, To>(spec);
@@ -47,7 +47,7 @@ std::unique_ptr<Kernel> MakeCastTo(const KernelSpec& spec) {
   }
 }
 
-std::unique_ptr<Kernel> ChooseCast(const KernelSpec& spec) {
+KernelPlan ChooseCast(const KernelSpec& spec) {
   if (spec.attrs.has("Truncate") && spec.attrs.b("Truncate")) return nullptr;
   const DType from = spec.inputs[0].dtype, to = spec.outputs[0].dtype;
   if (from == DType::kFloat32 && to == DType::kBfloat16) return MakeCast<float, Bfloat16>(spec);

@@ -38,9 +38,7 @@ void NarrowMask(const float* from, uint8_t* to, int64_t n) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> ElementwiseKernel::Create(const KernelSpec& spec) {
-  return CreateObserved(spec, -1);
-}
+KernelPlan ElementwiseKernel::Create(const KernelSpec& spec) { return CreateObserved(spec, -1); }
 
 std::unique_ptr<ElementwiseKernel> ElementwiseKernel::CreateObserved(const KernelSpec& spec,
                                                                      int64_t value) {
@@ -55,7 +53,7 @@ std::unique_ptr<ElementwiseKernel> ElementwiseKernel::CreateObserved(const Kerne
   return kernel;
 }
 
-std::unique_ptr<Kernel> ElementwiseKernel::CreateSingle(const KernelSpec& spec) {
+KernelPlan ElementwiseKernel::CreateSingle(const KernelSpec& spec) {
   std::vector<int64_t> args(3, -1);
   const int64_t num_inputs = static_cast<int64_t>(spec.inputs.size());
   if (num_inputs > 3 || spec.outputs.size() != 1) return nullptr;

@@ -36,9 +36,9 @@ class ElementwiseKernel final : public Kernel {
  public:
   // From a _FusedElementwise spec. Returns null if an op is not in the list, a dtype is not
   // supported, or an input has neither the outputs' shape nor one element.
-  static std::unique_ptr<Kernel> Create(const KernelSpec& spec);
+  static KernelPlan Create(const KernelSpec& spec);
   // From a single op of the list, as a chain of one op.
-  static std::unique_ptr<Kernel> CreateSingle(const KernelSpec& spec);
+  static KernelPlan CreateSingle(const KernelSpec& spec);
   // As Create, but RunRange shows the tiles of `value`, a number of full size, to its observer.
   static std::unique_ptr<ElementwiseKernel> CreateObserved(const KernelSpec& spec, int64_t value);
 

@@ -21,7 +21,7 @@ namespace {
 
 class ElementwiseSumKernel final : public Kernel {
  public:
-  static std::unique_ptr<Kernel> Create(const KernelSpec& spec) {
+  static KernelPlan Create(const KernelSpec& spec) {
     if (spec.outputs.size() < 2) return nullptr;
     if (spec.attrs.i("sum") < 0) return nullptr;  // CreateObserved takes it as no sum
     KernelSpec chain_spec = spec;

@@ -1,7 +1,10 @@
+#include <map>
+#include <string>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
+#include "estimator/op_def/update_def.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -20,42 +23,32 @@ std::vector<TensorSpec> States(size_t n) {
   return std::vector<TensorSpec>(n, {DType::kFloat32, {kSize}});
 }
 
-TEST(FusedOptimizers, GradientDescentMatchesTheReference) {
-  EXPECT_MATCHES_REFERENCE({.op = "ApplyGradientDescent", .outputs = States(1)},
-                           {State(1), Number(0.05f), Gradient()}, KernelTier::kFused, kContraction);
+// A usual value of each hyperparameter.
+float ValueOf(absl::string_view number) {
+  static const std::map<absl::string_view, float> kValues = {
+      {"alpha", 0.05f},      {"lr", 0.05f},   {"momentum", 0.9f}, {"beta1_power", 0.729f},
+      {"beta2_power", 0.9f}, {"beta1", 0.9f}, {"beta2", 0.999f},  {"rho", 0.9f},
+      {"epsilon", 1e-7f},    {"l1", 0.02f},   {"l2", 0.03f},      {"l2_shrinkage", 0.04f},
+      {"lr_power", -0.5f}};
+  return kValues.at(number);
 }
 
-TEST(FusedOptimizers, MomentumMatchesTheReferencePlainAndNesterov) {
-  for (const bool nesterov : {false, true}) {
-    EXPECT_MATCHES_REFERENCE(
-        {.op = "ApplyMomentum", .attrs = {{"use_nesterov", nesterov}}, .outputs = States(2)},
-        {State(1), State(2), Number(0.05f), Gradient(), Number(0.9f)}, KernelTier::kFused,
-        kContraction);
-  }
-}
-
-TEST(FusedOptimizers, AdamMatchesTheReferencePlainAndNesterov) {
-  for (const bool nesterov : {false, true}) {
-    EXPECT_MATCHES_REFERENCE(
-        {.op = "ApplyAdam", .attrs = {{"use_nesterov", nesterov}}, .outputs = States(3)},
-        {State(1), State(2), State(3), Number(0.729f), Number(0.997f), Number(0.001f), Number(0.9f),
-         Number(0.999f), Number(1e-8f), Gradient()},
-        KernelTier::kFused, kContraction);
-  }
-}
-
-TEST(FusedOptimizers, RmsPropMatchesTheReference) {
-  EXPECT_MATCHES_REFERENCE({.op = "ApplyRMSProp", .outputs = States(3)},
-                           {State(1), State(2), State(3), Number(0.01f), Number(0.9f), Number(0.8f),
-                            Number(1e-10f), Gradient()},
-                           KernelTier::kFused, kContraction);
-}
-
-TEST(FusedOptimizers, AdagradMatchesTheReferenceWithAndWithoutSlotUpdate) {
-  for (const bool update : {false, true}) {
-    EXPECT_MATCHES_REFERENCE(
-        {.op = "ApplyAdagrad", .attrs = {{"update_slots", update}}, .outputs = States(2)},
-        {State(1), State(2), Number(0.01f), Gradient()}, KernelTier::kFused, kContraction);
+TEST(FusedOptimizers, MatchTheReferenceWithAndWithoutTheirFlag) {
+  for (const UpdateDef& def : UpdateOps()) {
+    const std::string op(def.op);
+    SCOPED_TRACE(op);
+    if (!HasKernel(op, KernelTier::kFused)) continue;
+    std::vector<Array> inputs;
+    for (int i = 0; i < def.num_operands(); ++i) {
+      inputs.push_back(i < def.num_states    ? State(static_cast<uint64_t>(i + 1))
+                       : i == def.gradient() ? Gradient()
+                                             : Number(ValueOf(def.operand(i))));
+    }
+    for (const bool flag : {false, true}) {
+      KernelSpec spec = {.op = op, .outputs = States(static_cast<size_t>(def.num_states))};
+      if (!def.flag.empty()) spec.attrs.Set(def.flag, flag);
+      EXPECT_MATCHES_REFERENCE(spec, inputs, KernelTier::kFused, kContraction);
+    }
   }
 }
 

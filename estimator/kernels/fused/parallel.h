@@ -7,11 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <utility>
-
-#include "estimator/kernels/kernel.h"
 
 namespace estimator::fused {
 
@@ -48,29 +43,6 @@ void ParallelFor(const Chunks& chunks, Fn&& fn) {
 #pragma omp parallel for schedule(static, 1)
   for (int chunk = 0; chunk < chunks.count; ++chunk)
     fn(chunk, chunks.begin(chunk), chunks.end(chunk));
-}
-
-// A kernel of this tier made from a function. It has its own type, so that tests can tell the tier.
-class FusedKernel : public Kernel {
- public:
-  using Function = std::function<absl::Status(const KernelArgs&)>;
-  struct Options {
-    size_t scratch_bytes = 0;
-    int alias_input = -1;  // the input that output 0 may overwrite
-  };
-  FusedKernel(Function run, Options options) : run_(std::move(run)), options_(options) {}
-  absl::Status Run(const KernelArgs& args) override { return run_(args); }
-  size_t scratch_bytes() const override { return options_.scratch_bytes; }
-  int AliasInput(int output) const override { return output == 0 ? options_.alias_input : -1; }
-
- private:
-  const Function run_;
-  const Options options_;
-};
-
-inline std::unique_ptr<Kernel> MakeFusedKernel(FusedKernel::Function run,
-                                               FusedKernel::Options options = {}) {
-  return std::make_unique<FusedKernel>(std::move(run), options);
 }
 
 }  // namespace estimator::fused

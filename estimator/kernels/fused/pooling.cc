@@ -102,7 +102,7 @@ int64_t TapOffset(const Pool& pool, int64_t p, int64_t q, int64_t r, int64_t s) 
 }
 
 template <typename T>
-std::unique_ptr<Kernel> MakeTypedMaxPool(const KernelSpec& given) {
+KernelPlan MakeTypedMaxPool(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
   const bool with_argmax = spec.outputs.size() == 2;
@@ -110,7 +110,7 @@ std::unique_ptr<Kernel> MakeTypedMaxPool(const KernelSpec& given) {
   if (with_argmax && spec.outputs[1] != TensorSpec{DType::kUint8, spec.outputs[0].shape})
     return nullptr;
   const Chunks rows = RowChunks(*pool, pool->rows.output);
-  return MakeFusedKernel([pool = *pool, rows, with_argmax](const KernelArgs& args) {
+  return MakeKernel([pool = *pool, rows, with_argmax](const KernelArgs& args) {
     ForEachRow(rows, pool.rows.output, [&](int64_t n, int64_t p) {
       const int64_t out = n * pool.out_image() + p * pool.out_row();
       MaxPoolRow(pool, args.in<T>(0) + n * pool.in_image(), p, args.out<T>(0) + out,
@@ -122,12 +122,12 @@ std::unique_ptr<Kernel> MakeTypedMaxPool(const KernelSpec& given) {
 
 // The inputs are x, y, dy. The scratch has the argmax of one image for each chunk.
 template <typename T>
-std::unique_ptr<Kernel> MakeTypedMaxPoolGrad(const KernelSpec& given) {
+KernelPlan MakeTypedMaxPoolGrad(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.inputs[2]);
   if (!pool.has_value() || pool->taps() > 256) return nullptr;
   const Chunks images = pool->images();
-  return MakeFusedKernel(
+  return MakeKernel(
       [pool = *pool, images](const KernelArgs& args) {
         ParallelFor(images, [&](int chunk, int64_t begin, int64_t end) {
           uint8_t* const argmax = static_cast<uint8_t*>(args.scratch) + chunk * pool.out_image();
@@ -145,12 +145,12 @@ std::unique_ptr<Kernel> MakeTypedMaxPoolGrad(const KernelSpec& given) {
         });
         return absl::OkStatus();
       },
-      {.scratch_bytes = static_cast<size_t>(images.count * pool->out_image())});
+      static_cast<size_t>(images.count * pool->out_image()));
 }
 
 // The inputs are argmax, dy[, y].
 template <typename T>
-std::unique_ptr<Kernel> MakeTypedMaxPoolGradWithArgmax(const KernelSpec& given) {
+KernelPlan MakeTypedMaxPoolGradWithArgmax(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const Shape input(spec.attrs.ints("input_shape"));
   const auto pool = PoolOf(spec, input, spec.inputs[1]);
@@ -159,7 +159,7 @@ std::unique_ptr<Kernel> MakeTypedMaxPoolGradWithArgmax(const KernelSpec& given) 
   // If windows tile the image, a row of windows writes all of its rows of dx.
   const int64_t num_rows = tiles ? pool->rows.output : pool->rows.input;
   const Chunks rows = RowChunks(*pool, num_rows);
-  return MakeFusedKernel([pool = *pool, rows, num_rows, relu, tiles](const KernelArgs& args) {
+  return MakeKernel([pool = *pool, rows, num_rows, relu, tiles](const KernelArgs& args) {
     ForEachRow(rows, num_rows, [&](int64_t n, int64_t row) {
       const int64_t out = n * pool.out_image();
       const T* const y = relu ? args.in<T>(2) + out : nullptr;
@@ -174,11 +174,11 @@ std::unique_ptr<Kernel> MakeTypedMaxPoolGradWithArgmax(const KernelSpec& given) 
   });
 }
 
-std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& given) {
+KernelPlan MakeAvgPool(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
   if (!pool.has_value() || spec.outputs[0].dtype != DType::kFloat32) return nullptr;
-  return MakeFusedKernel([pool = *pool, images = pool->images()](const KernelArgs& args) {
+  return MakeKernel([pool = *pool, images = pool->images()](const KernelArgs& args) {
     ForEachImage(images, [&](int64_t n) {
       const float* const x = args.in<float>(0) + n * pool.in_image();
       float* const y = args.out<float>(0) + n * pool.out_image();
@@ -203,11 +203,11 @@ std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& given) {
 }
 
 // The inputs are orig_input_shape, dy.
-std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& given) {
+KernelPlan MakeAvgPoolGrad(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.outputs[0].shape, spec.inputs[1]);
   if (!pool.has_value() || spec.outputs[0].dtype != DType::kFloat32) return nullptr;
-  return MakeFusedKernel([pool = *pool, images = pool->images()](const KernelArgs& args) {
+  return MakeKernel([pool = *pool, images = pool->images()](const KernelArgs& args) {
     ForEachImage(images, [&](int64_t n) {
       const float* const dy = args.in<float>(1) + n * pool.out_image();
       float* const dx = args.out<float>(0) + n * pool.in_image();
@@ -229,17 +229,17 @@ std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& given) {
   });
 }
 
-std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& spec) {
+KernelPlan MakeMaxPool(const KernelSpec& spec) {
   return spec.outputs[0].dtype == DType::kBfloat16 ? MakeTypedMaxPool<Bfloat16>(spec)
                                                    : MakeTypedMaxPool<float>(spec);
 }
 
-std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& spec) {
+KernelPlan MakeMaxPoolGrad(const KernelSpec& spec) {
   return spec.outputs[0].dtype == DType::kBfloat16 ? MakeTypedMaxPoolGrad<Bfloat16>(spec)
                                                    : MakeTypedMaxPoolGrad<float>(spec);
 }
 
-std::unique_ptr<Kernel> MakeMaxPoolGradWithArgmax(const KernelSpec& spec) {
+KernelPlan MakeMaxPoolGradWithArgmax(const KernelSpec& spec) {
   return spec.outputs[0].dtype == DType::kBfloat16 ? MakeTypedMaxPoolGradWithArgmax<Bfloat16>(spec)
                                                    : MakeTypedMaxPoolGradWithArgmax<float>(spec);
 }

@@ -74,13 +74,13 @@ void UniformLanes(const Stream& stream, uint64_t first, T* out) {
 }
 
 template <typename T>
-std::unique_ptr<Kernel> MakeTypedRandomUniform(const KernelSpec& spec) {
+KernelPlan MakeTypedRandomUniform(const KernelSpec& spec) {
   const int64_t size = spec.outputs[0].shape.num_elements();
   const auto seed = static_cast<uint64_t>(spec.attrs.i("seed")),
              seed2 = static_cast<uint64_t>(spec.attrs.i("seed2"));
   constexpr int64_t kBlock = 4 * kLanes;
   const Chunks chunks = MakeChunks((size + kBlock - 1) / kBlock, kBlock);
-  return MakeFusedKernel([size, seed, seed2, chunks](const KernelArgs& args) {
+  return MakeKernel([size, seed, seed2, chunks](const KernelArgs& args) {
     const auto replica = static_cast<uint64_t>(args.step.replica);
     // Steps times elements are far below 2^56, so the lower half of the counter never overflows.
     const Stream stream{.key = replica == 0 ? seed : HashSeed(seed, replica),
@@ -104,7 +104,7 @@ std::unique_ptr<Kernel> MakeTypedRandomUniform(const KernelSpec& spec) {
   });
 }
 
-std::unique_ptr<Kernel> MakeRandomUniform(const KernelSpec& spec) {
+KernelPlan MakeRandomUniform(const KernelSpec& spec) {
   switch (spec.outputs[0].dtype) {
     case DType::kFloat32:
       return MakeTypedRandomUniform<float>(spec);

@@ -50,9 +50,9 @@ std::optional<Extents> FindExtents(const KernelSpec& spec) {
   return extents;
 }
 
-std::unique_ptr<Kernel> MakeRowSums(const Extents& e, double factor) {
+KernelPlan MakeRowSums(const Extents& e, double factor) {
   const Chunks chunks = MakeChunks(e.outer, e.reduced);
-  return MakeFusedKernel([chunks, e, factor](const KernelArgs& args) {
+  return MakeKernel([chunks, e, factor](const KernelArgs& args) {
     ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
         const float* const x = args.in<float>(0) + o * e.reduced;
@@ -66,9 +66,9 @@ std::unique_ptr<Kernel> MakeRowSums(const Extents& e, double factor) {
 
 // A result of one number: term(x[i]) over all elements, times factor.
 template <typename Term>
-std::unique_ptr<Kernel> MakeTotal(int64_t size, double factor, Term term) {
+KernelPlan MakeTotal(int64_t size, double factor, Term term) {
   const Chunks chunks = MakeChunks(size);
-  return MakeFusedKernel(
+  return MakeKernel(
       [chunks, factor, term](const KernelArgs& args) {
         const float* const x = args.in<float>(0);
         double* const partial = static_cast<double*>(args.scratch);
@@ -81,13 +81,13 @@ std::unique_ptr<Kernel> MakeTotal(int64_t size, double factor, Term term) {
         args.out<float>(0)[0] = static_cast<float>(factor * total);
         return absl::OkStatus();
       },
-      {.scratch_bytes = static_cast<size_t>(chunks.count) * sizeof(double)});
+      static_cast<size_t>(chunks.count) * sizeof(double));
 }
 
 // outer == 1: the rows of one matrix are split over the threads.
-std::unique_ptr<Kernel> MakeColumnSums(const Extents& e, double factor) {
+KernelPlan MakeColumnSums(const Extents& e, double factor) {
   const ChannelSums<1> sums({.rows = e.reduced, .width = e.inner});
-  return MakeFusedKernel(
+  return MakeKernel(
       [sums, e, factor](const KernelArgs& args) {
         const float* const x = args.in<float>(0);
         sums.Run(args.scratch, [&](int64_t begin, int64_t end, int64_t, float* run) {
@@ -102,13 +102,13 @@ std::unique_ptr<Kernel> MakeColumnSums(const Extents& e, double factor) {
           args.out<float>(0)[c] = static_cast<float>(factor * total[c]);
         return absl::OkStatus();
       },
-      {.scratch_bytes = sums.bytes()});
+      sums.bytes());
 }
 
 // outer > 1: each matrix is summed by one thread.
-std::unique_ptr<Kernel> MakeManyColumnSums(const Extents& e, double factor) {
+KernelPlan MakeManyColumnSums(const Extents& e, double factor) {
   const Chunks chunks = MakeChunks(e.outer, e.reduced * e.inner);
-  return MakeFusedKernel(
+  return MakeKernel(
       [chunks, e, factor](const KernelArgs& args) {
         ParallelFor(chunks, [&](int chunk, int64_t begin, int64_t end) {
           double* const total = static_cast<double*>(args.scratch) + chunk * e.inner;
@@ -125,11 +125,11 @@ std::unique_ptr<Kernel> MakeManyColumnSums(const Extents& e, double factor) {
         });
         return absl::OkStatus();
       },
-      {.scratch_bytes = static_cast<size_t>(chunks.count * e.inner) * sizeof(double)});
+      static_cast<size_t>(chunks.count * e.inner) * sizeof(double));
 }
 
 template <bool mean>
-std::unique_ptr<Kernel> MakeReduction(const KernelSpec& spec) {
+KernelPlan MakeReduction(const KernelSpec& spec) {
   const std::optional<Extents> e = FindExtents(spec);
   if (!e.has_value()) return nullptr;
   const double factor = mean ? 1.0 / static_cast<double>(e->reduced) : 1.0;
@@ -172,13 +172,13 @@ float BestOfRow(const float* x, int64_t n) {
 }
 
 template <typename Best>
-std::unique_ptr<Kernel> MakeBest(const KernelSpec& spec) {
+KernelPlan MakeBest(const KernelSpec& spec) {
   const std::optional<Extents> found = FindExtents(spec);
   if (!found.has_value()) return nullptr;
   const Extents e = *found;
   if (e.inner == 1 && e.outer > 1) {  // each thread has some of the rows
     const Chunks chunks = MakeChunks(e.outer, e.reduced);
-    return MakeFusedKernel([chunks, e](const KernelArgs& args) {
+    return MakeKernel([chunks, e](const KernelArgs& args) {
       ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
         for (int64_t o = begin; o < end; ++o)
           args.out<float>(0)[o] = BestOfRow<Best>(args.in<float>(0) + o * e.reduced, e.reduced);
@@ -188,7 +188,7 @@ std::unique_ptr<Kernel> MakeBest(const KernelSpec& spec) {
   }
   if (e.outer > 1) {  // each thread has some of the matrices
     const Chunks chunks = MakeChunks(e.outer, e.reduced * e.inner);
-    return MakeFusedKernel([chunks, e](const KernelArgs& args) {
+    return MakeKernel([chunks, e](const KernelArgs& args) {
       ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
         for (int64_t o = begin; o < end; ++o) {
           float* const best = args.out<float>(0) + o * e.inner;
@@ -201,7 +201,7 @@ std::unique_ptr<Kernel> MakeBest(const KernelSpec& spec) {
   }
   // One matrix: each thread has some of its rows, and a part of the scratch for its result.
   const Chunks chunks = MakeChunks(e.reduced, e.inner);
-  return MakeFusedKernel(
+  return MakeKernel(
       [chunks, e](const KernelArgs& args) {
         float* const partial = static_cast<float*>(args.scratch);
         ParallelFor(chunks, [&](int chunk, int64_t begin, int64_t end) {
@@ -218,19 +218,17 @@ std::unique_ptr<Kernel> MakeBest(const KernelSpec& spec) {
         TakeRows<Best>(partial, chunks.count, e.inner, args.out<float>(0));
         return absl::OkStatus();
       },
-      {.scratch_bytes = static_cast<size_t>(chunks.count * e.inner) * sizeof(float)});
+      static_cast<size_t>(chunks.count * e.inner) * sizeof(float));
 }
 
 EST_REGISTER_KERNEL("Sum", KernelTier::kFused, MakeReduction<false>);
 EST_REGISTER_KERNEL("Mean", KernelTier::kFused, MakeReduction<true>);
 EST_REGISTER_KERNEL("Max", KernelTier::kFused, MakeBest<MaxOf>);
 EST_REGISTER_KERNEL("Min", KernelTier::kFused, MakeBest<MinOf>);
-EST_REGISTER_KERNEL("L2Loss", KernelTier::kFused,
-                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
-                      if (spec.inputs[0].dtype != DType::kFloat32) return nullptr;
-                      return MakeTotal(spec.inputs[0].shape.num_elements(), 0.5,
-                                       [](float x) { return x * x; });
-                    });
+EST_REGISTER_KERNEL("L2Loss", KernelTier::kFused, [](const KernelSpec& spec) -> KernelPlan {
+  if (spec.inputs[0].dtype != DType::kFloat32) return nullptr;
+  return MakeTotal(spec.inputs[0].shape.num_elements(), 0.5, [](float x) { return x * x; });
+});
 
 }  // namespace
 }  // namespace estimator::fused

@@ -1,4 +1,4 @@
-// GatherV2 of rows, UnsortedSegmentSum and AddN in f32 on all threads. Each gives the bits of the
+// UnsortedSegmentSum and AddN in f32 on all threads. Each gives the bits of the
 // reference tier.
 #include <algorithm>
 #include <cstdint>
@@ -13,38 +13,8 @@ namespace {
 
 bool IsF32(const TensorSpec& spec) { return spec.dtype == DType::kFloat32; }
 
-// Only axis 0, without batch dimensions: rows of a table.
-std::unique_ptr<Kernel> MakeGatherRows(const KernelSpec& spec) {
-  const Shape& table = spec.inputs[0].shape;
-  if (!IsF32(spec.inputs[0]) || table.rank() < 1 || table.num_elements() == 0) return nullptr;
-  if (spec.constants.size() < 3 || !spec.constants[2].has_value()) return nullptr;
-  if (spec.constants[2]->AsDouble() != 0) return nullptr;
-  if (spec.attrs.has("batch_dims") && spec.attrs.i("batch_dims") != 0) return nullptr;
-  const int64_t limit = table[0], width = table.num_elements() / limit,
-                n = spec.inputs[1].shape.num_elements();
-  const Chunks chunks = MakeChunks(n, width);
-  return VisitIndex(spec.inputs[1].dtype, [&](auto tag) {
-    using Index = decltype(tag);
-    return MakeFusedKernel([=](const KernelArgs& args) {
-      const Index* const indices = args.in<Index>(1);
-      // All indices are checked before anything is written, so that the error names the first one.
-      for (int64_t i = 0; i < n; ++i) {
-        const auto index = static_cast<int64_t>(indices[i]);
-        if (index < 0 || index >= limit) return IndexOutOfRange("indices", i, index, limit);
-      }
-      ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          std::copy_n(args.in<float>(0) + static_cast<int64_t>(indices[i]) * width, width,
-                      args.out<float>(0) + i * width);
-        }
-      });
-      return absl::OkStatus();
-    });
-  });
-}
-
 // Each thread adds the rows of its segments, in the order of the ids.
-std::unique_ptr<Kernel> MakeSegmentSum(const KernelSpec& spec) {
+KernelPlan MakeSegmentSum(const KernelSpec& spec) {
   const Shape& out = spec.outputs[0].shape;
   if (!IsF32(spec.inputs[0]) || out.rank() < 1 || out.num_elements() == 0) return nullptr;
   const int64_t segments = out[0], width = out.num_elements() / segments,
@@ -53,7 +23,7 @@ std::unique_ptr<Kernel> MakeSegmentSum(const KernelSpec& spec) {
   const Chunks chunks = MakeChunks(segments, width + n * width / segments);
   return VisitIndex(spec.inputs[1].dtype, [&](auto tag) {
     using Index = decltype(tag);
-    return MakeFusedKernel([=](const KernelArgs& args) {
+    return MakeKernel([=](const KernelArgs& args) {
       const Index* const ids = args.in<Index>(1);
       for (int64_t i = 0; i < n; ++i) {
         const auto id = static_cast<int64_t>(ids[i]);
@@ -76,11 +46,11 @@ std::unique_ptr<Kernel> MakeSegmentSum(const KernelSpec& spec) {
   });
 }
 
-std::unique_ptr<Kernel> MakeAddN(const KernelSpec& spec) {
+KernelPlan MakeAddN(const KernelSpec& spec) {
   if (spec.inputs.empty() || !IsF32(spec.inputs[0])) return nullptr;
   const int64_t size = spec.outputs[0].shape.num_elements();
   const Chunks chunks = MakeChunks(size, static_cast<int64_t>(spec.inputs.size()));
-  return MakeFusedKernel([size, chunks](const KernelArgs& args) {
+  return MakeKernel([size, chunks](const KernelArgs& args) {
     if (size == 0) return absl::OkStatus();
     ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       constexpr int64_t kTile = 2048;  // stays in the L1 cache
@@ -99,7 +69,6 @@ std::unique_ptr<Kernel> MakeAddN(const KernelSpec& spec) {
   });
 }
 
-EST_REGISTER_KERNEL("GatherV2", KernelTier::kFused, MakeGatherRows);
 EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kFused, MakeSegmentSum);
 EST_REGISTER_KERNEL("AddN", KernelTier::kFused, MakeAddN);
 

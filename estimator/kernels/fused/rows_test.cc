@@ -21,22 +21,6 @@ Array Ids(const Shape& shape, int32_t low, int32_t high) {
 
 TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
 
-TEST(Rows, GatherHasTheReferencesBits) {
-  for (const int64_t width : {1, 17, 256}) {
-    EXPECT_MATCHES_REFERENCE(
-        {.op = "GatherV2", .outputs = {F32({40, 30, width})}},
-        {RandomArray({500, width}, 1), Ids({40, 30}, 0, 500), Array::Scalar<int32_t>(0)},
-        KernelTier::kFused, {});
-  }
-}
-
-TEST(Rows, GatherAlongAnotherAxisIsLeftToTheReference) {
-  const KernelSpec spec =
-      CompleteSpec({.op = "GatherV2", .outputs = {F32({5, 3})}},
-                   {RandomArray({5, 7}, 1), Ids({3}, 0, 7), Array::Scalar<int32_t>(1)});
-  EXPECT_FALSE(TierAccepts(spec, KernelTier::kFused));
-}
-
 TEST(Rows, SegmentSumHasTheReferencesBits) {
   for (const int64_t width : {1, 17, 256}) {
     // Negative ids are dropped.

@@ -40,10 +40,10 @@ SoftmaxRows RowsOf(const KernelSpec& spec) {
   return {MakeChunks(x.shape.num_elements() / x.shape[-1], x.shape[-1] * kExpCost), x.shape[-1]};
 }
 
-std::unique_ptr<Kernel> MakeSoftmax(const KernelSpec& spec) {
+KernelPlan MakeSoftmax(const KernelSpec& spec) {
   const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0) return nullptr;
-  return MakeFusedKernel(
+  return MakeKernel(
       [rows](const KernelArgs& args) {
         ParallelFor(rows.chunks, [&](int, int64_t begin, int64_t end) {
           for (int64_t r = begin; r < end; ++r) {
@@ -56,13 +56,13 @@ std::unique_ptr<Kernel> MakeSoftmax(const KernelSpec& spec) {
         });
         return absl::OkStatus();
       },
-      {.alias_input = 0});
+      /*scratch_bytes=*/0, /*alias_input=*/0);
 }
 
-std::unique_ptr<Kernel> MakeLogSoftmax(const KernelSpec& spec) {
+KernelPlan MakeLogSoftmax(const KernelSpec& spec) {
   const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0) return nullptr;
-  return MakeFusedKernel([rows](const KernelArgs& args) {
+  return MakeKernel([rows](const KernelArgs& args) {
     ParallelFor(rows.chunks, [&](int, int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const float* const x = args.in<float>(0) + r * rows.classes;
@@ -78,10 +78,10 @@ std::unique_ptr<Kernel> MakeLogSoftmax(const KernelSpec& spec) {
   });
 }
 
-std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
+KernelPlan MakeCrossEntropy(const KernelSpec& spec) {
   const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0 || !(spec.inputs[1] == spec.inputs[0])) return nullptr;
-  return MakeFusedKernel([rows](const KernelArgs& args) {
+  return MakeKernel([rows](const KernelArgs& args) {
     ParallelFor(rows.chunks, [&](int, int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const float* const x = args.in<float>(0) + r * rows.classes;
@@ -105,8 +105,8 @@ std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
 }
 
 template <typename Label>
-std::unique_ptr<Kernel> MakeSparse(const SoftmaxRows& rows) {
-  return MakeFusedKernel([rows](const KernelArgs& args) {
+KernelPlan MakeSparse(const SoftmaxRows& rows) {
+  return MakeKernel([rows](const KernelArgs& args) {
     const Label* const labels = args.in<Label>(1);
     // Labels are checked before the threads start, so that the error names the first bad row.
     for (int64_t r = 0; r < rows.chunks.items; ++r) {
@@ -134,7 +134,7 @@ std::unique_ptr<Kernel> MakeSparse(const SoftmaxRows& rows) {
   });
 }
 
-std::unique_ptr<Kernel> MakeSparseCrossEntropy(const KernelSpec& spec) {
+KernelPlan MakeSparseCrossEntropy(const KernelSpec& spec) {
   const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0) return nullptr;
   switch (spec.inputs[1].dtype) {

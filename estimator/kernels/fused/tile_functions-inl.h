@@ -1,4 +1,5 @@
-// Functions of vectors of floats, for the ops on tiles. tile_ops.h says how exact they are.
+// Functions of vectors of floats, for the ops on tiles: those that are more than a formula
+// (op_def/elementwise_table.h). tile_ops.h says how exact they are.
 //
 // A file that Highway's foreach_target.h compiles once for every instruction set includes this
 // after hwy/highway.h and hwy/contrib/math/math-inl.h.
@@ -69,22 +70,6 @@ HWY_INLINE V Sigmoid(V x) {
   return hn::Div(numerator, hn::Add(one, e));
 }
 
-// selu(x) = kSeluScale * x for x >= 0, kSeluScaleAlpha * (exp(x) - 1) for x < 0.
-constexpr float kSeluScale = 1.0507009873554804934193349852946f;
-constexpr float kSeluScaleAlpha = 1.7580993408473768599402175208123f;
-
-HWY_INLINE V Elu(V x) {
-  const D d;
-  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Expm1(d, x), x);
-}
-
-HWY_INLINE V Selu(V x) {
-  const D d;
-  const V scale =
-      hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Set(d, kSeluScaleAlpha), hn::Set(d, kSeluScale));
-  return hn::Mul(scale, Elu(x));
-}
-
 // max(x, 0) + log(1 + e) with e = exp(-|x|) <= 1, which cannot overflow.
 HWY_INLINE V Softplus(V x) {
   const D d;
@@ -97,17 +82,6 @@ HWY_INLINE V Softplus(V x) {
   const V positive = hn::IfThenElse(is_large, x, hn::Add(x, rest));
   const V y = hn::IfThenElse(hn::Lt(x, zero), rest, positive);
   return hn::IfThenElse(hn::IsNaN(x), x, y);
-}
-
-HWY_INLINE V SoftplusGrad(V gradient, V x) {
-  return hn::Div(gradient, hn::Add(Exp(hn::Neg(x)), hn::Set(D(), 1.0f)));
-}
-
-HWY_INLINE V Softsign(V x) { return hn::Div(x, hn::Add(hn::Abs(x), hn::Set(D(), 1.0f))); }
-
-HWY_INLINE V SoftsignGrad(V gradient, V x) {
-  const V sum = hn::Add(hn::Abs(x), hn::Set(D(), 1.0f));
-  return hn::Div(gradient, hn::Mul(sum, sum));
 }
 
 // x P(x^2) / Q(x^2) with the coefficients of Eigen 3.4. Beyond 4, erf rounds to 1.
@@ -202,7 +176,8 @@ HWY_INLINE V GeluApproximate(V x) {
 HWY_INLINE V GeluApproximateGrad(V gradient, V x) {
   const D d;
   const V one = hn::Set(d, 1.0f);
-  // s is 0 or 1 where x^2 is at the limit. Beyond it, 2 u' or e could be infinite, and 0 times it NaN.
+  // s is 0 or 1 where x^2 is at the limit. Beyond it, 2 u' or e could be infinite, and 0 times it
+  // NaN.
   const V square = hn::Min(hn::Mul(x, x), hn::Set(d, 400.0f));
   const V factor =
       hn::MulAdd(square, hn::Set(d, -kLog2E * kGeluCubicSlope), hn::Set(d, -kLog2E * kGeluSlope));

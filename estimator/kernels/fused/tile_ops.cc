@@ -11,6 +11,8 @@
 #include "hwy/contrib/math/math-inl.h"
 #include "estimator/kernels/fused/bfloat16_vectors-inl.h"
 #include "estimator/kernels/fused/tile_functions-inl.h"
+#include "estimator/kernels/fused/tile_number-inl.h"
+#include "estimator/op_def/elementwise_flags.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -43,79 +45,38 @@ HWY_INLINE void Map(const T* a, const T* b, const T* c, T* out, size_t n, Fn fn)
   for (size_t j = i; j < n; ++j) out[j] = to[j - i];
 }
 
-template <typename M>
-HWY_INLINE V ToVector(M mask) {
-  return hn::VecFromMask(D(), mask);
-}
+HWY_INLINE V ToVector(TileNumber x) { return x.v; }
+HWY_INLINE V ToVector(TileMask mask) { return hn::VecFromMask(D(), mask.m); }
 
-// The ops that cost less than reading their operands. As in TensorFlow, Maximum and Minimum are NaN
-// if an operand is NaN. `alphas` is a vector of the attribute alpha.
-#define EST_CHEAP_TILE_CASES(CASE)                                                                 \
-  CASE(kAddV2, 2, hn::Add(x, y))                                                                   \
-  CASE(kSub, 2, hn::Sub(x, y))                                                                     \
-  CASE(kMul, 2, hn::Mul(x, y))                                                                     \
-  CASE(kMaximum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Gt(x, y), x, y)))           \
-  CASE(kMinimum, 2, hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Lt(x, y), x, y)))           \
-  CASE(kSquaredDifference, 2, hn::Mul(hn::Sub(x, y), hn::Sub(x, y)))                               \
-  CASE(kNeg, 1, hn::Neg(x))                                                                        \
-  CASE(kAbs, 1, hn::Abs(x))                                                                        \
-  CASE(kSquare, 1, hn::Mul(x, x))                                                                  \
-  CASE(kRelu, 1, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()), x))                       \
-  CASE(kRelu6, 1,                                                                                  \
-       hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Zero(D()),                                     \
-                      hn::IfThenElse(hn::Gt(x, hn::Set(D(), 6.0f)), hn::Set(D(), 6.0f), x)))       \
-  CASE(kReluGrad, 2, hn::IfThenElseZero(hn::Gt(y, hn::Zero(D())), x))                              \
-  CASE(kRelu6Grad, 2,                                                                              \
-       hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(D())), hn::Lt(y, hn::Set(D(), 6.0f))), x))    \
-  CASE(kTanhGrad, 2, hn::Mul(y, hn::NegMulAdd(x, x, hn::Set(D(), 1.0f))))                          \
-  CASE(kSigmoidGrad, 2, hn::Mul(hn::Mul(y, x), hn::Sub(hn::Set(D(), 1.0f), x)))                    \
-  CASE(kEluGrad, 2,                                                                                \
-       hn::IfThenElse(hn::Lt(y, hn::Zero(D())), hn::Mul(x, hn::Add(y, hn::Set(D(), 1.0f))), x))    \
-  CASE(kSeluGrad, 2,                                                                               \
-       hn::Mul(x,                                                                                  \
-               hn::IfThenElse(hn::Lt(y, hn::Zero(D())), hn::Add(y, hn::Set(D(), kSeluScaleAlpha)), \
-                              hn::Set(D(), kSeluScale))))                                          \
-  CASE(kLeakyRelu, 1, hn::IfThenElse(hn::Gt(x, hn::Zero(D())), x, hn::Mul(x, alphas)))             \
-  CASE(kLeakyReluGrad, 2, hn::IfThenElse(hn::Gt(y, hn::Zero(D())), x, hn::Mul(x, alphas)))
-
-#define EST_TILE_CASE(name, operands, expression)                     \
-  case TileOp::name:                                                  \
-    Map<operands>(a, b, c, out, n, [alphas](V x, V y, V z) HWY_ATTR { \
-      (void)alphas, (void)x, (void)y, (void)z;                        \
-      return expression;                                              \
-    });                                                               \
+// A case for each row of the table. EST_OP_kCheap and EST_OP_kTile, which take a number of
+// operands, their names and the formula, say which rows have one.
+#define EST_OP_kNone(...)
+#define EST_TABLE_CASE(name, operands, x, y, ...)                            \
+  case TileOp::k##name:                                                      \
+    Map<operands>(a, b, c, out, n, [alphas](V first, V second, V) HWY_ATTR { \
+      [[maybe_unused]] const TileNumber x(first), y(second), alpha(alphas);  \
+      return ToVector(__VA_ARGS__);                                          \
+    });                                                                      \
     break;
 
 void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n,
              float alpha) {
   const V alphas = hn::Set(D(), alpha);
   switch (op) {
-    EST_CHEAP_TILE_CASES(EST_TILE_CASE)
-    EST_TILE_CASE(kRealDiv, 2, hn::Div(x, y))
-    EST_TILE_CASE(kPow, 2, Pow(x, y))
-    EST_TILE_CASE(kSqrt, 1, hn::Sqrt(x))
-    EST_TILE_CASE(kRsqrt, 1, hn::Div(hn::Set(D(), 1.0f), hn::Sqrt(x)))
-    EST_TILE_CASE(kReciprocal, 1, hn::Div(hn::Set(D(), 1.0f), x))
-    EST_TILE_CASE(kExp, 1, Exp(x))
-    EST_TILE_CASE(kLog, 1, Log(x))
-    EST_TILE_CASE(kTanh, 1, Tanh(x))
-    EST_TILE_CASE(kSigmoid, 1, Sigmoid(x))
-    EST_TILE_CASE(kErf, 1, Erf(x))
-    EST_TILE_CASE(kElu, 1, Elu(x))
-    EST_TILE_CASE(kSelu, 1, Selu(x))
-    EST_TILE_CASE(kSoftplus, 1, Softplus(x))
-    EST_TILE_CASE(kSoftplusGrad, 2, SoftplusGrad(x, y))
-    EST_TILE_CASE(kSoftsign, 1, Softsign(x))
-    EST_TILE_CASE(kSoftsignGrad, 2, SoftsignGrad(x, y))
-    EST_TILE_CASE(kGelu, 1, Gelu(x))
-    EST_TILE_CASE(kGeluGrad, 2, GeluGrad(x, y))
-    EST_TILE_CASE(kGeluApproximate, 1, GeluApproximate(x))
-    EST_TILE_CASE(kGeluApproximateGrad, 2, GeluApproximateGrad(x, y))
-    EST_TILE_CASE(kGreater, 2, ToVector(hn::Gt(x, y)))
-    EST_TILE_CASE(kGreaterEqual, 2, ToVector(hn::Ge(x, y)))
-    EST_TILE_CASE(kLess, 2, ToVector(hn::Lt(x, y)))
-    EST_TILE_CASE(kLessEqual, 2, ToVector(hn::Le(x, y)))
-    EST_TILE_CASE(kSelectV2, 3, hn::IfThenElse(hn::MaskFromVec(x), y, z))
+#define EST_OP_kCheap EST_TABLE_CASE
+#define EST_OP_kTile EST_TABLE_CASE
+#define EST_UNARY(name, x, takes, tiles, flags, ...) EST_OP_##tiles(name, 1, x, none, __VA_ARGS__)
+#define EST_BINARY(name, x, y, takes, tiles, flags, ...) EST_OP_##tiles(name, 2, x, y, __VA_ARGS__)
+#define EST_COMPARISON(name, x, y, tiles, ...) EST_OP_##tiles(name, 2, x, y, __VA_ARGS__)
+#define EST_FUSED_UNARY EST_UNARY
+#define EST_FUSED_BINARY EST_BINARY
+#include "estimator/op_def/elementwise_table.h"
+#undef EST_OP_kCheap
+#undef EST_OP_kTile
+    case TileOp::kSelectV2:
+      Map<3>(a, b, c, out, n,
+             [](V mask, V x, V y) HWY_ATTR { return hn::IfThenElse(hn::MaskFromVec(mask), x, y); });
+      break;
   }
 }
 
@@ -124,12 +85,19 @@ void RunBfloat16(TileOp op, const Bfloat16* a, const Bfloat16* b, Bfloat16* out,
   const Bfloat16* const c = a;  // none of these ops has three operands
   const V alphas = hn::Set(D(), alpha);
   switch (op) {
-    EST_CHEAP_TILE_CASES(EST_TILE_CASE)
+#define EST_OP_kCheap EST_TABLE_CASE
+#define EST_OP_kTile(...)
+#define EST_UNARY(name, x, takes, tiles, flags, ...) EST_OP_##tiles(name, 1, x, none, __VA_ARGS__)
+#define EST_BINARY(name, x, y, takes, tiles, flags, ...) EST_OP_##tiles(name, 2, x, y, __VA_ARGS__)
+#include "estimator/op_def/elementwise_table.h"
+#undef EST_OP_kCheap
+#undef EST_OP_kTile
     default:
       break;
   }
 }
-#undef EST_TILE_CASE
+#undef EST_TABLE_CASE
+#undef EST_OP_kNone
 
 void ExpShifted(const float* x, float shift, float* out, size_t n) {
   const V shifts = hn::Set(D(), shift);
@@ -150,50 +118,31 @@ struct Entry {
 };
 
 constexpr Entry kEntries[] = {
-    {"AddV2", {TileOp::kAddV2, 2, false, false}},
-    {"Sub", {TileOp::kSub, 2, false, false}},
-    {"Mul", {TileOp::kMul, 2, false, false}},
-    {"RealDiv", {TileOp::kRealDiv, 2, false, false}},
-    {"Maximum", {TileOp::kMaximum, 2, false, false, true}},
-    {"Minimum", {TileOp::kMinimum, 2, false, false, true}},
-    {"Pow", {TileOp::kPow, 2, false, false}},
-    {"SquaredDifference", {TileOp::kSquaredDifference, 2, false, false}},
-    {"Neg", {TileOp::kNeg, 1, false, false, true}},
-    {"Abs", {TileOp::kAbs, 1, false, false, true}},
-    {"Square", {TileOp::kSquare, 1, false, false}},
-    {"Sqrt", {TileOp::kSqrt, 1, false, false}},
-    {"Rsqrt", {TileOp::kRsqrt, 1, false, false}},
-    {"Reciprocal", {TileOp::kReciprocal, 1, false, false}},
-    {"Exp", {TileOp::kExp, 1, false, false}},
-    {"Log", {TileOp::kLog, 1, false, false}},
-    {"Tanh", {TileOp::kTanh, 1, false, false}},
-    {"Sigmoid", {TileOp::kSigmoid, 1, false, false}},
-    {"Erf", {TileOp::kErf, 1, false, false}},
-    {"Relu", {TileOp::kRelu, 1, false, false, true}},
-    {"Relu6", {TileOp::kRelu6, 1, false, false, true}},
-    {"ReluGrad", {TileOp::kReluGrad, 2, false, false, true}},
-    {"Relu6Grad", {TileOp::kRelu6Grad, 2, false, false, true}},
-    {"TanhGrad", {TileOp::kTanhGrad, 2, false, false}},
-    {"SigmoidGrad", {TileOp::kSigmoidGrad, 2, false, false}},
-    {"Elu", {TileOp::kElu, 1, false, false}},
-    {"EluGrad", {TileOp::kEluGrad, 2, false, false}},
-    {"Selu", {TileOp::kSelu, 1, false, false}},
-    {"SeluGrad", {TileOp::kSeluGrad, 2, false, false}},
-    {"LeakyRelu", {.op = TileOp::kLeakyRelu, .num_operands = 1, .has_alpha = true}},
-    {"LeakyReluGrad", {.op = TileOp::kLeakyReluGrad, .num_operands = 2, .has_alpha = true}},
-    {"Softplus", {TileOp::kSoftplus, 1, false, false}},
-    {"SoftplusGrad", {TileOp::kSoftplusGrad, 2, false, false}},
-    {"Softsign", {TileOp::kSoftsign, 1, false, false}},
-    {"SoftsignGrad", {TileOp::kSoftsignGrad, 2, false, false}},
-    {"_Gelu", {TileOp::kGelu, 1, false, false}},
-    {"_GeluGrad", {TileOp::kGeluGrad, 2, false, false}},
-    {"_GeluApproximate", {TileOp::kGeluApproximate, 1, false, false}},
-    {"_GeluApproximateGrad", {TileOp::kGeluApproximateGrad, 2, false, false}},
-    {"Greater", {TileOp::kGreater, 2, false, true}},
-    {"GreaterEqual", {TileOp::kGreaterEqual, 2, false, true}},
-    {"Less", {TileOp::kLess, 2, false, true}},
-    {"LessEqual", {TileOp::kLessEqual, 2, false, true}},
-    {"SelectV2", {TileOp::kSelectV2, 3, true, false, true}},
+#define EST_OP_kNone(...)
+#define EST_OP_kCheap(name, operands, flags) \
+  {#name,                                    \
+   {.op = TileOp::k##name,                   \
+    .num_operands = operands,                \
+    .is_exact = ((flags)&kExact) != 0,       \
+    .has_alpha = ((flags)&kHasAlpha) != 0,   \
+    .is_cheap = true}},
+#define EST_OP_kTile(name, operands, flags) {#name, {TileOp::k##name, operands}},
+#define EST_OP_MASK_kNone(...)
+#define EST_OP_MASK_kTile(name) \
+  {#name, {.op = TileOp::k##name, .num_operands = 2, .result_is_mask = true}},
+#define EST_UNARY(name, x, takes, tiles, flags, ...) EST_OP_##tiles(name, 1, flags)
+#define EST_BINARY(name, x, y, takes, tiles, flags, ...) EST_OP_##tiles(name, 2, flags)
+#define EST_COMPARISON(name, x, y, tiles, ...) EST_OP_MASK_##tiles(name)
+#define EST_FUSED_UNARY EST_UNARY
+#define EST_FUSED_BINARY EST_BINARY
+#include "estimator/op_def/elementwise_table.h"
+#undef EST_OP_kNone
+#undef EST_OP_kCheap
+#undef EST_OP_kTile
+#undef EST_OP_MASK_kNone
+#undef EST_OP_MASK_kTile
+    {"SelectV2",
+     {.op = TileOp::kSelectV2, .num_operands = 3, .first_is_mask = true, .is_exact = true}},
 };
 
 HWY_EXPORT(RunTile);
@@ -215,15 +164,10 @@ void RunTile(TileOp op, const float* a, const float* b, const float* c, float* o
 }
 
 bool IsCheapTileOp(TileOp op) {
-  switch (op) {
-#define EST_TILE_CASE(name, operands, expression) case TileOp::name:
-    EST_CHEAP_TILE_CASES(EST_TILE_CASE)
-#undef EST_TILE_CASE
-#undef EST_CHEAP_TILE_CASES
-    return true;
-    default:
-      return false;
+  for (const Entry& entry : kEntries) {
+    if (entry.info.op == op) return entry.info.is_cheap;
   }
+  return false;
 }
 
 void RunBfloat16Tile(TileOp op, const Bfloat16* a, const Bfloat16* b, Bfloat16* out, size_t n,

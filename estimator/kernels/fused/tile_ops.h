@@ -27,50 +27,20 @@
 
 namespace estimator::fused {
 
+// kAddV2, kSub, ...: the ops of op_def/elementwise_table.h that are computed on tiles.
 enum class TileOp : uint8_t {
-  kAddV2,
-  kSub,
-  kMul,
-  kRealDiv,
-  kMaximum,
-  kMinimum,
-  kPow,  // as std::pow: NaN for a negative base and an exponent that is not an integer
-  kSquaredDifference,
-  kNeg,
-  kAbs,
-  kSquare,
-  kSqrt,
-  kRsqrt,
-  kReciprocal,
-  kExp,
-  kLog,
-  kTanh,
-  kSigmoid,
-  kErf,
-  kRelu,
-  kRelu6,
-  kReluGrad,     // (dy, x): dy if x > 0
-  kRelu6Grad,    // (dy, x): dy if 0 < x < 6
-  kTanhGrad,     // (y, dy): dy * (1 - y * y)
-  kSigmoidGrad,  // (y, dy): dy * y * (1 - y)
-  kElu,
-  kEluGrad,  // (dy, y): dy * (y + 1) if y < 0, else dy
-  kSelu,
-  kSeluGrad,  // (dy, y)
-  kLeakyRelu,
-  kLeakyReluGrad,  // (dy, x): dy if x > 0, else alpha * dy
-  kSoftplus,
-  kSoftplusGrad,  // (dy, x): dy / (exp(-x) + 1)
-  kSoftsign,
-  kSoftsignGrad,         // (dy, x): dy / (|x| + 1)^2
-  kGelu,                 // x / 2 (1 + erf(x / sqrt(2)))
-  kGeluGrad,             // (dy, x)
-  kGeluApproximate,      // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
-  kGeluApproximateGrad,  // (dy, x)
-  kGreater,
-  kGreaterEqual,
-  kLess,
-  kLessEqual,
+#define EST_OP_kCheap(name) k##name,
+#define EST_OP_kTile(name) k##name,
+#define EST_OP_kNone(name)
+#define EST_UNARY(name, x, takes, tiles, ...) EST_OP_##tiles(name)
+#define EST_BINARY(name, x, y, takes, tiles, ...) EST_OP_##tiles(name)
+#define EST_COMPARISON(name, x, y, tiles, ...) EST_OP_##tiles(name)
+#define EST_FUSED_UNARY EST_UNARY
+#define EST_FUSED_BINARY EST_BINARY
+#include "estimator/op_def/elementwise_table.h"
+#undef EST_OP_kCheap
+#undef EST_OP_kTile
+#undef EST_OP_kNone
   kSelectV2,  // (mask, a, b)
 };
 
@@ -83,10 +53,12 @@ struct TileOpInfo {
   // bfloat16 numbers, the result is one, too.
   bool is_exact = false;
   bool has_alpha = false;  // the op has TensorFlow's attribute "alpha"
+  // Computing the op takes less time than reading its operands from memory: it is not a function
+  // such as Exp, not a division, and no operand or result is a mask.
+  bool is_cheap = false;
 };
 
-// Finds an op by TensorFlow's name, or "_Gelu" for kGelu etc. Returns nullopt if it is not in the
-// list.
+// Finds an op by its name. Returns nullopt if it is not computed on tiles.
 std::optional<TileOpInfo> FindTileOp(absl::string_view name);
 
 // out[i] = op(a[i], b[i], c[i]) for i < n. Unused operands may be null. `out` may be an operand.
@@ -95,8 +67,6 @@ std::optional<TileOpInfo> FindTileOp(absl::string_view name);
 void RunTile(TileOp op, const float* a, const float* b, const float* c, float* out, size_t n,
              float alpha = 0);
 
-// Whether computing the op takes less time than reading its operands from memory: not a function
-// such as Exp, not a division, and no operand or result is a mask.
 bool IsCheapTileOp(TileOp op);
 // The same as RunTile on bf16 operands, without a tile of floats for each: computed in f32, and
 // rounded once.  b: null if the op has one operand.

@@ -7,7 +7,6 @@
 #include "estimator/array/half.h"
 #include "estimator/kernels/fused/bfloat16.h"
 #include "estimator/kernels/fused/parallel.h"
-#include "glog/logging.h"
 
 namespace estimator::fused {
 namespace {
@@ -36,16 +35,16 @@ class Sweep final : public UpdateSweep {
     num_outputs_ = output;
   }
 
-  void AddBfloat16Copies(const std::vector<int>& outputs) override {
-    CHECK(!has_copies_);
-    has_copies_ = true;
+  std::unique_ptr<Kernel> WithBfloat16Copies(const std::vector<int>& outputs) const override {
+    auto sweep = std::make_unique<Sweep>(*this);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const size_t output = static_cast<size_t>(outputs[i]);
-      for (Part& part : parts_) {
+      for (Part& part : sweep->parts_) {
         if (output < part.outputs || output >= part.outputs + part.num_outputs) continue;
         part.copies.push_back({.from = output, .to = num_outputs_ + i});
       }
     }
+    return sweep;
   }
 
   absl::Status Run(const KernelArgs& args) override {
@@ -99,7 +98,6 @@ class Sweep final : public UpdateSweep {
   std::vector<Part> parts_;
   std::vector<int> alias_;  // for each output of a member
   size_t num_outputs_ = 0;  // without copies
-  bool has_copies_ = false;
   Chunks chunks_;
 };
 

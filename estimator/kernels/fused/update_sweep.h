@@ -29,9 +29,9 @@ struct SweepMember {
 // The updates of many variables.
 class UpdateSweep : public Kernel {
  public:
-  // Adds outputs after those of the members: output `outputs[i]`, which is f32, rounded to bf16. They
-  // are written while the new values are in the cache. REQUIRES: it was not called before.
-  virtual void AddBfloat16Copies(const std::vector<int>& outputs) = 0;
+  // The same sweep with outputs after those of the members: output `outputs[i]`, which is f32, rounded
+  // to bf16. They are written while the new values are in the cache. REQUIRES: it has no such outputs.
+  virtual std::unique_ptr<Kernel> WithBfloat16Copies(const std::vector<int>& outputs) const = 0;
 };
 
 // Gives the same bits as running the members one after the other. REQUIRES: no output of a member

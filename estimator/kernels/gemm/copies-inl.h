@@ -18,11 +18,12 @@
 #define ESTIMATOR_KERNELS_GEMM_SIZES_
 namespace estimator::gemm {
 
-// A panel of b has this many rows at most. 16 panels of 32 columns are 512 KiB, so that those of two
-// threads that share a core fit into an L2 cache of 2 MiB. 400 rows are up to 8 % slower there.
+// A panel of b has this many rows at most. 16 panels of 32 columns are 512 KiB, so that those of
+// two threads that share a core fit into an L2 cache of 2 MiB. 400 rows are up to 8 % slower there.
 inline constexpr int64_t kMaxDepth = 256;
 inline constexpr int64_t kMaxPanels = 16;
-// Not a power of two: rows of a that are copied must not compete for the same lines of the L1 cache.
+// Not a power of two: rows of a that are copied must not compete for the same lines of the L1
+// cache.
 inline constexpr int64_t kRowStride = kMaxDepth + 16;
 
 // Part `index` of `count` nearly equal parts of [0, items) begins here.

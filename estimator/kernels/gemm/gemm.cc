@@ -8,21 +8,11 @@
 #include "estimator/kernels/fused/parallel.h"
 #include "hwy/cache_control.h"
 
-// Highway's foreach_target.h compiles this file once for every instruction set.
+// Highway compiles this file once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/gemm/gemm.cc"
-#define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
-// The order matters: each header includes this file, or needs what the header before it defined.
-// clang-format off
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "estimator/kernels/every_target-inl.h"
 #include "estimator/kernels/gemm/copies-inl.h"
-// clang-format on
-
-// Arrays of vectors stay in registers only if loops over them are unrolled.
-#ifndef EST_UNROLL
-#define EST_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 #ifndef ESTIMATOR_KERNELS_GEMM_PART_
 #define ESTIMATOR_KERNELS_GEMM_PART_

@@ -1,10 +1,10 @@
 // Matrix products of f32, with bias and activation in the same pass.
 //
 // The depth is divided into blocks of at most 256. For each block a thread copies its columns of b
-// into panels of two vectors, which stay in the L2 cache, and the rows of a into the L1 cache, a few
-// at a time. The sums of a tile stay in registers. Threads share neither panels nor tiles, and every
-// element of c is summed in the same order, whatever the number of threads is. An activation is
-// applied to the rows of a tile while they are in the cache, with the bits of its own op.
+// into panels of two vectors, which stay in the L2 cache, and the rows of a into the L1 cache, a
+// few at a time. The sums of a tile stay in registers. Threads share neither panels nor tiles, and
+// every element of c is summed in the same order, whatever the number of threads is. An activation
+// is applied to the rows of a tile while they are in the cache, with the bits of its own op.
 //   Source: Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008.
 #ifndef ESTIMATOR_KERNELS_GEMM_GEMM_H_
 #define ESTIMATOR_KERNELS_GEMM_GEMM_H_

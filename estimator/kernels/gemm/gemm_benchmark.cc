@@ -1,6 +1,6 @@
-// Measures the rules of kernel_rules.h for matrix products: our own ones of f32 and bf16 against oneDNN's,
-// for the shapes of common networks, each as the best of several alternating runs. Exits with 1 if the rules
-// choose a slower one by more than 5 %.
+// Measures the rules of kernel_rules.h for matrix products: our own ones of f32 and bf16 against
+// oneDNN's, for the shapes of common networks, each as the best of several alternating runs. Exits
+// with 1 if the rules choose a slower one by more than 5 %.
 //
 //   bazel run //estimator/kernels/gemm:gemm_benchmark
 #include <algorithm>
@@ -19,8 +19,8 @@
 #include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/gemm/kernels.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/kernel_list.h"
 #include "estimator/kernels/kernel_rules.h"
-#include "estimator/kernels/native_tier.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -31,8 +31,8 @@ struct Case {
   gemm::Product product;
 };
 
-// A dense layer of `rows` examples from `in` to `out` features: the forward pass, the gradient of its
-// input and that of its weights.
+// A dense layer of `rows` examples from `in` to `out` features: the forward pass, the gradient of
+// its input and that of its weights.
 void AddLayer(const char* name, int64_t rows, int64_t in, int64_t out, std::vector<Case>* cases) {
   cases->push_back({name, {.m = rows, .n = out, .k = in}});
   cases->push_back({name, {.m = rows, .n = in, .k = out, .transpose_b = true}});
@@ -58,8 +58,8 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-// Rounds of each kernel. A choice that looks wrong after kRounds is judged after kMostRounds: the fastest of
-// seven rounds varies by more than 5 %.
+// Rounds of each kernel. A choice that looks wrong after kRounds is judged after kMostRounds: the
+// fastest of seven rounds varies by more than 5 %.
 constexpr int kRounds = 7, kMostRounds = 42;
 constexpr double kOperationsPerRound = 1e9;  // so that short products are repeated
 
@@ -101,9 +101,10 @@ bool Measure(const Case& c, DType dtype) {
                         .outputs = {{result.dtype(), result.shape()}}};
   auto onednn = CreateKernel(spec, KernelTier::kOneDnn, KernelTier::kOneDnn);
   CHECK(onednn.ok()) << onednn.status();
-  Candidate candidates[] = {{.name = "oneDNN", .kernel = *std::move(onednn)},
-                            {.name = "gemm", .kernel = gemm::MakeMatMul(spec)},
-                            {.name = "bfloat16", .kernel = bfloat16::MakeMatMul(spec)}};
+  Candidate candidates[] = {
+      {.name = "oneDNN", .kernel = *std::move(onednn)},
+      {.name = "gemm", .kernel = FromMatMulSpec<gemm::MakeMatMul>(spec)},
+      {.name = "bfloat16", .kernel = FromMatMulSpec<bfloat16::MakeMatMul>(spec)}};
   size_t scratch_bytes = 0;
   for (const Candidate& candidate : candidates) {
     if (candidate.kernel != nullptr)

@@ -2,16 +2,13 @@
 #ifndef ESTIMATOR_KERNELS_GEMM_KERNELS_H_
 #define ESTIMATOR_KERNELS_GEMM_KERNELS_H_
 
-#include <memory>
-
-#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/matmul_spec.h"
 
 namespace estimator::gemm {
 
-// MatMul, and _FusedMatMul with any activation (kernels/fused_ops.h), but without a side input.
-// MakeMatMul returns null for other specs. kernel_rules.h says where it is fast.
-bool AcceptsMatMul(const KernelSpec& spec);
-std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec);
+// One product, with any activation (kernels/fused_ops.h), but without a side input. Returns null
+// for other specs. kernel_rules.h says where it is fast.
+KernelPlan MakeMatMul(const MatMulSpec& spec);
 
 }  // namespace estimator::gemm
 

@@ -25,13 +25,12 @@ struct GradientPlan {
 using InputPlan = GradientPlan<dnnl::convolution_backward_data::primitive_desc>;
 using FilterPlan = GradientPlan<dnnl::convolution_backward_weights::primitive_desc>;
 
-// Both functions: nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer is
-// whether it makes a primitive descriptor. This is cheap beside building the primitive, which generates its
-// code.
-std::optional<InputPlan> InputPlanOf(const KernelSpec& spec, bool depthwise) {
-  if (spec.inputs.size() != 3 || spec.inputs[1].dtype != spec.inputs[2].dtype) return std::nullopt;
-  const std::optional<Convolution> conv =
-      DescribeConvolution(spec.attrs, spec.outputs[0], spec.inputs[1], spec.inputs[2], depthwise);
+// Both functions: nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer
+// is whether it makes a primitive descriptor. This is cheap beside building the primitive, which
+// generates its code.
+std::optional<InputPlan> InputPlanOf(const ConvSpec& spec) {
+  if (spec.pooled || spec.filter.dtype != spec.y.dtype) return std::nullopt;
+  const std::optional<Convolution> conv = DescribeConvolution(spec);
   if (!conv.has_value() || conv->dilated()) return std::nullopt;
   return NullIfUnsupported([&]() -> std::optional<InputPlan> {
     dnnl::convolution_backward_data::primitive_desc desc(
@@ -44,11 +43,11 @@ std::optional<InputPlan> InputPlanOf(const KernelSpec& spec, bool depthwise) {
   });
 }
 
-// Those that kernels/bfloat16 refuses have no kernel here either, so CreateKernel runs the f32 kernel on
-// widened operands.
-bool IsSlow(const KernelSpec& spec) {
+// Those that kernels/bfloat16 refuses have no kernel here either, so CreateKernel runs the f32
+// kernel on widened operands.
+bool IsSlow(const ConvSpec& spec) {
   const bool amx = dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
-  return OneDnnFilterGradientIsSlow(spec.inputs[0].dtype, amx);
+  return OneDnnFilterGradientIsSlow(spec.x.dtype, amx);
 }
 
 // oneDNN 2.6's kernel of 1x1 filters for AVX2 gives wrong sums on two threads if the stride is not 1 and a
@@ -64,10 +63,9 @@ bool IsWrong(const dnnl::convolution_backward_weights::primitive_desc& desc,
          !(fills_blocks(desc.src_desc()) && fills_blocks(desc.diff_dst_desc()));
 }
 
-std::optional<FilterPlan> FilterPlanOf(const KernelSpec& spec, bool depthwise) {
-  if (spec.inputs.size() != 3 || IsSlow(spec)) return std::nullopt;
-  const std::optional<Convolution> conv =
-      DescribeConvolution(spec.attrs, spec.inputs[0], spec.outputs[0], spec.inputs[2], depthwise);
+std::optional<FilterPlan> FilterPlanOf(const ConvSpec& spec) {
+  if (spec.dbias_index >= 0 || IsSlow(spec)) return std::nullopt;
+  const std::optional<Convolution> conv = DescribeConvolution(spec);
   if (!conv.has_value() || conv->dilated()) return std::nullopt;
   return NullIfUnsupported([&]() -> std::optional<FilterPlan> {
     dnnl::convolution_backward_weights::primitive_desc desc(
@@ -81,18 +79,12 @@ std::optional<FilterPlan> FilterPlanOf(const KernelSpec& spec, bool depthwise) {
   });
 }
 
-template <bool kDepthwise>
-bool AcceptsBackpropInput(const KernelSpec& spec) {
-  return InputPlanOf(spec, kDepthwise).has_value();
-}
-
-template <bool kDepthwise>
-std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec) {
-  std::optional<InputPlan> plan = InputPlanOf(spec, kDepthwise);
-  if (!plan.has_value()) return nullptr;
-  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
-    auto& [conv, desc] = *plan;
-    auto chain = std::make_unique<PrimitiveChain>(spec.name);
+KernelPlan MakeBackpropInput(const ConvSpec& spec) {
+  std::optional<InputPlan> found = InputPlanOf(spec);
+  if (!found.has_value()) return nullptr;
+  return PlanChain([plan = *std::move(found), name = spec.name] {
+    const auto& [conv, desc] = plan;
+    auto chain = std::make_unique<PrimitiveChain>(name);
     const Operand filter = chain->InPreparedLayout(1, conv.filter, desc.weights_desc());
     chain->AddStep(dnnl::convolution_backward_data(desc), desc.scratchpad_desc(),
                    {{DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), Input(2)},
@@ -103,18 +95,12 @@ std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec) {
   });
 }
 
-template <bool kDepthwise>
-bool AcceptsBackpropFilter(const KernelSpec& spec) {
-  return FilterPlanOf(spec, kDepthwise).has_value();
-}
-
-template <bool kDepthwise>
-std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec) {
-  std::optional<FilterPlan> plan = FilterPlanOf(spec, kDepthwise);
-  if (!plan.has_value()) return nullptr;
-  return NullIfUnsupported([&]() -> std::unique_ptr<Kernel> {
-    auto& [conv, desc] = *plan;
-    auto chain = std::make_unique<PrimitiveChain>(spec.name);
+KernelPlan MakeBackpropFilter(const ConvSpec& spec) {
+  std::optional<FilterPlan> found = FilterPlanOf(spec);
+  if (!found.has_value()) return nullptr;
+  return PlanChain([plan = *std::move(found), name = spec.name] {
+    const auto& [conv, desc] = plan;
+    auto chain = std::make_unique<PrimitiveChain>(name);
     const bool plain = desc.diff_weights_desc() == conv.filter;
     const Operand filter =
         plain ? Output(0) : chain->AddScratch(desc.diff_weights_desc().get_size());
@@ -128,14 +114,12 @@ std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec) {
   });
 }
 
-EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kOneDnn, MakeBackpropInput<false>,
-                    AcceptsBackpropInput<false>);
-EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kOneDnn, MakeBackpropFilter<false>,
-                    AcceptsBackpropFilter<false>);
+EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kOneDnn, FromConvSpec<MakeBackpropInput>);
+EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kOneDnn, FromConvSpec<MakeBackpropFilter>);
 EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropInput", KernelTier::kOneDnn,
-                    MakeBackpropInput<true>, AcceptsBackpropInput<true>);
+                    FromConvSpec<MakeBackpropInput>);
 EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropFilter", KernelTier::kOneDnn,
-                    MakeBackpropFilter<true>, AcceptsBackpropFilter<true>);
+                    FromConvSpec<MakeBackpropFilter>);
 
 }  // namespace
 }  // namespace estimator::onednn

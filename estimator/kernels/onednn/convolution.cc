@@ -2,7 +2,6 @@
 
 #include "estimator/kernels/layout.h"
 #include "estimator/kernels/onednn/primitive_chain.h"
-#include "estimator/kernels/window.h"
 
 namespace estimator::onednn {
 
@@ -34,46 +33,31 @@ memory::desc Any(const memory::desc& layout) {
 
 }  // namespace
 
-std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorSpec& input,
-                                               const TensorSpec& filter, const TensorSpec& output,
-                                               bool depthwise) {
-  if (IsBlocked(attrs)) {
-    // A blocked convolution has the geometry of the NHWC one, and other layouts.
-    if (input.shape.rank() != 5 || output.shape.rank() != 5) return std::nullopt;
-    if (!SupportedType(input.dtype) || output.dtype != input.dtype) return std::nullopt;
-    Attrs plain_attrs = attrs;
-    plain_attrs.Set("data_format", std::string(kPlainFormat));
-    std::optional<Convolution> conv =
-        DescribeConvolution(plain_attrs, {input.dtype, PlainShape(input.shape)}, filter,
-                            {output.dtype, PlainShape(output.shape)}, depthwise);
-    const auto in = BlockedLayout(input), out = BlockedLayout(output);
-    if (!conv.has_value() || !in.has_value() || !out.has_value()) return std::nullopt;
-    conv->input = *in;
-    conv->output = *out;
-    conv->asked_input = Any(*in);
-    conv->asked_output = Any(*out);
-    return conv;
-  }
+std::optional<Convolution> DescribeConvolution(const ConvSpec& spec) {
+  const TensorSpec &input = spec.x, &filter = spec.filter, &output = spec.y;
   if (!SupportedType(input.dtype) || output.dtype != input.dtype) return std::nullopt;
   if (filter.dtype != input.dtype && filter.dtype != DType::kFloat32) return std::nullopt;
-  if (input.shape.num_elements() == 0 || filter.shape.num_elements() == 0) return std::nullopt;
-  const auto geometry = MakeConvGeometry(attrs, input.shape, filter.shape, depthwise);
-  if (!geometry.ok() || geometry->output() != output.shape || output.shape.num_elements() == 0)
-    return std::nullopt;
-  const Window& rows = geometry->rows;
-  const Window& columns = geometry->columns;
+  if (spec.IsEmpty()) return std::nullopt;
+  const Window &rows = spec.geometry.rows, &columns = spec.geometry.columns;
 
   Convolution conv;
   const memory::data_type type = DataType(filter.dtype);
-  conv.input = NhwcLayout(input);
-  conv.output = NhwcLayout(output);
-  conv.asked_input = conv.input;
-  conv.asked_output = conv.output;
+  if (spec.blocked) {
+    const auto in = BlockedLayout(input), out = BlockedLayout(output);
+    if (!in.has_value() || !out.has_value()) return std::nullopt;
+    conv.input = *in;
+    conv.output = *out;
+    conv.asked_input = Any(*in);
+    conv.asked_output = Any(*out);
+  } else {
+    conv.asked_input = conv.input = NhwcLayout(input);
+    conv.asked_output = conv.output = NhwcLayout(output);
+  }
   const Shape& f = filter.shape;
-  const int64_t tap = f[2] * f[3], groups = geometry->groups, group_outs = f[3] / groups;
+  const int64_t tap = f[2] * f[3], groups = spec.geometry.groups, group_outs = f[3] / groups;
   memory::dims dims{f[3], f[2], f[0], f[1]};  // {O, I, H, W}
   memory::dims filter_strides{1, f[3], f[1] * tap, tap};
-  if (depthwise) {  // {G, O/G, I/G, H, W}
+  if (spec.depthwise) {  // {G, O/G, I/G, H, W}
     dims = {f[2], f[3], 1, f[0], f[1]};
     filter_strides = {f[3], 1, 1, f[1] * tap, tap};
   } else if (groups > 1) {

@@ -5,7 +5,7 @@
 #include <dnnl.hpp>
 #include <optional>
 
-#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/conv_spec.h"
 
 namespace estimator::onednn {
 
@@ -25,14 +25,9 @@ struct Convolution {
 };
 
 // Describes a convolution. Returns nullopt if this tier does not support it: mixed or unsupported
-// dtypes, grouped filters, an empty tensor, or attributes that MakeConvGeometry refuses.
-//   input: [N,H,W,C].  filter: [KH,KW,C,O] (depthwise: [KH,KW,C,M] with output channel c * M + m).
-//   output: [N,OH,OW,O].  input and output may be blocked (kernels/layout.h).
-// input and output have one dtype. That of the filter may be f32 where theirs is bf16, which only
-// the gradient of a filter supports.
-std::optional<Convolution> DescribeConvolution(const Attrs& attrs, const TensorSpec& input,
-                                               const TensorSpec& filter, const TensorSpec& output,
-                                               bool depthwise);
+// dtypes, or an empty tensor. x and y have one dtype. That of the filter may be
+// f32 where theirs is bf16, which only the gradient of a filter supports.
+std::optional<Convolution> DescribeConvolution(const ConvSpec& spec);
 
 // The forward primitive that oneDNN's backward primitives need as a hint. May throw dnnl::error.
 dnnl::convolution_forward::primitive_desc ForwardHint(const Convolution& conv);

@@ -207,18 +207,16 @@ bool AppendActivation(const FusedOps& fused, dnnl::post_ops& post_ops) {
 
 }  // namespace
 
-std::optional<FusedOps> SupportedFusedOps(const KernelSpec& spec) {
-  std::optional<FusedOps> fused = FusedOpsOf(spec);
+bool IsSupported(const FusedOps& fused) {
   dnnl::post_ops post_ops;
-  if (fused.has_value() && !AppendActivation(*fused, post_ops)) fused.reset();
-  return fused;
+  return AppendActivation(fused, post_ops);
 }
 
 dnnl::primitive_attr FusedAttributes(const FusedOps& fused) {
   dnnl::primitive_attr attributes = UserScratchpad();
   dnnl::post_ops post_ops;
   if (fused.side) post_ops.append_sum(1.0f);
-  CHECK(AppendActivation(fused, post_ops)) << "not from SupportedFusedOps";
+  CHECK(AppendActivation(fused, post_ops)) << "the activation is not supported";
   if (post_ops.len() > 0) attributes.set_post_ops(post_ops);
   return attributes;
 }

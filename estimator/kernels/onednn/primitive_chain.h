@@ -125,8 +125,9 @@ dnnl::primitive_attr UserScratchpad();
 // the process may not map as much as a kernel could need (ulimit -v).
 void CheckRoomForCode();
 
-// Runs `build`, which returns a kernel or an optional. Returns an empty one if oneDNN throws, for a shape,
-// dtype or layout that it does not support. Throws std::bad_alloc if there is too little memory.
+// Runs `build`, which returns a kernel or an optional. Returns an empty one if oneDNN throws, for a
+// shape, dtype or layout that it does not support. Throws std::bad_alloc if there is too little
+// memory.
 template <typename Build>
 std::invoke_result_t<Build> NullIfUnsupported(Build&& build) {
   CheckRoomForCode();
@@ -136,6 +137,13 @@ std::invoke_result_t<Build> NullIfUnsupported(Build&& build) {
     if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
     return {};
   }
+}
+
+// The plan of a kernel that `make` builds: a function that returns a
+// std::unique_ptr<PrimitiveChain>.
+template <typename Make>
+KernelPlan PlanChain(Make make) {
+  return [make = std::move(make)] { return NullIfUnsupported(make); };
 }
 
 // Advances `desc` past oneDNN's own reference implementations, which are slower than ours.
@@ -160,9 +168,9 @@ dnnl::memory::data_type DataType(DType dtype);
 // Logical dimensions {N, C, H, W} of a dense NHWC tensor. REQUIRES: rank 4.
 dnnl::memory::desc NhwcLayout(const TensorSpec& spec);
 
-// FusedOpsOf, if its activation is one that oneDNN computes with the bits of the op: Relu, Relu6 or
-// LeakyRelu. Others would have another accuracy. (oneDNN's Relu and Relu6 turn a NaN into 0.)
-std::optional<FusedOps> SupportedFusedOps(const KernelSpec& spec);
+// Whether oneDNN computes the activation with the bits of the op: Relu, Relu6, LeakyRelu or none.
+// Others would have another accuracy. (oneDNN's Relu and Relu6 turn a NaN into 0.)
+bool IsSupported(const FusedOps& fused);
 // As UserScratchpad, with the activation as a post-op. If there is a side input, what the output's
 // buffer holds is added to the result before the activation.
 dnnl::primitive_attr FusedAttributes(const FusedOps& fused);

@@ -30,7 +30,7 @@ struct AccumulatorOf<int64_t> {
 template <typename T>
 using Accumulator = typename AccumulatorOf<T>::type;
 
-// Returns fn(T{}) for float32, float64, bfloat16 and float16; fn returns a std::unique_ptr<Kernel>.
+// Returns fn(T{}) for float32, float64, bfloat16 and float16; fn returns a KernelPlan.
 // Returns null for other dtypes, so that a factory can return the result directly.
 template <typename Fn>
 auto VisitFloating(DType dtype, Fn&& fn) -> decltype(fn(float{})) {

@@ -137,7 +137,7 @@ void Backward(const Sizes& s, const KernelArgs& args) {
 }
 
 EST_REGISTER_KERNEL("FusedBatchNormV3", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                    [](const KernelSpec& spec) -> KernelPlan {
                       if (IsBlocked(spec.attrs)) return nullptr;
                       Sizes sizes = SizesOf(spec, 0);
                       sizes.factor = spec.attrs.f("exponential_avg_factor");
@@ -152,7 +152,7 @@ EST_REGISTER_KERNEL("FusedBatchNormV3", KernelTier::kReference,
                     });
 
 EST_REGISTER_KERNEL("FusedBatchNormGradV3", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                    [](const KernelSpec& spec) -> KernelPlan {
                       if (IsBlocked(spec.attrs)) return nullptr;
                       const Sizes sizes = SizesOf(spec, 1);
                       return VisitFloating(spec.inputs[1].dtype, [&](auto tag) {

@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
+KernelPlan MakeBiasAdd(const KernelSpec& spec) {
   if (IsBlocked(spec.attrs)) return nullptr;
   const int64_t channels = spec.inputs[1].shape.dim(0);
   const int64_t rows = channels == 0 ? 0 : spec.inputs[0].shape.num_elements() / channels;
@@ -35,7 +35,7 @@ std::unique_ptr<Kernel> MakeBiasAdd(const KernelSpec& spec) {
 }
 
 // These are long sums of small numbers, so they are computed in float64.
-std::unique_ptr<Kernel> MakeBiasAddGrad(const KernelSpec& spec) {
+KernelPlan MakeBiasAddGrad(const KernelSpec& spec) {
   if (IsBlocked(spec.attrs)) return nullptr;
   const int64_t channels = spec.outputs[0].shape.dim(0);
   const int64_t rows = channels == 0 ? 0 : spec.inputs[0].shape.num_elements() / channels;

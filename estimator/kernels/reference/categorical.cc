@@ -65,7 +65,7 @@ double SumUp(const T* logits, int64_t classes, double* sums) {
 }
 
 template <typename T, typename Index>
-std::unique_ptr<Kernel> MultinomialKernel(const KernelSpec& spec) {
+KernelPlan MultinomialKernel(const KernelSpec& spec) {
   const CategoricalSizes sizes = {.rows = spec.inputs[0].shape.dim(0),
                                   .classes = spec.inputs[0].shape.dim(1),
                                   .samples = spec.outputs[0].shape.dim(1)};
@@ -88,7 +88,7 @@ std::unique_ptr<Kernel> MultinomialKernel(const KernelSpec& spec) {
 }
 
 EST_REGISTER_KERNEL("Multinomial", KernelTier::kReference, [](const KernelSpec& spec) {
-  std::unique_ptr<Kernel> kernel;
+  KernelPlan kernel;
   VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (kIsFloatingType<T>) {

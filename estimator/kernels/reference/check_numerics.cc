@@ -14,7 +14,7 @@ namespace {
 EST_REGISTER_KERNEL("CheckNumerics", KernelTier::kReference, [](const KernelSpec& spec) {
   const int64_t n = spec.outputs[0].shape.num_elements();
   const std::string message = spec.attrs.s("message");
-  std::unique_ptr<Kernel> kernel;
+  KernelPlan kernel;
   VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (kIsFloatingType<T>) {
@@ -47,7 +47,7 @@ EST_REGISTER_KERNEL("CheckRange", KernelTier::kReference, [](const KernelSpec& s
   const double low = spec.attrs.f("low"), high = spec.attrs.f("high");
   const std::string what = spec.attrs.s("what"), type = spec.inputs[0].ToString();
   const std::string cure = spec.attrs.s("cure");
-  std::unique_ptr<Kernel> kernel;
+  KernelPlan kernel;
   VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     kernel = MakeKernel(

@@ -43,8 +43,8 @@ EST_REGISTER_KERNEL("Fill", KernelTier::kReference, [](const KernelSpec& spec) {
 });
 
 // A kernel that sets every element to `number`.
-std::unique_ptr<Kernel> Uniformly(const TensorSpec& spec, int number) {
-  std::unique_ptr<Kernel> kernel;
+KernelPlan Uniformly(const TensorSpec& spec, int number) {
+  KernelPlan kernel;
   VisitNumeric(spec.dtype, [&](auto tag) {
     using T = decltype(tag);
     const int64_t n = spec.shape.num_elements();
@@ -62,7 +62,7 @@ EST_REGISTER_KERNEL("OnesLike", KernelTier::kReference,
                     [](const KernelSpec& spec) { return Uniformly(spec.outputs[0], 1); });
 
 EST_REGISTER_KERNEL("Range", KernelTier::kReference, [](const KernelSpec& spec) {
-  std::unique_ptr<Kernel> kernel;
+  KernelPlan kernel;
   VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (kIsNumberType<T>) {
@@ -84,7 +84,7 @@ EST_REGISTER_KERNEL("Range", KernelTier::kReference, [](const KernelSpec& spec) 
 });
 
 EST_REGISTER_KERNEL("LinSpace", KernelTier::kReference, [](const KernelSpec& spec) {
-  std::unique_ptr<Kernel> kernel;
+  KernelPlan kernel;
   VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (kIsFloatingType<T>) {

@@ -4,12 +4,11 @@
 // contiguous in filter and output. With groups, c counts the input channels of o's group.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 
+#include "estimator/kernels/conv_spec.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/accumulate.h"
 #include "estimator/kernels/reference/conv_taps.h"
-#include "estimator/kernels/window.h"
 
 namespace estimator {
 namespace {
@@ -102,59 +101,52 @@ void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, Resul
   for (int64_t e = 0; e < size; ++e) filter_grad[e] = static_cast<Result>(total[e]);
 }
 
-std::unique_ptr<Kernel> MakeConv2D(const KernelSpec& spec) {
-  const auto geometry = MakeConvGeometry(spec.attrs, spec.inputs[0].shape, spec.inputs[1].shape);
-  if (!geometry.ok()) return nullptr;
-  const ConvGeometry g = *geometry;
-  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
+// A kernel with a sum in memory for each of `size` numbers.
+//   run(args, sums)
+template <typename Acc, typename Run>
+KernelPlan WithSums(int64_t size, Run run) {
+  return MakeKernel(
+      [run](const KernelArgs& args) {
+        run(args, static_cast<Acc*>(args.scratch));
+        return absl::OkStatus();
+      },
+      static_cast<size_t>(size) * sizeof(Acc));
+}
+
+KernelPlan MakeConv2D(const ConvSpec& spec) {
+  return VisitFloating(spec.x.dtype, [g = spec.geometry](auto tag) {
     using T = decltype(tag);
     using Acc = Accumulator<T>;
-    const int64_t image = g.rows.output * g.columns.output * g.out_channels;
-    return MakeKernel(
-        [g](const KernelArgs& args) {
-          Forward(g, args.in<T>(0), args.in<T>(1), args.out<T>(0), static_cast<Acc*>(args.scratch));
-          return absl::OkStatus();
-        },
-        static_cast<size_t>(image) * sizeof(Acc));
+    return WithSums<Acc>(g.rows.output * g.columns.output * g.out_channels,
+                         [g](const KernelArgs& args, Acc* sums) {
+                           Forward(g, args.in<T>(0), args.in<T>(1), args.out<T>(0), sums);
+                         });
   });
 }
 
-std::unique_ptr<Kernel> MakeBackpropInput(const KernelSpec& spec) {
-  const auto geometry = MakeConvGeometry(spec.attrs, spec.outputs[0].shape, spec.inputs[1].shape);
-  if (!geometry.ok()) return nullptr;
-  const ConvGeometry g = *geometry;
-  return VisitFloating(spec.inputs[1].dtype, [&](auto tag) {
+KernelPlan MakeBackpropInput(const ConvSpec& spec) {
+  return VisitFloating(spec.filter.dtype, [g = spec.geometry](auto tag) {
     using T = decltype(tag);
     using Acc = Accumulator<T>;
-    const int64_t image = g.rows.input * g.columns.input * g.in_channels;
-    return MakeKernel(
-        [g](const KernelArgs& args) {
-          BackpropInput(g, args.in<T>(1), args.in<T>(2), args.out<T>(0),
-                        static_cast<Acc*>(args.scratch));
-          return absl::OkStatus();
-        },
-        static_cast<size_t>(image) * sizeof(Acc));
+    return WithSums<Acc>(g.rows.input * g.columns.input * g.in_channels,
+                         [g](const KernelArgs& args, Acc* sums) {
+                           BackpropInput(g, args.in<T>(1), args.in<T>(2), args.out<T>(0), sums);
+                         });
   });
 }
 
-std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec) {
-  const auto geometry = MakeConvGeometry(spec.attrs, spec.inputs[0].shape, spec.outputs[0].shape);
-  if (!geometry.ok()) return nullptr;
-  const ConvGeometry g = *geometry;
-  const DType dtype = spec.inputs[0].dtype, result_dtype = spec.outputs[0].dtype;
-  return VisitFloating(dtype, [&](auto tag) -> std::unique_ptr<Kernel> {
+KernelPlan MakeBackpropFilter(const ConvSpec& spec) {
+  const DType dtype = spec.x.dtype, result_dtype = spec.filter.dtype;
+  return VisitFloating(dtype, [&](auto tag) -> KernelPlan {
     using T = decltype(tag);
     using Acc = Accumulator<T>;
-    const int64_t size = spec.outputs[0].shape.num_elements();
     const auto make = [&](auto result_tag) {
       using Result = decltype(result_tag);
-      return MakeKernel(
-          [g](const KernelArgs& args) {
-            BackpropFilter(g, args.in<T>(0), args.in<T>(2), args.out<Result>(0),
-                           static_cast<Acc*>(args.scratch));
-            return absl::OkStatus();
-          },
-          static_cast<size_t>(2 * size) * sizeof(Acc));
+      return WithSums<Acc>(2 * spec.filter.shape.num_elements(),
+                           [g = spec.geometry](const KernelArgs& args, Acc* sums) {
+                             BackpropFilter(g, args.in<T>(0), args.in<T>(2), args.out<Result>(0),
+                                            sums);
+                           });
     };
     if (result_dtype == dtype) return make(T{});
     if (sizeof(T) == 2 && result_dtype == DType::kFloat32) return make(float{});
@@ -162,9 +154,10 @@ std::unique_ptr<Kernel> MakeBackpropFilter(const KernelSpec& spec) {
   });
 }
 
-EST_REGISTER_KERNEL("Conv2D", KernelTier::kReference, MakeConv2D);
-EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kReference, MakeBackpropInput);
-EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kReference, MakeBackpropFilter);
+EST_REGISTER_KERNEL("Conv2D", KernelTier::kReference, FromConvSpec<MakeConv2D>);
+EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kReference, FromConvSpec<MakeBackpropInput>);
+EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kReference,
+                    FromConvSpec<MakeBackpropFilter>);
 
 }  // namespace
 }  // namespace estimator

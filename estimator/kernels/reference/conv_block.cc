@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "estimator/kernels/conv_spec.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
 
@@ -110,20 +111,19 @@ class KernelChain : public Kernel {
 
 TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
 
-bool FusesBiasAndRelu(const Attrs& attrs) {
-  return attrs.has("fused_ops") && attrs.get<std::vector<std::string>>("fused_ops") ==
-                                       std::vector<std::string>{"BiasAdd", "Relu"};
+// What this file computes of blocks: NHWC, and images of f32.
+std::optional<ConvSpec> PlainF32(const KernelSpec& spec) {
+  std::optional<ConvSpec> conv = ConvSpecOf(spec);
+  if (conv.has_value() && (conv->blocked || !conv->IsAll(DType::kFloat32))) conv.reset();
+  return conv;
 }
 
-std::unique_ptr<Kernel> MakeForward(const KernelSpec& spec) {
-  if (IsBlocked(spec.attrs) || spec.inputs.size() != 3 || spec.outputs.size() != 2 ||
-      spec.inputs[0].dtype != DType::kFloat32 || !FusesBiasAndRelu(spec.attrs)) {
+KernelPlan MakeForward(const KernelSpec& spec) {
+  const std::optional<ConvSpec> conv = PlainF32(spec);
+  if (!conv.has_value() || conv->fused.side || conv->fused.activation != fused::TileOp::kRelu)
     return nullptr;
-  }
-  const auto block = MakeConvBlock(spec.attrs, spec.inputs[0].shape, spec.inputs[1].shape);
-  if (!block.ok() || block->output() != spec.outputs[0].shape) return nullptr;
   auto chain = std::make_unique<KernelChain>(spec);
-  const Place full = chain->Scratch(F32(block->conv.output()));
+  const Place full = chain->Scratch(F32(conv->geometry.output()));
   if (!chain->Add("Conv2D", spec.attrs, {chain->Input(0), chain->Input(1)}, full) ||
       !chain->Add("BiasAdd", {}, {full, chain->Input(2)}, full) ||
       !chain->Add("Relu", {}, {full}, full) ||
@@ -132,7 +132,8 @@ std::unique_ptr<Kernel> MakeForward(const KernelSpec& spec) {
     return nullptr;
   }
   chain->set_last([size = spec.outputs[0].shape.num_elements(),
-                   off = static_cast<uint8_t>(block->taps())](const KernelArgs& args) {
+                   off = static_cast<uint8_t>(conv->pool.rows.kernel * conv->pool.columns.kernel)](
+                      const KernelArgs& args) {
     const float* const y = args.out<float>(0);
     uint8_t* const argmax = args.out<uint8_t>(1);
     for (int64_t i = 0; i < size; ++i) {
@@ -144,24 +145,19 @@ std::unique_ptr<Kernel> MakeForward(const KernelSpec& spec) {
 
 // Adds the gradient of the block's convolution, from that of its pool. No tap has the number taps(),
 // so no gradient flows where relu was off.
-bool AddPoolGrad(KernelChain& chain, const KernelSpec& spec, const ConvBlock& block,
-                 const Place& full) {
+bool AddPoolGrad(KernelChain& chain, const KernelSpec& spec, const Place& full) {
   Attrs attrs = PoolAttrs(spec.attrs);
-  attrs.Set("input_shape", block.conv.output().dims());
+  attrs.Set("input_shape", full.spec.shape.dims());
   return chain.Add("_MaxPoolGradWithArgmax", attrs, {chain.Input(2), chain.Input(1)}, full);
 }
 
-std::unique_ptr<Kernel> MakeBlockFilter(const KernelSpec& spec) {
-  if (IsBlocked(spec.attrs) || spec.inputs.size() != 3 || spec.outputs.size() != 2 ||
-      spec.inputs[0].dtype != DType::kFloat32) {
-    return nullptr;
-  }
-  const auto block = MakeConvBlock(spec.attrs, spec.inputs[0].shape, spec.outputs[0].shape);
-  if (!block.ok() || block->output() != spec.inputs[1].shape) return nullptr;
+KernelPlan MakeBlockFilter(const KernelSpec& spec) {
+  const std::optional<ConvSpec> conv = PlainF32(spec);
+  if (!conv.has_value()) return nullptr;
   auto chain = std::make_unique<KernelChain>(spec);
-  const Place full = chain->Scratch(F32(block->conv.output()));
+  const Place full = chain->Scratch(F32(conv->geometry.output()));
   // Conv2DBackpropFilter does not read its second input, the sizes.
-  const bool ok = AddPoolGrad(*chain, spec, *block, full) &&
+  const bool ok = AddPoolGrad(*chain, spec, full) &&
                   chain->Add("Conv2DBackpropFilter", spec.attrs,
                              {chain->Input(0), chain->Input(0), full}, chain->Output(0)) &&
                   chain->Add("BiasAddGrad", {}, {full}, chain->Output(1));
@@ -169,24 +165,20 @@ std::unique_ptr<Kernel> MakeBlockFilter(const KernelSpec& spec) {
   return chain;
 }
 
-std::unique_ptr<Kernel> MakeBlockInput(const KernelSpec& spec) {
-  if (IsBlocked(spec.attrs) || spec.inputs.size() != 3 || spec.outputs.size() != 1 ||
-      spec.inputs[0].dtype != DType::kFloat32) {
-    return nullptr;
-  }
-  const auto block = MakeConvBlock(spec.attrs, spec.outputs[0].shape, spec.inputs[0].shape);
-  if (!block.ok() || block->output() != spec.inputs[1].shape) return nullptr;
+KernelPlan MakeBlockInput(const KernelSpec& spec) {
+  const std::optional<ConvSpec> conv = PlainF32(spec);
+  if (!conv.has_value()) return nullptr;
   auto chain = std::make_unique<KernelChain>(spec);
-  const Place full = chain->Scratch(F32(block->conv.output()));
+  const Place full = chain->Scratch(F32(conv->geometry.output()));
   // Conv2DBackpropInput does not read its first input, the sizes.
-  const bool ok = AddPoolGrad(*chain, spec, *block, full) &&
+  const bool ok = AddPoolGrad(*chain, spec, full) &&
                   chain->Add("Conv2DBackpropInput", spec.attrs,
                              {chain->Input(0), chain->Input(0), full}, chain->Output(0));
   if (!ok) return nullptr;
   return chain;
 }
 
-std::unique_ptr<Kernel> MakeFilterAndBias(const KernelSpec& spec) {
+KernelPlan MakeFilterAndBias(const KernelSpec& spec) {
   if (IsBlocked(spec.attrs) || spec.inputs.size() != 2 || spec.outputs.size() != 2) return nullptr;
   auto chain = std::make_unique<KernelChain>(spec);
   const bool ok =

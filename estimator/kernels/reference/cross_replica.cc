@@ -10,7 +10,7 @@ namespace estimator {
 namespace {
 
 EST_REGISTER_KERNEL("CrossReplicaSum", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                    [](const KernelSpec& spec) -> KernelPlan {
                       const size_t num_bytes = spec.outputs[0].num_bytes();
                       return MakeKernel(
                           [num_bytes](const KernelArgs& args) {
@@ -21,13 +21,12 @@ EST_REGISTER_KERNEL("CrossReplicaSum", KernelTier::kReference,
                           /*scratch_bytes=*/0, /*alias_input=*/0);
                     });
 
-EST_REGISTER_KERNEL("ReplicaId", KernelTier::kReference,
-                    [](const KernelSpec&) -> std::unique_ptr<Kernel> {
-                      return MakeKernel([](const KernelArgs& args) {
-                        *args.out<int32_t>(0) = args.step.replica;
-                        return absl::OkStatus();
-                      });
-                    });
+EST_REGISTER_KERNEL("ReplicaId", KernelTier::kReference, [](const KernelSpec&) -> KernelPlan {
+  return MakeKernel([](const KernelArgs& args) {
+    *args.out<int32_t>(0) = args.step.replica;
+    return absl::OkStatus();
+  });
+});
 
 }  // namespace
 }  // namespace estimator

@@ -15,7 +15,7 @@ namespace estimator {
 namespace {
 
 template <typename T>
-std::unique_ptr<Kernel> MakeQr(const KernelSpec& spec) {
+KernelPlan MakeQr(const KernelSpec& spec) {
   const Matrices x(spec.inputs[0].shape), q(spec.outputs[0].shape), r(spec.outputs[1].shape);
   return MakeKernel([x, q, r](const KernelArgs& args) {
     for (int64_t i = 0; i < x.count; ++i) {
@@ -35,7 +35,7 @@ constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 
 // A matrix with NaN or infinite elements gives NaN, as in TensorFlow.
 template <typename T>
-std::unique_ptr<Kernel> MakeSvd(const KernelSpec& spec) {
+KernelPlan MakeSvd(const KernelSpec& spec) {
   const Matrices x(spec.inputs[0].shape);
   const bool vectors = spec.attrs.b("compute_uv"), full = spec.attrs.b("full_matrices");
   const int64_t rank = std::min(x.rows, x.columns);
@@ -72,7 +72,7 @@ std::unique_ptr<Kernel> MakeSvd(const KernelSpec& spec) {
 
 // Reads the lower triangle of each matrix.
 template <typename T>
-std::unique_ptr<Kernel> MakeSelfAdjointEig(const KernelSpec& spec) {
+KernelPlan MakeSelfAdjointEig(const KernelSpec& spec) {
   const Matrices x(spec.inputs[0].shape);
   const Matrices e(Shape{x.count, x.rows, 1});
   const bool vectors = spec.attrs.b("compute_v");

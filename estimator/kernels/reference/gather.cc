@@ -1,4 +1,4 @@
-// GatherV2, GatherNd, ScatterNd, TensorScatter..., UnsortedSegment..., OneHot.
+// GatherNd, ScatterNd, TensorScatter..., UnsortedSegment..., OneHot.
 // Sums are computed in the dtype of the elements, in the order of the indices.
 #include <algorithm>
 #include <limits>
@@ -6,56 +6,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/kernels/exact/copy_elements.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/indices.h"
 #include "estimator/kernels/reference/loops.h"
-#include "estimator/kernels/reference/moves.h"
 
 namespace estimator {
 namespace {
-
-std::unique_ptr<Kernel> MakeGather(const KernelSpec& spec) {
-  const auto axes = ConstantInts(spec, 2);
-  if (!axes.has_value()) return nullptr;
-  const Shape &params = spec.inputs[0].shape, &indices = spec.inputs[1].shape;
-  const auto axis = static_cast<int>(WrapAxis((*axes)[0], params.rank()));
-  const int64_t given = spec.attrs.has("batch_dims") ? spec.attrs.i("batch_dims") : 0;
-  const auto batch = static_cast<int>(WrapAxis(given, indices.rank()));
-  int64_t batches = 1, outer = 1, inner = 1, n = 1;
-  // params is [batches, outer, limit, inner], and indices is [batches, n].
-  for (int i = 0; i < axis; ++i) (i < batch ? batches : outer) *= params.dim(i);
-  for (int i = axis + 1; i < params.rank(); ++i) inner *= params.dim(i);
-  for (int i = batch; i < indices.rank(); ++i) n *= indices.dim(i);
-  const int64_t limit = params.dim(axis);
-  return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
-    using Index = decltype(index_tag);
-    std::unique_ptr<Kernel> kernel;
-    VisitBySize(spec.inputs[0].dtype, [&](auto tag) {
-      using T = decltype(tag);
-      kernel = MakeKernel([=](const KernelArgs& args) {
-        const Index* all = args.in<Index>(1);
-        // All indices are checked before anything is written.
-        for (int64_t i = 0; i < batches * n; ++i) {
-          const auto index = static_cast<int64_t>(all[i]);
-          if (index < 0 || index >= limit) return IndexOutOfRange("indices", i, index, limit);
-        }
-        T* out = args.out<T>(0);
-        for (int64_t o = 0; o < batches * outer; ++o) {
-          const T* const x = args.in<T>(0) + o * limit * inner;
-          // The indices of the batch that slice o belongs to.
-          const Index* const own = all + o / outer * n;
-          for (int64_t i = 0; i < n; ++i) {
-            out = std::copy_n(x + static_cast<int64_t>(own[i]) * inner, inner, out);
-          }
-        }
-        return absl::OkStatus();
-      });
-    });
-    return kernel;
-  });
-}
-
-EST_REGISTER_KERNEL("GatherV2", KernelTier::kReference, MakeGather);
 
 // How rows of K indices refer to slices of a shape.
 struct NdLayout {
@@ -94,16 +51,14 @@ EST_REGISTER_KERNEL("GatherNd", KernelTier::kReference, [](const KernelSpec& spe
   const NdLayout layout(spec.inputs[1].shape, spec.inputs[0].shape);
   return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
     using Index = decltype(index_tag);
-    std::unique_ptr<Kernel> kernel;
-    VisitBySize(spec.inputs[0].dtype, [&](auto tag) {
+    return VisitElement(spec.inputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
-      kernel = MakeKernel([layout](const KernelArgs& args) {
+      return MakeKernel([layout](const KernelArgs& args) {
         return layout.ForEach(args.in<Index>(1), [&](int64_t row, int64_t offset) {
           std::copy_n(args.in<T>(0) + offset, layout.slice, args.out<T>(0) + row * layout.slice);
         });
       });
     });
-    return kernel;
   });
 });
 
@@ -112,7 +67,7 @@ EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, [](const KernelSpec& sp
   const int64_t n = spec.outputs[0].shape.num_elements();
   return VisitIndex(spec.inputs[0].dtype, [&](auto index_tag) {
     using Index = decltype(index_tag);
-    std::unique_ptr<Kernel> kernel;
+    KernelPlan kernel;
     VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
       if constexpr (kIsNumberType<T>) {
@@ -134,12 +89,12 @@ EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, [](const KernelSpec& sp
 // x with the updates set or added. The operands are x, indices, updates. If the output overwrites
 // x, only the updated slices are written.
 template <bool kAdd>
-std::unique_ptr<Kernel> MakeTensorScatter(const KernelSpec& spec) {
+KernelPlan MakeTensorScatter(const KernelSpec& spec) {
   const NdLayout layout(spec.inputs[1].shape, spec.outputs[0].shape);
   const int64_t n = spec.outputs[0].shape.num_elements();
   return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
     using Index = decltype(index_tag);
-    std::unique_ptr<Kernel> kernel;
+    KernelPlan kernel;
     VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
       if constexpr (kIsNumberType<T>) {
@@ -216,14 +171,14 @@ struct MinSegments {
 };
 
 template <typename Segments>
-std::unique_ptr<Kernel> MakeSegments(const KernelSpec& spec) {
+KernelPlan MakeSegments(const KernelSpec& spec) {
   const int64_t n = spec.inputs[1].shape.num_elements();
   const int64_t num_out = spec.outputs[0].shape.num_elements();
   const int64_t num_segments = spec.outputs[0].shape.dim(0);
   const int64_t row = num_segments == 0 ? 0 : num_out / num_segments;
   return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
     using Index = decltype(index_tag);
-    std::unique_ptr<Kernel> kernel;
+    KernelPlan kernel;
     VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
       if constexpr (kIsNumberType<T>) {
@@ -261,10 +216,9 @@ EST_REGISTER_KERNEL("OneHot", KernelTier::kReference, [](const KernelSpec& spec)
   const int64_t depth = shape.dim(axis);
   return VisitIndex(spec.inputs[0].dtype, [&](auto index_tag) {
     using Index = decltype(index_tag);
-    std::unique_ptr<Kernel> kernel;
-    VisitBySize(spec.outputs[0].dtype, [&](auto tag) {
+    return VisitElement(spec.outputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
-      kernel = MakeKernel([=](const KernelArgs& args) {
+      return MakeKernel([=](const KernelArgs& args) {
         T* out = args.out<T>(0);
         const T on = *args.in<T>(2), off = *args.in<T>(3);
         std::fill_n(out, outer * depth * inner, off);
@@ -278,7 +232,6 @@ EST_REGISTER_KERNEL("OneHot", KernelTier::kReference, [](const KernelSpec& spec)
         return absl::OkStatus();
       });
     });
-    return kernel;
   });
 });
 

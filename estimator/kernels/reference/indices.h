@@ -14,7 +14,7 @@ namespace estimator {
 
 // Returns fn(Index{}) for the dtype of an index, else null.
 template <typename Fn>
-std::unique_ptr<Kernel> VisitIndex(DType dtype, Fn&& fn) {
+KernelPlan VisitIndex(DType dtype, Fn&& fn) {
   if (dtype == DType::kInt64) return fn(int64_t{});
   if (dtype == DType::kInt32) return fn(int32_t{});
   if (dtype == DType::kUint8) return fn(uint8_t{});

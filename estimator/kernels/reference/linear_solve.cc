@@ -21,7 +21,7 @@ template <typename T>
 using Lu = Eigen::PartialPivLU<Matrix<T>>;
 
 template <typename T>
-std::unique_ptr<Kernel> MakeCholesky(const KernelSpec& spec) {
+KernelPlan MakeCholesky(const KernelSpec& spec) {
   const Matrices x(spec.inputs[0].shape);
   return MakeKernel([x](const KernelArgs& args) {
     for (int64_t i = 0; i < x.count; ++i) {
@@ -45,7 +45,7 @@ bool IsInvertible(const Lu<T>& lu) {
 }
 
 template <typename T>
-std::unique_ptr<Kernel> MakeInverse(const KernelSpec& spec) {
+KernelPlan MakeInverse(const KernelSpec& spec) {
   const Matrices x(spec.inputs[0].shape);
   const bool adjoint = spec.attrs.b("adjoint");
   return MakeKernel([x, adjoint](const KernelArgs& args) {
@@ -65,7 +65,7 @@ std::unique_ptr<Kernel> MakeInverse(const KernelSpec& spec) {
 }
 
 template <typename T>
-std::unique_ptr<Kernel> MakeSolve(const KernelSpec& spec) {
+KernelPlan MakeSolve(const KernelSpec& spec) {
   const Matrices a(spec.inputs[0].shape), b(spec.inputs[1].shape);
   const bool adjoint = spec.attrs.b("adjoint");
   return MakeKernel([a, b, adjoint](const KernelArgs& args) {
@@ -89,7 +89,7 @@ Shape BatchOf(const Shape& shape) {
 
 // A zero on the diagonal divides: the result is infinite or NaN, as in TensorFlow.
 template <typename T>
-std::unique_ptr<Kernel> MakeTriangularSolve(const KernelSpec& spec) {
+KernelPlan MakeTriangularSolve(const KernelSpec& spec) {
   const Matrices a(spec.inputs[0].shape), b(spec.inputs[1].shape), out(spec.outputs[0].shape);
   const bool lower = spec.attrs.b("lower"), adjoint = spec.attrs.b("adjoint");
   const Shape batch = BatchOf(spec.outputs[0].shape);
@@ -142,7 +142,7 @@ absl::Status SolveNormal(const InMatrix<T>& a, const InMatrix<T>& b, T l2, OutMa
 }
 
 template <typename T>
-std::unique_ptr<Kernel> MakeSolveLs(const KernelSpec& spec) {
+KernelPlan MakeSolveLs(const KernelSpec& spec) {
   const Matrices a(spec.inputs[0].shape), b(spec.inputs[1].shape), x(spec.outputs[0].shape);
   const bool fast = spec.attrs.b("fast");
   return MakeKernel([a, b, x, fast](const KernelArgs& args) -> absl::Status {
@@ -166,7 +166,7 @@ std::unique_ptr<Kernel> MakeSolveLs(const KernelSpec& spec) {
 }
 
 template <typename T>
-std::unique_ptr<Kernel> MakeDeterminant(const KernelSpec& spec) {
+KernelPlan MakeDeterminant(const KernelSpec& spec) {
   const Matrices x(spec.inputs[0].shape);
   return MakeKernel([x](const KernelArgs& args) {
     for (int64_t i = 0; i < x.count; ++i)
@@ -177,7 +177,7 @@ std::unique_ptr<Kernel> MakeDeterminant(const KernelSpec& spec) {
 
 // The sign of a singular matrix is 0, and the logarithm -infinity.
 template <typename T>
-std::unique_ptr<Kernel> MakeLogDeterminant(const KernelSpec& spec) {
+KernelPlan MakeLogDeterminant(const KernelSpec& spec) {
   const Matrices x(spec.inputs[0].shape);
   return MakeKernel([x](const KernelArgs& args) {
     for (int64_t i = 0; i < x.count; ++i) {

@@ -13,6 +13,7 @@
 #include "estimator/array/dtype.h"
 #include "estimator/array/shape.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/strided_rows.h"
 
 namespace estimator {
 
@@ -46,49 +47,18 @@ T SumOf(T a, T b) {
 
 inline int64_t WrapAxis(int64_t axis, int rank) { return axis < 0 ? axis + rank : axis; }
 
-// The strides, in elements, for iterating over `from` along the axes of `to`, to which it
-// broadcasts. They are 0 for axes that `from` lacks or that have size 1 in it.
-inline std::vector<int64_t> BroadcastStrides(const Shape& from, const Shape& to) {
-  std::vector<int64_t> strides(to.dims().size(), 0);
-  const std::vector<int64_t> own = from.strides();
-  for (int i = 1; i <= from.rank(); ++i) {
-    if (from.dim(-i) != 1)
-      strides[strides.size() - static_cast<size_t>(i)] = own[own.size() - static_cast<size_t>(i)];
-  }
-  return strides;
-}
-
 // Visits the elements of a dense shape in row-major order, and follows N operands by their own
-// strides (in elements; 0 repeats an element, a negative stride goes backwards). Axes that all
-// operands cross with one stride are merged when the walk is built. A walk does not allocate.
+// strides (StridedRows).
 template <size_t N>
 class StridedWalk {
  public:
-  static constexpr size_t kMaxRank = 16;
-  using Offsets = std::array<int64_t, N>;
+  using Offsets = typename StridedRows<N>::Offsets;
 
-  StridedWalk(const Shape& shape, const std::array<std::vector<int64_t>, N>& strides) {
-    for (size_t axis = 0; axis < shape.dims().size(); ++axis) {
-      const int64_t size = shape.dims()[axis];
-      num_elements_ *= size;
-      if (size == 1) continue;
-      Offsets stride;
-      for (size_t n = 0; n < N; ++n) stride[n] = strides[n][axis];
-      bool merges = !sizes_.empty();
-      for (size_t n = 0; merges && n < N; ++n) merges = strides_.back()[n] == stride[n] * size;
-      if (merges) {
-        sizes_.back() *= size;
-        strides_.back() = stride;
-      } else {
-        sizes_.push_back(size);
-        strides_.push_back(stride);
-      }
-    }
-  }
+  StridedWalk(const Shape& shape, const std::array<std::vector<int64_t>, N>& strides)
+      : rows_(shape, strides) {}
 
-  // False if there are more axes than a walk supports, even after merging.
-  bool ok() const { return sizes_.size() <= kMaxRank; }
-  int64_t num_elements() const { return num_elements_; }
+  bool ok() const { return rows_.ok(); }
+  int64_t num_elements() const { return rows_.num_elements(); }
 
   // Calls fn(i, offsets): i counts from 0; offsets[n] is the offset of the element of operand n.
   template <typename Fn>
@@ -105,33 +75,13 @@ class StridedWalk {
   // of which i is the first. strides[n] is the distance between the elements of operand n.
   template <typename Fn>
   void ForEachRow(Fn&& fn) const {
-    if (num_elements_ == 0) return;
-    Offsets offsets{};
-    if (sizes_.empty()) {
-      fn(int64_t{0}, offsets, offsets, int64_t{1});
-      return;
-    }
-    std::array<int64_t, kMaxRank> index{};
-    const size_t last = sizes_.size() - 1;
-    for (int64_t i = 0;; i += sizes_[last]) {
-      fn(i, offsets, strides_[last], sizes_[last]);
-      size_t axis = last;
-      while (axis > 0) {
-        --axis;
-        for (size_t n = 0; n < N; ++n) offsets[n] += strides_[axis][n];
-        if (++index[axis] < sizes_[axis]) break;
-        for (size_t n = 0; n < N; ++n) offsets[n] -= sizes_[axis] * strides_[axis][n];
-        index[axis] = 0;
-        if (axis == 0) return;
-      }
-      if (last == 0) return;
-    }
+    rows_.ForEachInOrder([&](int64_t i, const Offsets& offsets, int64_t count) {
+      fn(i, offsets, rows_.strides(), count);
+    });
   }
 
  private:
-  int64_t num_elements_ = 1;
-  std::vector<int64_t> sizes_;  // outermost axis first; axes of size 1 are removed
-  std::vector<Offsets> strides_;
+  StridedRows<N> rows_;
 };
 
 }  // namespace estimator

@@ -10,10 +10,10 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/matmul_spec.h"
 #include "estimator/kernels/reference/accumulate.h"
 
 namespace estimator {
@@ -22,14 +22,6 @@ namespace {
 // Eigen packs such blocks into at most 128 KiB each, which it takes from the stack: a step allocates
 // nothing.
 constexpr int64_t kBlock = 128;
-
-struct Sizes {
-  int64_t m = 0;  // rows of the result
-  int64_t k = 0;
-  int64_t n = 0;
-  bool transpose_a = false;  // a is stored [k, m]
-  bool transpose_b = false;  // b is stored [n, k]
-};
 
 template <typename Acc>
 using Block = Eigen::Map<Eigen::Matrix<Acc, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>,
@@ -53,7 +45,7 @@ template <typename Acc>
 constexpr size_t kScratchBytes = static_cast<size_t>(3 * kBlock * kBlock) * sizeof(Acc);
 
 template <typename T, typename Acc = Accumulator<T>>
-void MultiplyOne(const Sizes& s, const T* a, const T* b, T* out, void* scratch) {
+void MultiplyOne(const MatMulSizes& s, const T* a, const T* b, T* out, void* scratch) {
   Acc* const a_at = static_cast<Acc*>(scratch);
   Acc* const b_at = a_at + kBlock * kBlock;
   Acc* const sum_at = b_at + kBlock * kBlock;
@@ -81,32 +73,10 @@ void MultiplyOne(const Sizes& s, const T* a, const T* b, T* out, void* scratch) 
 
 // Calls fn(T{}) for what MatMul takes.
 template <typename Fn>
-std::unique_ptr<Kernel> VisitMatMul(DType dtype, Fn&& fn) {
+KernelPlan VisitMatMul(DType dtype, Fn&& fn) {
   if (dtype == DType::kInt32) return fn(int32_t{});
   if (dtype == DType::kInt64) return fn(int64_t{});
   return VisitFloating(dtype, fn);
-}
-
-Sizes SizesOf(const Shape& a, const Shape& out, bool transpose_a, bool transpose_b) {
-  return {.m = out.dim(-2),
-          .k = transpose_a ? a.dim(-2) : a.dim(-1),
-          .n = out.dim(-1),
-          .transpose_a = transpose_a,
-          .transpose_b = transpose_b};
-}
-
-std::unique_ptr<Kernel> MakeMatMul(const KernelSpec& spec) {
-  const Sizes sizes = SizesOf(spec.inputs[0].shape, spec.outputs[0].shape,
-                              spec.attrs.b("transpose_a"), spec.attrs.b("transpose_b"));
-  return VisitMatMul(spec.inputs[0].dtype, [&](auto tag) {
-    using T = decltype(tag);
-    return MakeKernel(
-        [sizes](const KernelArgs& args) {
-          MultiplyOne(sizes, args.in<T>(0), args.in<T>(1), args.out<T>(0), args.scratch);
-          return absl::OkStatus();
-        },
-        kScratchBytes<Accumulator<T>>);
-  });
 }
 
 // For every matrix of `out`, which matrix of `input` belongs to it, by broadcasting.
@@ -130,13 +100,11 @@ std::vector<int64_t> BatchIndex(const Shape& input, const Shape& out) {
   return index;
 }
 
-std::unique_ptr<Kernel> MakeBatchMatMul(const KernelSpec& spec) {
-  const Shape& out = spec.outputs[0].shape;
-  const Sizes sizes =
-      SizesOf(spec.inputs[0].shape, out, spec.attrs.b("adj_x"), spec.attrs.b("adj_y"));
-  const std::vector<int64_t> index_a = BatchIndex(spec.inputs[0].shape, out);
-  const std::vector<int64_t> index_b = BatchIndex(spec.inputs[1].shape, out);
-  return VisitMatMul(spec.inputs[0].dtype, [&](auto tag) {
+KernelPlan MakeMatMul(const MatMulSpec& spec) {
+  const MatMulSizes sizes = spec.sizes;
+  const std::vector<int64_t> index_a = BatchIndex(spec.a.shape, spec.c.shape);
+  const std::vector<int64_t> index_b = BatchIndex(spec.b.shape, spec.c.shape);
+  return VisitMatMul(spec.dtype(), [&](auto tag) {
     using T = decltype(tag);
     return MakeKernel(
         [sizes, index_a, index_b](const KernelArgs& args) {
@@ -151,8 +119,8 @@ std::unique_ptr<Kernel> MakeBatchMatMul(const KernelSpec& spec) {
   });
 }
 
-EST_REGISTER_KERNEL("MatMul", KernelTier::kReference, MakeMatMul);
-EST_REGISTER_KERNEL("BatchMatMulV2", KernelTier::kReference, MakeBatchMatMul);
+EST_REGISTER_KERNEL("MatMul", KernelTier::kReference, FromMatMulSpec<MakeMatMul>);
+EST_REGISTER_KERNEL("BatchMatMulV2", KernelTier::kReference, FromMatMulSpec<MakeMatMul>);
 
 }  // namespace
 }  // namespace estimator

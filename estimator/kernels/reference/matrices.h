@@ -45,9 +45,9 @@ struct Matrices {
 
 // The kernel that `make` returns for float32 or float64. As in TensorFlow there is none for other
 // types.
-//   make(tag): a std::unique_ptr<Kernel> for elements of the tag's type.
+//   make(tag): a KernelPlan for elements of the tag's type.
 template <typename Make>
-std::unique_ptr<Kernel> ForFloats(const KernelSpec& spec, Make make) {
+KernelPlan ForFloats(const KernelSpec& spec, Make make) {
   if (spec.inputs[0].dtype == DType::kFloat32) return make(float());
   if (spec.inputs[0].dtype == DType::kFloat64) return make(double());
   return nullptr;

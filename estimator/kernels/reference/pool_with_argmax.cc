@@ -56,7 +56,7 @@ absl::StatusOr<ArgmaxPool> PoolOf(const KernelSpec& spec, const Shape& input,
   return ArgmaxPool{.input = input, .rows = windows->rows, .columns = windows->columns};
 }
 
-std::unique_ptr<Kernel> MakeArgmaxPool(const KernelSpec& spec) {
+KernelPlan MakeArgmaxPool(const KernelSpec& spec) {
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
   if (!pool.ok()) return nullptr;
   const size_t size = static_cast<size_t>(spec.outputs[0].shape.num_elements());
@@ -78,7 +78,7 @@ std::unique_ptr<Kernel> MakeArgmaxPool(const KernelSpec& spec) {
       size);
 }
 
-std::unique_ptr<Kernel> MakeBackward(const KernelSpec& spec) {
+KernelPlan MakeBackward(const KernelSpec& spec) {
   const auto pool = PoolOf(spec, Shape(spec.attrs.ints("input_shape")), spec.inputs[1]);
   if (!pool.ok()) return nullptr;
   return MakeKernel([p = *pool, relu = spec.inputs.size() == 3](const KernelArgs& args) {

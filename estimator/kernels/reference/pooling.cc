@@ -156,7 +156,7 @@ absl::StatusOr<Pool> PoolOf(const KernelSpec& spec, const Shape& input) {
               .columns = windows->columns};
 }
 
-std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& spec) {
+KernelPlan MakeMaxPool(const KernelSpec& spec) {
   const auto pool = PoolOf(spec, spec.inputs[0].shape);
   if (!pool.ok()) return nullptr;
   return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
@@ -168,7 +168,7 @@ std::unique_ptr<Kernel> MakeMaxPool(const KernelSpec& spec) {
   });
 }
 
-std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& spec) {
+KernelPlan MakeMaxPoolGrad(const KernelSpec& spec) {
   const auto pool = PoolOf(spec, spec.inputs[0].shape);
   if (!pool.ok()) return nullptr;
   return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
@@ -185,7 +185,7 @@ std::unique_ptr<Kernel> MakeMaxPoolGrad(const KernelSpec& spec) {
   });
 }
 
-std::unique_ptr<Kernel> MakeMaxPoolGradGrad(const KernelSpec& spec) {
+KernelPlan MakeMaxPoolGradGrad(const KernelSpec& spec) {
   const auto pool = PoolOf(spec, spec.inputs[0].shape);
   if (!pool.ok()) return nullptr;
   return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
@@ -200,7 +200,7 @@ std::unique_ptr<Kernel> MakeMaxPoolGradGrad(const KernelSpec& spec) {
   });
 }
 
-std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& spec) {
+KernelPlan MakeAvgPool(const KernelSpec& spec) {
   const auto pool = PoolOf(spec, spec.inputs[0].shape);
   if (!pool.ok()) return nullptr;
   return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
@@ -215,7 +215,7 @@ std::unique_ptr<Kernel> MakeAvgPool(const KernelSpec& spec) {
   });
 }
 
-std::unique_ptr<Kernel> MakeAvgPoolGrad(const KernelSpec& spec) {
+KernelPlan MakeAvgPoolGrad(const KernelSpec& spec) {
   const auto pool = PoolOf(spec, spec.outputs[0].shape);
   if (!pool.ok()) return nullptr;
   return VisitFloating(spec.inputs[1].dtype, [&, p = *pool](auto tag) {

@@ -141,7 +141,7 @@ void FillTruncatedNormal(const Source& source, const KernelArgs& args) {
 template <typename Fill>
 KernelFactory FloatingFactory(Fill fill) {
   return [fill](const KernelSpec& spec) {
-    std::unique_ptr<Kernel> kernel;
+    KernelPlan kernel;
     VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
       if constexpr (kIsFloatingType<decltype(tag)>) {
         kernel = MakeKernel([source = Source(spec), fill, tag](const KernelArgs& args) {
@@ -170,7 +170,7 @@ EST_REGISTER_KERNEL("TruncatedNormal", KernelTier::kReference,
 // low + x mod (high - low), in unsigned arithmetic. As in TensorFlow, it is slightly uneven for
 // large ranges.
 template <typename T, size_t kSize>
-std::unique_ptr<Kernel> UniformIntKernel(const KernelSpec& spec) {
+KernelPlan UniformIntKernel(const KernelSpec& spec) {
   return MakeKernel([source = Source(spec)](const KernelArgs& args) {
     using Unsigned = std::make_unsigned_t<T>;
     const T low = *args.in<T>(1), high = *args.in<T>(2);
@@ -197,7 +197,7 @@ std::unique_ptr<Kernel> UniformIntKernel(const KernelSpec& spec) {
 }
 
 EST_REGISTER_KERNEL("RandomUniformInt", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                    [](const KernelSpec& spec) -> KernelPlan {
                       if (spec.outputs[0].dtype == DType::kInt64)
                         return UniformIntKernel<int64_t, 2>(spec);
                       if (spec.outputs[0].dtype == DType::kInt32)
@@ -208,7 +208,7 @@ EST_REGISTER_KERNEL("RandomUniformInt", KernelTier::kReference,
 // Fisher-Yates shuffle from the front: TF 2.15 random_shuffle_op.cc. A step takes size - 1 numbers
 // of the stream, rounded up to whole results of four.
 EST_REGISTER_KERNEL(
-    "RandomShuffle", KernelTier::kReference, [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+    "RandomShuffle", KernelTier::kReference, [](const KernelSpec& spec) -> KernelPlan {
       const Shape& shape = spec.inputs[0].shape;
       const int64_t size = shape.rank() == 0 ? 1 : shape.dim(0);
       const size_t row_bytes = size == 0 ? 0

@@ -152,7 +152,7 @@ struct AnyOf {
 };
 
 template <template <typename> class Reducer, typename T>
-std::unique_ptr<Kernel> MakeTyped(const KernelSpec& spec) {
+KernelPlan MakeTyped(const KernelSpec& spec) {
   const std::optional<Layout> layout = MakeLayout(spec);
   if (!layout.has_value()) return nullptr;
   return MakeKernel([layout = *layout](const KernelArgs& args) {
@@ -170,8 +170,8 @@ std::unique_ptr<Kernel> MakeTyped(const KernelSpec& spec) {
 }
 
 template <template <typename> class Reducer>
-std::unique_ptr<Kernel> MakeReduction(const KernelSpec& spec) {
-  std::unique_ptr<Kernel> kernel;
+KernelPlan MakeReduction(const KernelSpec& spec) {
+  KernelPlan kernel;
   VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (kIsNumberType<T>) kernel = MakeTyped<Reducer, T>(spec);
@@ -188,7 +188,7 @@ EST_REGISTER_KERNEL("All", KernelTier::kReference, MakeTyped<AllOf, bool>);
 EST_REGISTER_KERNEL("Any", KernelTier::kReference, MakeTyped<AnyOf, bool>);
 
 EST_REGISTER_KERNEL("L2Loss", KernelTier::kReference, [](const KernelSpec& spec) {
-  std::unique_ptr<Kernel> kernel;
+  KernelPlan kernel;
   VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (kIsFloatingType<T>) {

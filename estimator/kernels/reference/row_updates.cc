@@ -63,10 +63,10 @@ EST_REGISTER_KERNEL("_SumEqualRows", KernelTier::kReference, [](const KernelSpec
   const int64_t n = spec.inputs[1].shape.num_elements();
   const int64_t row_size = n == 0 ? 0 : spec.outputs[0].shape.num_elements() / n;
   const FirstRows first_rows(n);
-  if (!limits.has_value()) return std::unique_ptr<Kernel>();
+  if (!limits.has_value()) return KernelPlan();
   return VisitIndex(spec.inputs[1].dtype, [&, limit = (*limits)[0]](auto index_tag) {
     using Index = decltype(index_tag);
-    std::unique_ptr<Kernel> kernel;
+    KernelPlan kernel;
     VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
       if constexpr (kIsNumberType<T>) {

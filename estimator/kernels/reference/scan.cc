@@ -23,7 +23,7 @@ T Combined(T a, T b, Op op) {
 //   first: the initial total.  combine(total, x): the next total.
 template <typename Combine>
 KernelFactory Scan(int first, Combine combine) {
-  return [first, combine](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+  return [first, combine](const KernelSpec& spec) -> KernelPlan {
     const auto axes = ConstantInts(spec, 1);
     if (!axes.has_value()) return nullptr;
     const Shape& shape = spec.inputs[0].shape;
@@ -33,7 +33,7 @@ KernelFactory Scan(int first, Combine combine) {
     for (int i = 0; i < axis; ++i) outer *= shape.dim(i);
     for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
     const int64_t size = shape.dim(axis);
-    std::unique_ptr<Kernel> kernel;
+    KernelPlan kernel;
     VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
       if constexpr (kIsNumberType<T>) {
@@ -63,14 +63,14 @@ EST_REGISTER_KERNEL("Cumsum", KernelTier::kReference, Scan(0, std::plus<>()));
 EST_REGISTER_KERNEL("Cumprod", KernelTier::kReference, Scan(1, std::multiplies<>()));
 
 EST_REGISTER_KERNEL("MatrixBandPart", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                    [](const KernelSpec& spec) -> KernelPlan {
                       const auto lower = ConstantInts(spec, 1), upper = ConstantInts(spec, 2);
                       if (!lower.has_value() || !upper.has_value()) return nullptr;
                       const Shape& shape = spec.inputs[0].shape;
                       const int64_t rows = shape.dim(-2), columns = shape.dim(-1),
                                     n = shape.num_elements();
                       const int64_t num_lower = (*lower)[0], num_upper = (*upper)[0];
-                      std::unique_ptr<Kernel> kernel;
+                      KernelPlan kernel;
                       VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
                         using T = decltype(tag);
                         kernel = MakeKernel([=](const KernelArgs& args) {
@@ -88,12 +88,12 @@ EST_REGISTER_KERNEL("MatrixBandPart", KernelTier::kReference,
 
 // kToMatrix: [..., N] to the diagonal of [..., N, N]. Otherwise the diagonal of [..., M, N].
 template <bool kToMatrix>
-std::unique_ptr<Kernel> MakeDiagonal(const KernelSpec& spec) {
+KernelPlan MakeDiagonal(const KernelSpec& spec) {
   const Shape& matrix = kToMatrix ? spec.outputs[0].shape : spec.inputs[0].shape;
   const int64_t rows = matrix.dim(-2), columns = matrix.dim(-1), size = std::min(rows, columns);
   int64_t matrices = 1;
   for (int i = 0; i + 2 < matrix.rank(); ++i) matrices *= matrix.dim(i);
-  std::unique_ptr<Kernel> kernel;
+  KernelPlan kernel;
   VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     kernel = MakeKernel([=](const KernelArgs& args) {
@@ -116,7 +116,7 @@ EST_REGISTER_KERNEL("MatrixDiag", KernelTier::kReference, MakeDiagonal<true>);
 EST_REGISTER_KERNEL("MatrixDiagPart", KernelTier::kReference, MakeDiagonal<false>);
 
 template <typename T>
-std::unique_ptr<Kernel> MakeInvertPermutation(int64_t n) {
+KernelPlan MakeInvertPermutation(int64_t n) {
   return MakeKernel([n](const KernelArgs& args) {
     const T* x = args.in<T>(0);
     T* out = args.out<T>(0);
@@ -135,7 +135,7 @@ std::unique_ptr<Kernel> MakeInvertPermutation(int64_t n) {
 }
 
 EST_REGISTER_KERNEL("InvertPermutation", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
+                    [](const KernelSpec& spec) -> KernelPlan {
                       const int64_t n = spec.inputs[0].shape.num_elements();
                       if (spec.inputs[0].dtype == DType::kInt64)
                         return MakeInvertPermutation<int64_t>(n);

@@ -8,7 +8,7 @@ namespace estimator {
 namespace {
 
 template <typename T>
-std::unique_ptr<Kernel> MakeTyped(const KernelSpec& spec) {
+KernelPlan MakeTypedSelect(const KernelSpec& spec) {
   const Shape& out_shape = spec.outputs[0].shape;
   const StridedWalk<3> walk(out_shape, {BroadcastStrides(spec.inputs[0].shape, out_shape),
                                         BroadcastStrides(spec.inputs[1].shape, out_shape),
@@ -26,9 +26,9 @@ std::unique_ptr<Kernel> MakeTyped(const KernelSpec& spec) {
 }
 
 EST_REGISTER_KERNEL("SelectV2", KernelTier::kReference, [](const KernelSpec& spec) {
-  std::unique_ptr<Kernel> kernel;
-  VisitNumeric(spec.outputs[0].dtype, [&](auto tag) { kernel = MakeTyped<decltype(tag)>(spec); });
-  if (spec.outputs[0].dtype == DType::kString) kernel = MakeTyped<std::string>(spec);
+  KernelPlan kernel;
+  VisitNumeric(spec.outputs[0].dtype, [&](auto tag) { kernel = MakeTypedSelect<decltype(tag)>(spec); });
+  if (spec.outputs[0].dtype == DType::kString) kernel = MakeTypedSelect<std::string>(spec);
   return kernel;
 });
 

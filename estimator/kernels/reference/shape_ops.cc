@@ -4,7 +4,6 @@
 #include <string>
 
 #include "estimator/kernels/kernel.h"
-#include "estimator/kernels/reference/loops.h"
 
 namespace estimator {
 namespace {
@@ -19,7 +18,7 @@ void CopyOperand(const TensorSpec& spec, int i, const KernelArgs& args) {
   }
 }
 
-std::unique_ptr<Kernel> CopyKernel(const KernelSpec& spec) {
+KernelPlan CopyKernel(const KernelSpec& spec) {
   return MakeKernel(
       [output = spec.outputs[0]](const KernelArgs& args) {
         CopyOperand(output, 0, args);
@@ -28,7 +27,7 @@ std::unique_ptr<Kernel> CopyKernel(const KernelSpec& spec) {
       0, 0);
 }
 
-std::unique_ptr<Kernel> CopyAllKernel(const KernelSpec& spec) {
+KernelPlan CopyAllKernel(const KernelSpec& spec) {
   return MakeKernel([outputs = spec.outputs](const KernelArgs& args) {
     for (size_t i = 0; i < outputs.size(); ++i) CopyOperand(outputs[i], static_cast<int>(i), args);
     return absl::OkStatus();
@@ -44,7 +43,7 @@ EST_REGISTER_KERNEL("StopGradient", KernelTier::kReference, CopyKernel);
 EST_REGISTER_KERNEL("EnsureShape", KernelTier::kReference, CopyKernel);
 
 // A kernel that outputs integers that are known when it is built.
-std::unique_ptr<Kernel> KnownInts(const KernelSpec& spec, std::vector<int64_t> values) {
+KernelPlan KnownInts(const KernelSpec& spec, std::vector<int64_t> values) {
   if (spec.outputs[0].dtype == DType::kInt64) {
     return MakeKernel([values](const KernelArgs& args) {
       std::copy(values.begin(), values.end(), args.out<int64_t>(0));
@@ -67,23 +66,6 @@ EST_REGISTER_KERNEL("Size", KernelTier::kReference, [](const KernelSpec& spec) {
 });
 EST_REGISTER_KERNEL("Rank", KernelTier::kReference, [](const KernelSpec& spec) {
   return KnownInts(spec, {spec.inputs[0].shape.rank()});
-});
-
-EST_REGISTER_KERNEL("BroadcastTo", KernelTier::kReference, [](const KernelSpec& spec) {
-  std::unique_ptr<Kernel> kernel;
-  VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
-    using T = decltype(tag);
-    const Shape& out_shape = spec.outputs[0].shape;
-    const StridedWalk<1> walk(out_shape, {BroadcastStrides(spec.inputs[0].shape, out_shape)});
-    if (!walk.ok()) return;
-    kernel = MakeKernel([walk](const KernelArgs& args) {
-      const T* x = args.in<T>(0);
-      T* out = args.out<T>(0);
-      walk.ForEach([&](int64_t i, const auto& at) { out[i] = x[at[0]]; });
-      return absl::OkStatus();
-    });
-  });
-  return kernel;
 });
 
 }  // namespace

@@ -41,7 +41,7 @@ RowSizes RowsOf(const Shape& shape) {
 }
 
 template <bool log>
-std::unique_ptr<Kernel> MakeSoftmax(const KernelSpec& spec) {
+KernelPlan MakeSoftmax(const KernelSpec& spec) {
   const RowSizes sizes = RowsOf(spec.inputs[0].shape);
   return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
@@ -66,7 +66,7 @@ std::unique_ptr<Kernel> MakeSoftmax(const KernelSpec& spec) {
 // loss[r]       = sum_c labels[r,c] * -logsoftmax[r,c]
 // backprop[r,c] = softmax[r,c] - labels[r,c]
 // As in TensorFlow, backprop is the derivative only if a row of labels sums to 1.
-std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
+KernelPlan MakeCrossEntropy(const KernelSpec& spec) {
   const RowSizes sizes = RowsOf(spec.inputs[0].shape);
   return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
@@ -95,7 +95,7 @@ std::unique_ptr<Kernel> MakeCrossEntropy(const KernelSpec& spec) {
 // loss[r]       = -logsoftmax[r, label[r]]
 // backprop[r,c] = softmax[r,c] - (c == label[r])
 template <typename T, typename Label>
-std::unique_ptr<Kernel> MakeSparse(const KernelSpec& spec) {
+KernelPlan MakeSparse(const KernelSpec& spec) {
   using Acc = Accumulator<T>;
   const RowSizes sizes = RowsOf(spec.inputs[0].shape);
   return MakeKernel([sizes](const KernelArgs& args) {
@@ -120,8 +120,8 @@ std::unique_ptr<Kernel> MakeSparse(const KernelSpec& spec) {
   });
 }
 
-std::unique_ptr<Kernel> MakeSparseCrossEntropy(const KernelSpec& spec) {
-  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) -> std::unique_ptr<Kernel> {
+KernelPlan MakeSparseCrossEntropy(const KernelSpec& spec) {
+  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) -> KernelPlan {
     using T = decltype(tag);
     switch (spec.inputs[1].dtype) {
       case DType::kInt32:

@@ -31,7 +31,7 @@ std::string Printed(const std::string& format, Number number) {
 
 // A kernel that writes fn(element), a string, for elements of type T.
 template <typename T, typename Fn>
-std::unique_ptr<Kernel> ForEach(const KernelSpec& spec, Fn fn) {
+KernelPlan ForEach(const KernelSpec& spec, Fn fn) {
   const int64_t n = spec.outputs[0].shape.num_elements();
   return MakeKernel([n, fn](const KernelArgs& args) {
     std::transform(args.in<T>(0), args.in<T>(0) + n, args.out<std::string>(0), fn);
@@ -42,7 +42,7 @@ std::unique_ptr<Kernel> ForEach(const KernelSpec& spec, Fn fn) {
 EST_REGISTER_KERNEL("AsString", KernelTier::kReference, [](const KernelSpec& spec) {
   const DType dtype = spec.inputs[0].dtype;
   std::string format = FormatOf(spec.attrs);
-  std::unique_ptr<Kernel> kernel;
+  KernelPlan kernel;
   if (dtype == DType::kString) {
     // As in TensorFlow, a string without a width is copied; with a width it ends at a zero byte.
     format += "s";

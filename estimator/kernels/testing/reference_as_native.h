@@ -2,9 +2,7 @@
 #ifndef ESTIMATOR_KERNELS_TESTING_REFERENCE_AS_NATIVE_H_
 #define ESTIMATOR_KERNELS_TESTING_REFERENCE_AS_NATIVE_H_
 
-#include <memory>
-#include <string>
-#include <utility>
+#include <functional>
 
 #include "absl/strings/string_view.h"
 #include "estimator/kernels/kernel.h"
@@ -13,17 +11,12 @@ namespace estimator {
 
 // Registers the reference kernel of `op` as its native kernel, for specs that `accepts` takes. Call
 // it before main. A test that does so must not link the op's real native kernel.
-inline bool RegisterReferenceAsNative(absl::string_view op, const KernelPredicate& accepts) {
-  return RegisterKernel(
-      op, KernelTier::kNative,
-      [accepts](const KernelSpec& spec) -> std::unique_ptr<Kernel> {
-        if (!accepts(spec)) return nullptr;
-        auto kernel = CreateKernel(spec, KernelTier::kReference);
-        return kernel.ok() ? *std::move(kernel) : nullptr;
-      },
-      [accepts](const KernelSpec& spec) {
-        return accepts(spec) && Accepts(spec, KernelTier::kReference);
-      });
+inline bool RegisterReferenceAsNative(absl::string_view op,
+                                      const std::function<bool(const KernelSpec&)>& accepts) {
+  return RegisterKernel(op, KernelTier::kNative, [accepts](const KernelSpec& spec) -> KernelPlan {
+    if (!accepts(spec) || !Accepts(spec, KernelTier::kReference)) return nullptr;
+    return [spec] { return *CreateKernel(spec, KernelTier::kReference); };
+  });
 }
 
 }  // namespace estimator

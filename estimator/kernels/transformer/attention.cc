@@ -106,12 +106,12 @@ float* ScratchOf(const KernelArgs& args, const Plan& plan, int chunk) {
          static_cast<size_t>(chunk) * AttentionScratch(plan.sizes);
 }
 
-std::unique_ptr<Kernel> MakeAttention(const KernelSpec& spec) {
+KernelPlan MakeAttention(const KernelSpec& spec) {
   const std::optional<Plan> found = MakePlan(spec, 0);
   if (!found.has_value() || spec.outputs.size() != 1 ||
       !IsF32(spec.outputs[0], spec.inputs[0].shape))
     return nullptr;
-  return fused::MakeFusedKernel(
+  return MakeKernel(
       [plan = *found](const KernelArgs& args) {
         fused::ParallelFor(plan.chunks, [&](int chunk, int64_t begin, int64_t end) {
           for (int64_t unit = begin; unit < end; ++unit) {
@@ -124,10 +124,10 @@ std::unique_ptr<Kernel> MakeAttention(const KernelSpec& spec) {
         });
         return absl::OkStatus();
       },
-      {.scratch_bytes = ScratchBytes(*found)});
+      ScratchBytes(*found));
 }
 
-std::unique_ptr<Kernel> MakeAttentionGrad(const KernelSpec& spec) {
+KernelPlan MakeAttentionGrad(const KernelSpec& spec) {
   const std::optional<Plan> found = MakePlan(spec, 1);
   if (!found.has_value() || spec.outputs.size() != 3 ||
       !IsF32(spec.inputs[0], spec.inputs[1].shape) ||
@@ -135,7 +135,7 @@ std::unique_ptr<Kernel> MakeAttentionGrad(const KernelSpec& spec) {
       !IsF32(spec.outputs[1], spec.inputs[2].shape) ||
       !IsF32(spec.outputs[2], spec.inputs[2].shape))
     return nullptr;
-  return fused::MakeFusedKernel(
+  return MakeKernel(
       [plan = *found](const KernelArgs& args) {
         fused::ParallelFor(plan.chunks, [&](int chunk, int64_t begin, int64_t end) {
           for (int64_t unit = begin; unit < end; ++unit) {
@@ -150,7 +150,7 @@ std::unique_ptr<Kernel> MakeAttentionGrad(const KernelSpec& spec) {
         });
         return absl::OkStatus();
       },
-      {.scratch_bytes = ScratchBytes(*found)});
+      ScratchBytes(*found));
 }
 
 EST_REGISTER_KERNEL("_Attention", KernelTier::kFused, MakeAttention);

@@ -3,15 +3,10 @@
 #include <cstddef>
 #include <cstring>
 
-// Highway's foreach_target.h compiles this file once for every instruction set.
+// Highway compiles this file once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/transformer/keep_mask.cc"
-#define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
-// The order matters: each header includes this file, or needs what the header before it defined.
-// clang-format off
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
+#include "estimator/kernels/every_target-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace estimator::transformer {

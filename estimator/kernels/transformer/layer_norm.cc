@@ -28,7 +28,7 @@ bool HasElements(const TensorSpec& spec, int64_t count) {
   return spec.shape.num_elements() == count;
 }
 
-std::unique_ptr<Kernel> MakeLayerNorm(const KernelSpec& spec) {
+KernelPlan MakeLayerNorm(const KernelSpec& spec) {
   if (!AllF32(spec.inputs, 3) || !AllF32(spec.outputs, 3)) return nullptr;
   const Shape& shape = spec.inputs[0].shape;
   if (shape.rank() < 1 || shape.num_elements() == 0) return nullptr;
@@ -39,7 +39,7 @@ std::unique_ptr<Kernel> MakeLayerNorm(const KernelSpec& spec) {
     return nullptr;
   const Chunks chunks = fused::MakeChunks(rows, 2 * channels);
   const float epsilon = spec.attrs.f("epsilon");
-  return fused::MakeFusedKernel(
+  return MakeKernel(
       [chunks, channels, epsilon](const KernelArgs& args) {
         fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
           LayerNormRows(args.in<float>(0) + begin * channels, args.in<float>(1), args.in<float>(2),
@@ -48,14 +48,14 @@ std::unique_ptr<Kernel> MakeLayerNorm(const KernelSpec& spec) {
         });
         return absl::OkStatus();
       },
-      {.alias_input = 0});
+      /*scratch_bytes=*/0, /*alias_input=*/0);
 }
 
 // The sums over the rows are added in f32 for up to kRun rows, and then in f64. Their order depends
 // only on the number of chunks.
 constexpr int64_t kRun = 32;
 
-std::unique_ptr<Kernel> MakeLayerNormGrad(const KernelSpec& spec) {
+KernelPlan MakeLayerNormGrad(const KernelSpec& spec) {
   if (!AllF32(spec.inputs, 5) || !AllF32(spec.outputs, 3)) return nullptr;
   const Shape& shape = spec.inputs[1].shape;
   if (shape.rank() < 1 || shape.num_elements() == 0) return nullptr;
@@ -68,7 +68,7 @@ std::unique_ptr<Kernel> MakeLayerNormGrad(const KernelSpec& spec) {
   const Chunks chunks = fused::MakeChunks(rows, 3 * channels);
   const auto width = static_cast<size_t>(2 * channels);  // dgamma and dbeta of a chunk
   const size_t bytes = static_cast<size_t>(chunks.count) * width * (sizeof(double) + sizeof(float));
-  return fused::MakeFusedKernel(
+  return MakeKernel(
       [chunks, channels, width](const KernelArgs& args) {
         double* const totals = static_cast<double*>(args.scratch);
         float* const runs =
@@ -98,7 +98,7 @@ std::unique_ptr<Kernel> MakeLayerNormGrad(const KernelSpec& spec) {
         }
         return absl::OkStatus();
       },
-      {.scratch_bytes = bytes, .alias_input = 0});
+      bytes, /*alias_input=*/0);
 }
 
 EST_REGISTER_KERNEL("_LayerNorm", KernelTier::kFused, MakeLayerNorm);

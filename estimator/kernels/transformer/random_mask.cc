@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kReservedPerElement = 256;  // Philox results for an element, as in reference
 
-std::unique_ptr<Kernel> MakeRandomMask(const KernelSpec& spec) {
+KernelPlan MakeRandomMask(const KernelSpec& spec) {
   if (spec.inputs.size() != 2 || spec.outputs.size() != 1 ||
       spec.outputs[0].dtype != DType::kBool || spec.inputs[1].dtype != DType::kFloat32)
     return nullptr;
@@ -35,7 +35,7 @@ std::unique_ptr<Kernel> MakeRandomMask(const KernelSpec& spec) {
   // Drawing a number costs about as much as moving two floats.
   const fused::Chunks chunks =
       fused::MakeChunks((size + kMaskBlock - 1) / kMaskBlock, 2 * kMaskBlock);
-  return fused::MakeFusedKernel([size, threshold, seed, seed2, chunks](const KernelArgs& args) {
+  return MakeKernel([size, threshold, seed, seed2, chunks](const KernelArgs& args) {
     const auto replica = static_cast<uint64_t>(args.step.replica);
     const uint64_t key = replica == 0 ? seed : HashSeed(seed, replica);
     // Steps times elements are far below 2^56, so the lower half of the counter never overflows.

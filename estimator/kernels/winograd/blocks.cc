@@ -29,43 +29,27 @@ Strides BlockedStrides(int64_t rows, int64_t columns, int64_t channels) {
           .block = rows * columns * 16};
 }
 
-Convolution Convolution::Transposed() const {
-  return {.taps = taps,
-          .images = images,
-          .in_rows = out_rows,
-          .in_columns = out_columns,
-          .in_channels = out_channels,
-          .out_rows = in_rows,
-          .out_columns = in_columns,
-          .out_channels = in_channels,
-          .pad_top = taps - 1 - pad_top,
-          .pad_left = taps - 1 - pad_left};
-}
-
-// Measured by tile_benchmark on 2 cores of an AMD EPYC (Zen 5). With more weights or fewer pixels, the transforms of
-// the filter take longer than the products that tiles of 6x6 save. Images of 14x14, ms with 4x4 and with 6x6, for the
-// convolution and its two gradients:
-//   images, channels   1024, 32 to 64   128, 64 to 128   32, 128 to 128   4, 128 to 128   32, 256 to 256
-//   AVX-512            37.1 and 33.1    19.1 and 16.3    9.5 and 8.6      2.2 and 2.9     35.6 and 35.2
-//   AVX2               62.1 and 54.1    28.3 and 23.3    14.1 and 12.0    2.4 and 2.7     56.9 and 52.1
+// With more weights or fewer pixels, the transforms of the filter take longer than the products
+// that tiles of 6x6 save (docs/kernel_choice.md).
 int FastestTile(const Convolution& conv, bool rounds_to_bfloat16) {
   constexpr int64_t kMostSummed = 256;  // the errors grow with the square root of the channels
   constexpr int64_t kMostWeights = 128 * 128, kFewestPixels = 2048;
-  if (conv.taps != 5 || !rounds_to_bfloat16 || conv.in_channels > kMostSummed ||
-      conv.in_channels * conv.out_channels > kMostWeights ||
-      conv.images * conv.out_rows * conv.out_columns < kFewestPixels) {
+  if (conv.filter_rows != 5 || !rounds_to_bfloat16 || conv.in_channels > kMostSummed ||
+      conv.in_channels * conv.out_channels > kMostWeights || conv.pixels() < kFewestPixels) {
     return 4;
   }
-  const auto points = [&conv](int outputs) {
-    return MakeAxis(conv.taps, conv.out_rows, outputs).Points(conv.taps) *
-           MakeAxis(conv.taps, conv.out_columns, outputs).Points(conv.taps);
+  const int taps = static_cast<int>(conv.filter_rows);
+  const auto points = [&conv, taps](int outputs) {
+    return MakeAxis(taps, conv.out_rows, outputs).Points(taps) *
+           MakeAxis(taps, conv.out_columns, outputs).Points(taps);
   };
   return points(6) < points(4) ? 6 : 4;
 }
 
 Tiling MakeTiling(const Convolution& conv, int64_t block_size) {
-  Tiling tiling{.rows = MakeAxis(conv.taps, conv.out_rows, conv.tile),
-                .columns = MakeAxis(conv.taps, conv.out_columns, conv.tile),
+  const int taps = static_cast<int>(conv.filter_rows);
+  Tiling tiling{.rows = MakeAxis(taps, conv.out_rows, conv.tile),
+                .columns = MakeAxis(taps, conv.out_columns, conv.tile),
                 .images = conv.images,
                 .block_size = block_size};
   tiling.block_size = std::clamp<int64_t>(std::min(block_size, tiling.tiles()), 1, kMostTiles);

@@ -14,8 +14,8 @@
 namespace estimator::winograd {
 
 inline constexpr int64_t kMostTiles = 64;  // of a block
-// The columns of outputs of the full tiles of a run, and those of pixels under a run with one more tile. More would
-// not fit into the L1 cache.
+// The columns of outputs of the full tiles of a run, and those of pixels under a run with one more
+// tile. More would not fit into the L1 cache.
 inline constexpr int64_t kMostOutputColumns = 32, kMostColumns = 40;
 
 // The tiles of one axis: `full` tiles of `outputs` outputs, then, if has_edge, one of edge_outputs.

@@ -1,5 +1,5 @@
-// Vectors of channels. The last vector of an image may have fewer channels than lanes: nothing beyond
-// the last channel is read or written.
+// Vectors of channels. The last vector of an image may have fewer channels than lanes: nothing
+// beyond the last channel is read or written.
 //
 // Included once for every instruction set (Highway).
 #if defined(ESTIMATOR_KERNELS_WINOGRAD_CHANNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -43,7 +43,8 @@ struct AllLanes {
   HWY_INLINE void Store(Bytes v, uint8_t* to) const { hn::StoreU(v, ByteTag(), to); }
 };
 
-// The same for vectors with fewer channels than lanes. The other lanes are read as 0, and not written.
+// The same for vectors with fewer channels than lanes. The other lanes are read as 0, and not
+// written.
 class FirstLanes {
  public:
   //   channels: 1 to kLanes - 1.
@@ -85,8 +86,8 @@ class FirstLanes {
   }
 
  private:
-  // AVX2 has masks for floats only. Its vectors have up to eight bytes: they are read and written in
-  // parts of 4, 2 and 1.
+  // AVX2 has masks for floats only. Its vectors have up to eight bytes: they are read and written
+  // in parts of 4, 2 and 1.
   static constexpr bool kMasksBytes = kLanes >= 16;
   using EightBytes = hn::Repartition<uint64_t, ByteTag>;
 
@@ -115,8 +116,8 @@ HWY_INLINE void WithLanes(int64_t channels, const Function& function) {
   function(FirstLanes(channels));
 }
 
-// How kVectors vectors are read and written, of which only the last one may have fewer channels than
-// lanes.
+// How kVectors vectors are read and written, of which only the last one may have fewer channels
+// than lanes.
 template <int kVectors, class Lanes>
 struct Vectors {
   //   n: the number of the vector that is at `from`.

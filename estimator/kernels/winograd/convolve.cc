@@ -1,23 +1,18 @@
 #include <algorithm>
 
 #include "estimator/kernels/fused/parallel.h"
-#include "estimator/kernels/winograd/ahead.h"
 #include "estimator/kernels/winograd/blocks.h"
+#include "estimator/kernels/winograd/image_prefetch.h"
 #include "estimator/kernels/winograd/winograd.h"
 
-// Highway's foreach_target.h compiles this file once for every instruction set.
+// Highway compiles this file once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/winograd/convolve.cc"
-#define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
-// The order matters: each header includes this file, or needs what the header before it defined.
-// clang-format off
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "estimator/kernels/every_target-inl.h"
 #include "estimator/kernels/winograd/channels-inl.h"
 #include "estimator/kernels/winograd/product-inl.h"
 #include "estimator/kernels/winograd/tiles-inl.h"
 #include "estimator/kernels/winograd/transforms-inl.h"
-// clang-format on
 
 #ifndef ESTIMATOR_KERNELS_WINOGRAD_CONVOLVE_JOB_
 #define ESTIMATOR_KERNELS_WINOGRAD_CONVOLVE_JOB_
@@ -241,7 +236,7 @@ void ConvolveTiles(const ConvolveJob& job, int64_t number, int64_t next, float* 
   for (int r = 0; r < block.num_runs; ++r)
     TransformInput<F>(job.x, conv, job.tiling, block.runs[r], v);
 
-  Ahead ahead;
+  ImagePrefetch ahead;
   if (next >= 0) {
     ahead.Add(job.tiling, next, job.x, conv.in_rows, conv.in_channels, conv.pad_top,
               F::kTaps - 1 - conv.pad_top);
@@ -277,7 +272,7 @@ void ConvolveBlock(const ConvolveJob& job, int64_t number, int64_t next, float* 
 }
 
 int64_t ScratchFloats(const Convolution& conv, const Tiling& tiling) {
-  return conv.points() * (InputPointFloats(tiling, conv.in_channels) + OutputPointFloats(tiling)) +
+  return PointsOf(conv) * (InputPointFloats(tiling, conv.in_channels) + OutputPointFloats(tiling)) +
          1024;
 }
 
@@ -301,11 +296,11 @@ int64_t Panels(const Convolution& conv) {
 }
 
 // A multiple of the rows of a product. With filters of 3x3 and 14 to 64 tiles the speed is the same
-// within 10 %; from 64 channels on, more tiles no longer fit into an L2 cache of 2 MiB beside a panel
-// of the filter. With 5x5 the filter is larger, and fewer tiles are faster by 5 to 10 %. 18 tiles of 6x6,
-// which are two images of 14x14, are 2 % faster than 14 or 28.
+// within 10 %; from 64 channels on, more tiles no longer fit into an L2 cache of 2 MiB beside a
+// panel of the filter. With 5x5 the filter is larger, and fewer tiles are faster by 5 to 10 %. 18
+// tiles of 6x6, which are two images of 14x14, are 2 % faster than 14 or 28.
 int64_t BlockTiles(const Convolution& conv) {
-  if (conv.taps == 3) return 42;
+  if (conv.filter_rows == 3) return 42;
   if (conv.tile == 6) return 18;
   return conv.in_channels <= 32 ? 28 : 14;
 }
@@ -318,7 +313,7 @@ fused::Chunks BlockChunks(const Tiling& tiling) {
 }  // namespace
 
 size_t FilterFloats(const Convolution& conv) {
-  return static_cast<size_t>(Panels(conv) * conv.points() *
+  return static_cast<size_t>(Panels(conv) * PointsOf(conv) *
                              HWY_DYNAMIC_DISPATCH(FilterPointFloats)(conv.in_channels));
 }
 
@@ -329,8 +324,8 @@ size_t ConvolveFloats(const Convolution& conv) {
 }
 
 void TransformFilter(const Convolution& conv, const float* filter, bool transposed, float* result) {
-  const fused::Chunks chunks = fused::MakeChunks(
-      Panels(conv) * conv.in_channels, conv.taps * conv.taps * HWY_DYNAMIC_DISPATCH(Panel)());
+  const fused::Chunks chunks = fused::MakeChunks(Panels(conv) * conv.in_channels,
+                                                 conv.taps() * HWY_DYNAMIC_DISPATCH(Panel)());
   fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       HWY_DYNAMIC_DISPATCH(TransformFilterPanel)

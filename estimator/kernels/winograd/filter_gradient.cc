@@ -2,23 +2,18 @@
 #include <cstring>
 
 #include "estimator/kernels/fused/parallel.h"
-#include "estimator/kernels/winograd/ahead.h"
 #include "estimator/kernels/winograd/blocks.h"
+#include "estimator/kernels/winograd/image_prefetch.h"
 #include "estimator/kernels/winograd/winograd.h"
 
-// Highway's foreach_target.h compiles this file once for every instruction set.
+// Highway compiles this file once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/winograd/filter_gradient.cc"
-#define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
-// The order matters: each header includes this file, or needs what the header before it defined.
-// clang-format off
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "estimator/kernels/every_target-inl.h"
 #include "estimator/kernels/winograd/channels-inl.h"
 #include "estimator/kernels/winograd/product-inl.h"
 #include "estimator/kernels/winograd/tiles-inl.h"
 #include "estimator/kernels/winograd/transforms-inl.h"
-// clang-format on
 
 #ifndef ESTIMATOR_KERNELS_WINOGRAD_GRADIENT_JOB_
 #define ESTIMATOR_KERNELS_WINOGRAD_GRADIENT_JOB_
@@ -60,11 +55,11 @@ int64_t GradientPointFloats(const GradientJob& job) {
 }
 // Of the points of a block.
 int64_t GradientBlockFloats(const GradientJob& job) {
-  return kSlotsFloats + job.conv.points() * (InputPointFloats(job) + GradientPointFloats(job)) +
+  return kSlotsFloats + PointsOf(job.conv) * (InputPointFloats(job) + GradientPointFloats(job)) +
          1024;
 }
 int64_t GradientSumFloats(const GradientJob& job) {
-  return job.conv.points() * GradientPanels(job.conv) * job.conv.in_channels * kPanel;
+  return PointsOf(job.conv) * GradientPanels(job.conv) * job.conv.in_channels * kPanel;
 }
 
 // As TransformColumns (tiles-inl.h), for dy. Returns the sum of what it read.
@@ -188,8 +183,8 @@ void MultiplyBlock(const GradientJob& job, int64_t pair, const float* scratch, f
   });
 }
 
-// The gradient of the filter from the sums of `count` threads, for one input channel and a vector of
-// output channels from k on.
+// The gradient of the filter from the sums of `count` threads, for one input channel and a vector
+// of output channels from k on.
 template <class F, class Lanes>
 void FilterVectorOfPoints(const GradientJob& job, const float* sums, int count, int64_t channel,
                           int64_t k, const Lanes& lanes, float* filter) {
@@ -248,8 +243,8 @@ HWY_EXPORT(TransformBlock);
 HWY_EXPORT(MultiplyBlock);
 HWY_EXPORT(FilterOfSums);
 
-// How the work is divided. If the sums are small, each thread has its own and takes blocks of tiles.
-// Otherwise the threads share the sums: they transform a group of blocks together, then each
+// How the work is divided. If the sums are small, each thread has its own and takes blocks of
+// tiles. Otherwise the threads share the sums: they transform a group of blocks together, then each
 // multiplies for some of the points.
 struct Plan {
   GradientJob job;
@@ -269,7 +264,7 @@ struct Plan {
 Plan MakePlan(const Convolution& conv, const Source& x, const Source& dy) {
   constexpr int64_t kSumBytes = int64_t{1} << 20;  // fits into a common L2 cache beside a block
   const int64_t weights = conv.in_channels * conv.out_channels;
-  const bool shared = conv.points() * weights * 4 > kSumBytes;
+  const bool shared = PointsOf(conv) * weights * 4 > kSumBytes;
   const int64_t size =
       shared ? 42 : 28;  // tiles; with 18 to 42 the speed is the same, 6x6 included
   Plan plan{.job = {.conv = conv, .tiling = MakeTiling(conv, size), .x = x, .dy = dy},
@@ -296,7 +291,7 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
   float* const biases = sums + plan.num_sums() * plan.sum_floats;
   std::fill_n(biases, plan.threads * plan.bias_floats(), 0.0f);
   const int64_t blocks = job.tiling.blocks();
-  const int64_t pairs = conv.points() * HWY_DYNAMIC_DISPATCH(GradientPanels)(conv);
+  const int64_t pairs = PointsOf(conv) * HWY_DYNAMIC_DISPATCH(GradientPanels)(conv);
   if (plan.shared_sums) {
     for (int64_t first = 0; first < blocks; first += plan.group) {
       const int64_t count = std::min(plan.group, blocks - first);
@@ -317,10 +312,10 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
       float* const points = scratch + chunk * plan.block_floats;
       for (int64_t b = begin; b < end; ++b) {
         HWY_DYNAMIC_DISPATCH(TransformBlock)(job, b, points, biases + chunk * plan.bias_floats());
-        Ahead ahead;
+        ImagePrefetch ahead;
         if (b + 1 < end) {
           ahead.Add(job.tiling, b + 1, x, conv.in_rows, conv.in_channels, conv.pad_top,
-                    conv.taps - 1 - conv.pad_top);
+                    conv.filter_rows - 1 - conv.pad_top);
           ahead.Add(job.tiling, b + 1, dy, conv.out_rows, conv.out_channels, 0, 0);
           ahead.Spread(pairs);
         }
@@ -333,7 +328,7 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
     });
   }
   const fused::Chunks channels =
-      fused::MakeChunks(conv.in_channels, conv.points() * conv.out_channels);
+      fused::MakeChunks(conv.in_channels, PointsOf(conv) * conv.out_channels);
   fused::ParallelFor(channels, [&](int, int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) HWY_DYNAMIC_DISPATCH(FilterOfSums)
     (job, sums, static_cast<int>(plan.num_sums()), c, filter);

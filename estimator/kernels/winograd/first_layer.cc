@@ -5,25 +5,20 @@
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/winograd/first_layer_scratch.h"
 
-// Highway's foreach_target.h compiles this file once for every instruction set.
+// Highway compiles this file once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/winograd/first_layer.cc"
-#define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
-// The order matters: each header includes this file, or needs what the header before it defined.
-// clang-format off
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "estimator/kernels/every_target-inl.h"
 #include "estimator/kernels/winograd/channels-inl.h"
 #include "estimator/kernels/winograd/transforms-inl.h"
-// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace estimator::winograd {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// With AVX-512 the sums of three windows for two vectors of channels fit into the registers, else those
-// of one window.
+// With AVX-512 the sums of three windows for two vectors of channels fit into the registers, else
+// those of one window.
 constexpr int kMostWindows = kLanes >= 16 ? 3 : 1;
 
 // The pixels of an image under adjacent windows, and where the result goes.
@@ -47,11 +42,12 @@ HWY_INLINE void PooledWindows(const FirstLayer& layer, const Padded& padded,
       EST_UNROLL for (int n = 0; n < kVectors; ++n) sum[q][p][n] = hn::Zero(d);
     }
   }
-  const int64_t pixel = layer.in_channels, row = padded.row_floats;
+  const int64_t pixel = layer.conv.in_channels, row = padded.row_floats;
   const float* filter = args.filter;
-  for (int64_t u = 0; u < layer.filter_rows; ++u) {
+  for (int64_t u = 0; u < layer.conv.filter_rows; ++u) {
     const float* x = args.x + u * row;
-    for (int64_t v = 0; v < layer.filter_columns * pixel; ++v, ++x, filter += layer.out_channels) {
+    for (int64_t v = 0; v < layer.conv.filter_columns * pixel;
+         ++v, ++x, filter += layer.conv.out_channels) {
       V weights[kVectors];
       EST_UNROLL for (int n = 0; n < kVectors; ++n) {
         weights[n] = vectors.Load(n, filter + n * kLanes);
@@ -111,19 +107,20 @@ void Forward(const FirstLayer& layer, int64_t image, const float* padded_image, 
   const Padded padded(layer);
   // Two vectors at a time, if they are adjacent: in NHWC, and within a block of 16 channels.
   const bool adjacent = kLanes < 16 || layer.pooled.block == 16;
-  const int64_t windows = layer.out_columns / 2;
-  for (int64_t r = 0; r < layer.out_rows; r += 2) {
-    for (int64_t k = 0; k < layer.out_channels;) {
-      const int64_t left = layer.out_channels - k;
+  const int64_t windows = layer.conv.out_columns / 2;
+  for (int64_t r = 0; r < layer.conv.out_rows; r += 2) {
+    for (int64_t k = 0; k < layer.conv.out_channels;) {
+      const int64_t left = layer.conv.out_channels - k;
       const bool two = adjacent && left > kLanes;
       const int64_t last = std::min(two ? left - kLanes : left, kLanes);
       for (int64_t q = 0; q < windows;) {
         const int64_t at = layer.pooled.Offset(image, r / 2, q, k);
-        const WindowArgs args{.x = padded_image + r * padded.row_floats + 2 * q * layer.in_channels,
-                              .filter = filter + k,
-                              .bias = bias + k,
-                              .y = y + at,
-                              .argmax = argmax + at};
+        const WindowArgs args{
+            .x = padded_image + r * padded.row_floats + 2 * q * layer.conv.in_channels,
+            .filter = filter + k,
+            .bias = bias + k,
+            .y = y + at,
+            .argmax = argmax + at};
         q += two ? SomeWindows<2>(layer, padded, last, args, windows - q)
                  : SomeWindows<1>(layer, padded, last, args, windows - q);
       }

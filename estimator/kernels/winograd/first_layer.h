@@ -14,15 +14,12 @@ namespace estimator::winograd {
 inline constexpr int64_t kMostFirstLayerChannels = 4;
 inline constexpr int64_t kMostFirstLayerTaps = 7;  // of a row or column of the filter
 
-// x [images, in_rows, in_columns, in_channels] is NHWC; the strides are those of the pooled images.
-// REQUIRES: stride 1; out_rows and out_columns are even; in blocks, out_channels is a multiple of 16.
+// x is NHWC.
+// REQUIRES: stride 1; out_rows and out_columns are even; in blocks, out_channels is a multiple of
+// 16.
 struct FirstLayer {
-  int64_t images = 0;
-  int64_t in_rows = 0, in_columns = 0, in_channels = 0;
-  int64_t filter_rows = 0, filter_columns = 0;
-  int64_t out_rows = 0, out_columns = 0, out_channels = 0;  // before the pool
-  int64_t pad_top = 0, pad_left = 0;
-  Strides pooled;
+  Convolution conv;  // before the pool
+  Strides pooled;    // of the pooled images
 };
 
 // The scratch memory of both functions, in floats.

@@ -4,17 +4,12 @@
 #include "estimator/kernels/winograd/first_layer.h"
 #include "estimator/kernels/winograd/first_layer_scratch.h"
 
-// Highway's foreach_target.h compiles this file once for every instruction set.
+// Highway compiles this file once for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "estimator/kernels/winograd/first_layer_gradient.cc"
-#define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
-// The order matters: each header includes this file, or needs what the header before it defined.
-// clang-format off
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "estimator/kernels/every_target-inl.h"
 #include "estimator/kernels/winograd/channels-inl.h"
 #include "estimator/kernels/winograd/transforms-inl.h"
-// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace estimator::winograd {
@@ -43,8 +38,8 @@ HWY_INLINE void RowGradient(const FirstLayer& layer, const Padded& padded, const
       sum[v][n] = hn::LoadU(d, sums + v * tap_floats + n * kLanes);
     }
   }
-  for (int64_t r = 0; r < layer.out_rows / 2; ++r) {
-    for (int64_t q = 0; q < layer.out_columns / 2; ++q) {
+  for (int64_t r = 0; r < layer.conv.out_rows / 2; ++r) {
+    for (int64_t q = 0; q < layer.conv.out_columns / 2; ++q) {
       const int64_t at = r * layer.pooled.row + q * layer.pooled.pixel;
       V gradient[kVectors];
       hn::Vec<hn::RebindToSigned<D>> tap[kVectors];
@@ -52,14 +47,16 @@ HWY_INLINE void RowGradient(const FirstLayer& layer, const Padded& padded, const
         gradient[n] = vectors.Load(n, args.dy + at + n * args.next);
         tap[n] = hn::PromoteTo(di, vectors.Load(n, args.argmax + at + n * args.next));
       }
-      const float* const window = args.x + 2 * r * padded.row_floats + 2 * q * layer.in_channels;
+      const float* const window =
+          args.x + 2 * r * padded.row_floats + 2 * q * layer.conv.in_channels;
       EST_UNROLL for (int p = 0; p < 4; ++p) {
         V here[kVectors];
         EST_UNROLL for (int n = 0; n < kVectors; ++n) {
           here[n] =
               hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(tap[n], hn::Set(di, p))), gradient[n]);
         }
-        const float* const pixel = window + p / 2 * padded.row_floats + p % 2 * layer.in_channels;
+        const float* const pixel =
+            window + p / 2 * padded.row_floats + p % 2 * layer.conv.in_channels;
         EST_UNROLL for (int v = 0; v < kTaps; ++v) {
           const V value = hn::Set(d, pixel[v]);
           EST_UNROLL for (int n = 0; n < kVectors; ++n) {
@@ -81,9 +78,9 @@ template <int kVectors, class Lanes>
 void RowGradients(const FirstLayer& layer, const Padded& padded, GradientArgs args,
                   const Vectors<kVectors, Lanes>& vectors, int64_t tap_floats, float* sums) {
   const float* const first = args.x;
-  for (int64_t u = 0; u < layer.filter_rows; ++u) {
+  for (int64_t u = 0; u < layer.conv.filter_rows; ++u) {
     args.x = first + u * padded.row_floats;
-    int64_t taps = layer.filter_columns * layer.in_channels;
+    int64_t taps = layer.conv.filter_columns * layer.conv.in_channels;
     for (; taps >= 5; taps -= 5, args.x += 5, sums += 5 * tap_floats)
       RowGradient<5>(layer, padded, args, vectors, tap_floats, sums);
     for (; taps >= 3; taps -= 3, args.x += 3, sums += 3 * tap_floats)
@@ -100,8 +97,8 @@ void BiasGradient(const FirstLayer& layer, const GradientArgs& args, const Lanes
   const D d;
   const hn::RebindToSigned<D> di;
   V sum = hn::LoadU(d, sums);
-  for (int64_t r = 0; r < layer.out_rows / 2; ++r) {
-    for (int64_t q = 0; q < layer.out_columns / 2; ++q) {
+  for (int64_t r = 0; r < layer.conv.out_rows / 2; ++r) {
+    for (int64_t q = 0; q < layer.conv.out_columns / 2; ++q) {
       const int64_t at = r * layer.pooled.row + q * layer.pooled.pixel;
       const auto tap = hn::PromoteTo(di, lanes.Load(args.argmax + at));
       const auto on = hn::RebindMask(d, hn::Lt(tap, hn::Set(di, 4)));
@@ -142,8 +139,8 @@ void Gradient(const FirstLayer& layer, int64_t image, const float* padded_image,
               const uint8_t* argmax, float* sums) {
   const Padded padded(layer);
   const Sums places(layer);
-  for (int64_t k = 0; k < layer.out_channels;) {
-    const int64_t left = layer.out_channels - k;
+  for (int64_t k = 0; k < layer.conv.out_channels;) {
+    const int64_t left = layer.conv.out_channels - k;
     const bool two = left > kLanes;
     const int64_t last = std::min(two ? left - kLanes : left, kLanes);
     const int64_t first = layer.pooled.Offset(image, 0, 0, k);
@@ -195,10 +192,10 @@ void FirstLayerFilterGradient(const FirstLayer& layer, const float* x, const flo
     return sum;
   };
   for (int64_t tap = 0; tap < sums.taps; ++tap) {
-    for (int64_t k = 0; k < layer.out_channels; ++k)
-      filter[tap * layer.out_channels + k] = total(tap * sums.tap_floats + k);
+    for (int64_t k = 0; k < layer.conv.out_channels; ++k)
+      filter[tap * layer.conv.out_channels + k] = total(tap * sums.tap_floats + k);
   }
-  for (int64_t k = 0; k < layer.out_channels; ++k) bias[k] = total(sums.bias() + k);
+  for (int64_t k = 0; k < layer.conv.out_channels; ++k) bias[k] = total(sums.bias() + k);
 }
 
 }  // namespace estimator::winograd

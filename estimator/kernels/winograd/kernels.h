@@ -2,33 +2,22 @@
 #ifndef ESTIMATOR_KERNELS_WINOGRAD_KERNELS_H_
 #define ESTIMATOR_KERNELS_WINOGRAD_KERNELS_H_
 
-#include <memory>
-
-#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/conv_spec.h"
 
 namespace estimator::winograd {
 
-// Images are NHWC or in blocks of 16 channels; stride 1, no dilation, no groups. Accepts... says whether a
-// spec is supported, and Make... returns null if it is not. kernel_rules.h says where they are fast.
+// Images are NHWC or in blocks of 16 channels; stride 1, no dilation, no groups. Each function
+// accepts what its folder can compute, and returns null for other specs. kernel_rules.h says where
+// these kernels are fast.
 
 // Winograd's algorithm: filters of 3x3 and 5x5, and any numbers of channels.
-// Conv2D, _FusedConv2D, _FusedConv2DMaxPool (kernels/conv_block.h)
-bool AcceptsConvolution(const KernelSpec& spec);
-std::unique_ptr<Kernel> MakeConvolution(const KernelSpec& spec);
-// Conv2DBackpropInput, _Conv2DMaxPoolBackpropInput
-bool AcceptsInputGradient(const KernelSpec& spec);
-std::unique_ptr<Kernel> MakeInputGradient(const KernelSpec& spec);
-// Conv2DBackpropFilter, _FusedConv2DBackpropFilter, _Conv2DMaxPoolBackpropFilter
-bool AcceptsFilterGradient(const KernelSpec& spec);
-std::unique_ptr<Kernel> MakeFilterGradient(const KernelSpec& spec);
+KernelPlan MakeConvolution(const ConvSpec& spec);
+KernelPlan MakeInputGradient(const ConvSpec& spec);
+KernelPlan MakeFilterGradient(const ConvSpec& spec);
 
 // First layers (first_layer.h): a few channels of the image, and a pool.
-// _FusedConv2DMaxPool
-bool AcceptsFirstLayer(const KernelSpec& spec);
-std::unique_ptr<Kernel> MakeFirstLayer(const KernelSpec& spec);
-// _Conv2DMaxPoolBackpropFilter
-bool AcceptsFirstLayerFilterGradient(const KernelSpec& spec);
-std::unique_ptr<Kernel> MakeFirstLayerFilterGradient(const KernelSpec& spec);
+KernelPlan MakeFirstLayer(const ConvSpec& spec);
+KernelPlan MakeFirstLayerFilterGradient(const ConvSpec& spec);
 
 }  // namespace estimator::winograd
 

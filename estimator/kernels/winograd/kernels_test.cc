@@ -18,8 +18,8 @@
 namespace estimator {
 namespace {
 
-// The largest error as a part of the root mean square of the expected values, which kernels/winograd
-// promises.
+// The largest error as a part of the root mean square of the expected values, which
+// kernels/winograd promises.
 double MostError(const KernelSpec& spec) {
   return spec.compute_dtype == DType::kBfloat16 ? 1e-3 : 1e-4;
 }
@@ -89,8 +89,8 @@ std::vector<Case> PooledCases() {
           {{1, 4, 6, 4}, {5, 5, 4, 40}}};
 }
 
-// Convolutions whose tiles have 6x6 outputs if the errors of bf16 are small enough. Edges of 1 to 5 outputs, and
-// rows of tiles that are longer than a run.
+// Convolutions whose tiles have 6x6 outputs if the errors of bf16 are small enough. Edges of 1 to 5
+// outputs, and rows of tiles that are longer than a run.
 std::vector<Case> LargeCases() {
   return {
       {{11, 14, 14, 32}, {5, 5, 32, 64}},         {{16, 13, 11, 16}, {5, 5, 16, 48}},
@@ -120,8 +120,8 @@ std::string Distance(const Array& actual, const Array& expected, double most_err
   return difference.equal ? "" : difference.report;
 }
 
-// Compares the native kernel with `expected`, in NHWC and, if the channels allow it, in blocks of 16
-// channels.
+// Compares the native kernel with `expected`, in NHWC and, if the channels allow it, in blocks of
+// 16 channels.
 //   images_in, images_out: the operands that are images.
 void CheckResult(KernelSpec spec, const std::vector<Array>& inputs,
                  const std::vector<size_t>& images_in, const std::vector<size_t>& images_out,
@@ -274,15 +274,16 @@ TEST(WinogradKernels, MatchTheReferenceWithAvx2) {
 
 // The tiles of 6x6 have larger errors, so f32 must not use them.
 TEST(WinogradKernels, HaveLargeTilesOnlyIfTheErrorsOfBfloat16AreSmallEnough) {
-  const auto tile = [](int taps, int64_t images, int64_t channels, bool rounds_to_bfloat16) {
-    return winograd::FastestTile({.taps = taps,
-                                  .images = images,
+  const auto tile = [](int64_t taps, int64_t images, int64_t channels, bool rounds_to_bfloat16) {
+    return winograd::FastestTile({.images = images,
                                   .in_rows = 14,
                                   .in_columns = 14,
                                   .in_channels = channels,
                                   .out_rows = 14,
                                   .out_columns = 14,
-                                  .out_channels = channels},
+                                  .out_channels = channels,
+                                  .filter_rows = taps,
+                                  .filter_columns = taps},
                                  rounds_to_bfloat16);
   };
   EXPECT_EQ(tile(5, 128, 64, true), 6);
@@ -290,24 +291,26 @@ TEST(WinogradKernels, HaveLargeTilesOnlyIfTheErrorsOfBfloat16AreSmallEnough) {
   EXPECT_EQ(tile(3, 128, 64, true), 4);
   EXPECT_EQ(tile(5, 2, 64, true), 4);
   EXPECT_EQ(tile(5, 128, 512, true), 4);
-  winograd::Convolution many{.taps = 5,
-                             .images = 128,
-                             .in_channels = 257,
-                             .out_rows = 14,
-                             .out_columns = 14,
-                             .out_channels = 8};
+  Convolution many{.images = 128,
+                   .in_channels = 257,
+                   .out_rows = 14,
+                   .out_columns = 14,
+                   .out_channels = 8,
+                   .filter_rows = 5,
+                   .filter_columns = 5};
   EXPECT_EQ(winograd::FastestTile(many, true), 4);
   many.in_channels = 256;
   EXPECT_EQ(winograd::FastestTile(many, true), 6);
   for (const std::vector<Case>& cases : {LargeCases(), LargePooledCases()}) {
     for (const Case& c : cases) {
       const Shape out = c.output();
-      EXPECT_EQ(winograd::FastestTile({.taps = 5,
-                                       .images = c.image[0],
+      EXPECT_EQ(winograd::FastestTile({.images = c.image[0],
                                        .in_channels = c.image[3],
                                        .out_rows = out[1],
                                        .out_columns = out[2],
-                                       .out_channels = out[3]},
+                                       .out_channels = out[3],
+                                       .filter_rows = 5,
+                                       .filter_columns = 5},
                                       true),
                 6)
           << c.image.ToString();

@@ -1,6 +1,6 @@
-// Measures the rule of FastestTile (blocks.cc): tiles of 4x4 and of 6x6 for filters of 5x5, for a convolution, the
-// gradient of its input and that of its filter, transforms of the filter included. Exits with 1 if the rule is
-// slower than the other tile by more than 5 %.
+// Measures the rule of FastestTile (blocks.cc): tiles of 4x4 and of 6x6 for filters of 5x5, for a
+// convolution, the gradient of its input and that of its filter, transforms of the filter included.
+// Exits with 1 if the rule is slower than the other tile by more than 5 %.
 //
 //   bazel run //estimator/kernels/winograd:tile_benchmark
 #include <algorithm>
@@ -80,14 +80,15 @@ class Step {
 
 // Prints the row of a case. Returns whether the rule is right.
 bool Measure(const Case& c) {
-  const Convolution conv{.taps = 5,
-                         .images = c.images,
+  const Convolution conv{.images = c.images,
                          .in_rows = c.size,
                          .in_columns = c.size,
                          .in_channels = c.in_channels,
                          .out_rows = c.size,
                          .out_columns = c.size,
                          .out_channels = c.out_channels,
+                         .filter_rows = 5,
+                         .filter_columns = 5,
                          .pad_top = 2,
                          .pad_left = 2};
   const int64_t pixels = c.images * c.size * c.size;

@@ -1,12 +1,12 @@
-// The one-dimensional transforms of Winograd's algorithm: F43, F45 and F65, for tiles of 4 or 6 outputs
-// and filters of 3 or 5 taps. On both axes, F43 is what the literature calls F(4x4, 3x3).
+// The one-dimensional transforms of Winograd's algorithm: F43, F45 and F65, for tiles of 4 or 6
+// outputs and filters of 3 or 5 taps. On both axes, F43 is what the literature calls F(4x4, 3x3).
 //
 // A tile has kOut outputs and kOut + taps - 1 inputs. With d the inputs and g the filter,
 //   y = Output(Filter(g) * Input(d)), element by element at kPoints points.
-// The last tile of an axis may have fewer outputs, 2 or kMiddleEdge (0: only 2): it uses a subset of the points.
-// Its transformed filter at a point differs from the full tile's by a factor, and Input applies that
-// factor, so all kinds of tiles use the same transformed filter.
-// Gradient is the transpose of Output.
+// The last tile of an axis may have fewer outputs, 2 or kMiddleEdge (0: only 2): it uses a subset
+// of the points. Its transformed filter at a point differs from the full tile's by a factor, and
+// Input applies that factor, so all kinds of tiles use the same transformed filter. Gradient is the
+// transpose of Output.
 //
 // Included once for every instruction set (Highway).
 #if defined(ESTIMATOR_KERNELS_WINOGRAD_TRANSFORMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -24,11 +24,6 @@
 
 #include "estimator/kernels/winograd/winograd.h"
 #include "hwy/highway.h"
-
-// Arrays of vectors stay in registers only if loops over them are unrolled.
-#ifndef EST_UNROLL
-#define EST_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace estimator::winograd {
@@ -314,7 +309,7 @@ struct F43 {
 // Calls function(F()) with the transforms of a convolution's tiles.
 template <class Function>
 HWY_INLINE void WithTransforms(const Convolution& conv, const Function& function) {
-  if (conv.taps == 3) return function(F43());
+  if (conv.filter_rows == 3) return function(F43());
   if (conv.tile == 4) return function(F45());
   function(F65());
 }

@@ -5,14 +5,16 @@
 // each of 36 or 64 points a tile of an input channel becomes one number, and the products over the
 // input channels are matrix products. This takes 4 or 6.25 times fewer multiplications than the
 // direct algorithm. The error is at most 1e-4 of the output's root mean square; that of the direct
-// algorithm is 1e-5. F(6x6, 5x5), with 100 points, takes 9 times fewer. Its error is at most 1e-3 (4e-4 measured);
-// factors that are rounded to bf16 add errors with a standard deviation of 2.4e-3.
+// algorithm is 1e-5. F(6x6, 5x5), with 100 points, takes 9 times fewer. Its error is at most 1e-3
+// (4e-4 measured); factors that are rounded to bf16 add errors with a standard deviation of 2.4e-3.
 //   Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.
 #ifndef ESTIMATOR_KERNELS_WINOGRAD_WINOGRAD_H_
 #define ESTIMATOR_KERNELS_WINOGRAD_WINOGRAD_H_
 
 #include <cstddef>
 #include <cstdint>
+
+#include "estimator/kernels/convolution.h"
 
 namespace estimator::winograd {
 
@@ -32,26 +34,18 @@ struct Strides {
 Strides PlainStrides(int64_t rows, int64_t columns, int64_t channels);
 Strides BlockedStrides(int64_t rows, int64_t columns, int64_t channels);
 
-// y [images, out_rows, out_columns, out_channels] is the convolution of
-// x [images, in_rows, in_columns, in_channels]; elements outside x are 0.
-// REQUIRES: taps is 3 or 5. In blocks, in_channels and out_channels are multiples of 16.
-struct Convolution {
-  int taps = 3;
-  int64_t images = 0;
-  int64_t in_rows = 0, in_columns = 0, in_channels = 0;
-  int64_t out_rows = 0, out_columns = 0, out_channels = 0;
-  int64_t pad_top = 0, pad_left = 0;
-  int tile = 4;  // the outputs of a tile on each axis: 4, or with 5 taps also 6
+// The functions below compute convolutions of stride 1 with square filters of 3x3 or 5x5. In
+// blocks, in_channels and out_channels are multiples of 16. Tiles have 4x4 outputs, or 6x6 with
+// filters of 5x5 (Convolution::tile).
 
-  // The convolution of y's gradient with the filter rotated by 180 degrees: it gives x's gradient.
-  Convolution Transposed() const;
-  // The points of a tile.
-  int64_t points() const { return int64_t{tile + taps - 1} * (tile + taps - 1); }
-};
+// The points of a tile.
+inline int64_t PointsOf(const Convolution& conv) {
+  return (conv.tile + conv.filter_rows - 1) * (conv.tile + conv.filter_rows - 1);
+}
 
-// The outputs on each axis of the tiles with which a convolution is the fastest (blocks.cc has the rule).
-// Tiles of 6x6 only if rounds_to_bfloat16: if the errors of factors that are rounded to bf16 are small
-// enough.
+// The outputs on each axis of the tiles with which a convolution is the fastest (blocks.cc has the
+// rule). Tiles of 6x6 only if rounds_to_bfloat16: if the errors of factors that are rounded to bf16
+// are small enough.
 int FastestTile(const Convolution& conv, bool rounds_to_bfloat16);
 
 // Images to read. With an argmax, they are the gradient of a max pool with adjacent 2x2 windows:
@@ -80,8 +74,8 @@ size_t FilterFloats(const Convolution& conv);
 size_t ConvolveFloats(const Convolution& conv);
 size_t FilterGradientFloats(const Convolution& conv);
 
-// Transforms the filter for Convolve: [taps, taps, in_channels, out_channels]. `transposed`: conv is
-// the transposed one of a convolution with filter [taps, taps, out_channels, in_channels].
+// Transforms the filter for Convolve: [taps, taps, in_channels, out_channels]. `transposed`: conv
+// is the transposed one of a convolution with filter [taps, taps, out_channels, in_channels].
 void TransformFilter(const Convolution& conv, const float* filter, bool transposed, float* result);
 
 //   filter: the result of TransformFilter.  scratch: ConvolveFloats(conv).

@@ -14,13 +14,6 @@
 namespace estimator::losses {
 namespace {
 
-template <typename Specific>
-Options Common(const Specific& options) {
-  return {.weights = options.weights,
-          .reduction = options.reduction,
-          .add_to_collection = options.add_to_collection};
-}
-
 // Returns both in one shape, with labels cast to the predictions' dtype.
 LabelsAndPredictions Match(const Tensor& labels, const Tensor& predictions,
                            absl::string_view loss) {
@@ -37,6 +30,20 @@ Tensor Smooth(const Tensor& labels, double smoothing, double uniform, absl::stri
         absl::StrCat(loss, ": label_smoothing must be in [0, 1), got ", smoothing)));
   }
   return labels * (1 - smoothing) + smoothing * uniform;
+}
+
+// The loss of losses_of(labels, predictions), for each element of both.
+//   Specific: Options, or a struct that has its fields.
+template <typename Specific, typename Fn>
+Tensor WeightedLoss(const char* name, const Tensor& labels, const Tensor& predictions,
+                    const Specific& options, const Fn& losses_of) {
+  const NameScope scope(name, GraphFor({predictions, labels}));
+  const LabelsAndPredictions pair = Match(labels, predictions, name);
+  if (!pair.labels.valid()) return pair.labels;
+  return ComputeWeightedLoss(losses_of(pair.labels, pair.predictions),
+                             {.weights = options.weights,
+                              .reduction = options.reduction,
+                              .add_to_collection = options.add_to_collection});
 }
 
 }  // namespace
@@ -73,74 +80,61 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits,
 Tensor SoftmaxCrossEntropy(const Tensor& onehot_labels, const Tensor& logits,
                            const SmoothingOptions& options) {
   constexpr char kName[] = "softmax_cross_entropy_loss";
-  const NameScope scope(kName, GraphFor({logits, onehot_labels}));
-  const LabelsAndPredictions pair = Match(onehot_labels, logits, kName);
-  if (!pair.labels.valid()) return pair.labels;
-  const double classes = logits.rank() == 0 ? 1 : static_cast<double>(logits.dim(-1));
-  const Tensor labels =
-      StopGradient(Smooth(pair.labels, options.label_smoothing, 1 / classes, kName));
-  return ComputeWeightedLoss(SoftmaxCrossEntropyWithLogits(labels, pair.predictions),
-                             Common(options));
+  return WeightedLoss(
+      kName, onehot_labels, logits, options, [&](const Tensor& labels, const Tensor& x) {
+        const double classes = logits.rank() == 0 ? 1 : static_cast<double>(logits.dim(-1));
+        return SoftmaxCrossEntropyWithLogits(
+            StopGradient(Smooth(labels, options.label_smoothing, 1 / classes, kName)), x);
+      });
 }
 
 Tensor SigmoidCrossEntropy(const Tensor& multi_class_labels, const Tensor& logits,
                            const SmoothingOptions& options) {
   constexpr char kName[] = "sigmoid_cross_entropy_loss";
-  const NameScope scope(kName, GraphFor({logits, multi_class_labels}));
-  const LabelsAndPredictions pair = Match(multi_class_labels, logits, kName);
-  if (!pair.labels.valid()) return pair.labels;
-  const Tensor labels = Smooth(pair.labels, options.label_smoothing, 0.5, kName);
-  return ComputeWeightedLoss(SigmoidCrossEntropyWithLogits(labels, pair.predictions),
-                             Common(options));
+  return WeightedLoss(kName, multi_class_labels, logits, options,
+                      [&](const Tensor& labels, const Tensor& x) {
+                        return SigmoidCrossEntropyWithLogits(
+                            Smooth(labels, options.label_smoothing, 0.5, kName), x);
+                      });
 }
 
 Tensor MeanSquaredError(const Tensor& labels, const Tensor& predictions, const Options& options) {
-  const NameScope scope("mean_squared_error", GraphFor({predictions, labels}));
-  const LabelsAndPredictions pair = Match(labels, predictions, "mean_squared_error");
-  if (!pair.labels.valid()) return pair.labels;
-  return ComputeWeightedLoss(SquaredDifference(pair.predictions, pair.labels), options);
+  return WeightedLoss("mean_squared_error", labels, predictions, options,
+                      [](const Tensor& l, const Tensor& p) { return SquaredDifference(p, l); });
 }
 
 Tensor AbsoluteDifference(const Tensor& labels, const Tensor& predictions, const Options& options) {
-  const NameScope scope("absolute_difference", GraphFor({predictions, labels}));
-  const LabelsAndPredictions pair = Match(labels, predictions, "absolute_difference");
-  if (!pair.labels.valid()) return pair.labels;
-  return ComputeWeightedLoss(Abs(pair.predictions - pair.labels), options);
+  return WeightedLoss("absolute_difference", labels, predictions, options,
+                      [](const Tensor& l, const Tensor& p) { return Abs(p - l); });
 }
 
 Tensor HingeLoss(const Tensor& labels, const Tensor& logits, const Options& options) {
-  const NameScope scope("hinge_loss", GraphFor({logits, labels}));
-  const LabelsAndPredictions pair = Match(labels, logits, "hinge_loss");
-  if (!pair.labels.valid()) return pair.labels;
-  return ComputeWeightedLoss(Relu(1 - (pair.labels * 2 - 1) * pair.predictions), options);
+  return WeightedLoss("hinge_loss", labels, logits, options,
+                      [](const Tensor& l, const Tensor& x) { return Relu(1 - (l * 2 - 1) * x); });
 }
 
 Tensor HuberLoss(const Tensor& labels, const Tensor& predictions, const HuberOptions& options) {
-  const NameScope scope("huber_loss", GraphFor({predictions, labels}));
-  const LabelsAndPredictions pair = Match(labels, predictions, "huber_loss");
-  if (!pair.labels.valid()) return pair.labels;
-  const Tensor error = Abs(pair.predictions - pair.labels);
-  const Tensor quadratic = Minimum(error, options.delta);
-  const Tensor losses = Square(quadratic) * 0.5 + (error - quadratic) * options.delta;
-  return ComputeWeightedLoss(losses, Common(options));
+  return WeightedLoss("huber_loss", labels, predictions, options,
+                      [&](const Tensor& l, const Tensor& p) {
+                        const Tensor error = Abs(p - l);
+                        const Tensor quadratic = Minimum(error, options.delta);
+                        return Square(quadratic) * 0.5 + (error - quadratic) * options.delta;
+                      });
 }
 
 Tensor LogLoss(const Tensor& labels, const Tensor& predictions, const LogLossOptions& options) {
-  const NameScope scope("log_loss", GraphFor({predictions, labels}));
-  const LabelsAndPredictions pair = Match(labels, predictions, "log_loss");
-  if (!pair.labels.valid()) return pair.labels;
-  const Tensor &l = pair.labels, &p = pair.predictions;
-  const Tensor losses = -(l * Log(p + options.epsilon)) - (1 - l) * Log(1 - p + options.epsilon);
-  return ComputeWeightedLoss(losses, Common(options));
+  return WeightedLoss(
+      "log_loss", labels, predictions, options, [&](const Tensor& l, const Tensor& p) {
+        return -(l * Log(p + options.epsilon)) - (1 - l) * Log(1 - p + options.epsilon);
+      });
 }
 
 Tensor CosineDistance(const Tensor& labels, const Tensor& predictions, int axis,
                       const Options& options) {
-  const NameScope scope("cosine_distance_loss", GraphFor({predictions, labels}));
-  const LabelsAndPredictions pair = Match(labels, predictions, "cosine_distance_loss");
-  if (!pair.labels.valid()) return pair.labels;
-  return ComputeWeightedLoss(
-      1 - ReduceSum(pair.predictions * pair.labels, axis, {.keepdims = true}), options);
+  return WeightedLoss("cosine_distance_loss", labels, predictions, options,
+                      [axis](const Tensor& l, const Tensor& p) {
+                        return 1 - ReduceSum(p * l, axis, {.keepdims = true});
+                      });
 }
 
 }  // namespace estimator::losses

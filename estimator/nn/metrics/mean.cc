@@ -32,11 +32,22 @@ Metric MeanOf(const Tensor& values, const std::optional<Operand>& weights, absl:
           Group({AssignAdd(total, batch_total), AssignAdd(count, batch_count)}, "update_op")};
 }
 
-// Returns both in one shape, as f64.
-LabelsAndPredictions Match(const Tensor& labels, const Tensor& predictions, absl::string_view who) {
-  LabelsAndPredictions pair = MatchShapes(labels, predictions, who);
-  if (!pair.labels.valid()) return pair;
-  return {Cast(pair.labels, DType::kFloat64), Cast(pair.predictions, DType::kFloat64)};
+// The mean of errors_of(labels, predictions), for each element of both as f64, or its root.
+template <typename Fn>
+Metric MeanError(const char* name, const Tensor& labels, const Tensor& predictions,
+                 const Options& options, const Fn& errors_of, bool root = false) {
+  const MetricScope scope(options.name, name);
+  const LabelsAndPredictions pair = MatchShapes(labels, predictions, name);
+  if (!pair.labels.valid()) return InvalidMetric(pair.labels);
+  const Tensor wide_labels = Cast(pair.labels, DType::kFloat64);
+  Metric metric = MeanOf(errors_of(wide_labels, Cast(pair.predictions, DType::kFloat64)),
+                         options.weights, name);
+  if (root && metric.value.valid()) metric.value = Sqrt(metric.value);
+  return metric;
+}
+
+Tensor SquaredError(const Tensor& labels, const Tensor& predictions) {
+  return SquaredDifference(predictions, labels);
 }
 
 }  // namespace
@@ -55,29 +66,18 @@ Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Options& 
 }
 
 Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const Options& options) {
-  const MetricScope scope(options.name, "mean_squared_error");
-  const LabelsAndPredictions pair = Match(labels, predictions, "mean_squared_error");
-  if (!pair.labels.valid()) return InvalidMetric(pair.labels);
-  return MeanOf(SquaredDifference(pair.predictions, pair.labels), options.weights,
-                "mean_squared_error");
+  return MeanError("mean_squared_error", labels, predictions, options, SquaredError);
 }
 
 Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions,
                             const Options& options) {
-  const MetricScope scope(options.name, "root_mean_squared_error");
-  const LabelsAndPredictions pair = Match(labels, predictions, "root_mean_squared_error");
-  if (!pair.labels.valid()) return InvalidMetric(pair.labels);
-  Metric metric = MeanOf(SquaredDifference(pair.predictions, pair.labels), options.weights,
-                         "root_mean_squared_error");
-  if (metric.value.valid()) metric.value = Sqrt(metric.value);
-  return metric;
+  return MeanError("root_mean_squared_error", labels, predictions, options, SquaredError,
+                   /*root=*/true);
 }
 
 Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const Options& options) {
-  const MetricScope scope(options.name, "mean_absolute_error");
-  const LabelsAndPredictions pair = Match(labels, predictions, "mean_absolute_error");
-  if (!pair.labels.valid()) return InvalidMetric(pair.labels);
-  return MeanOf(Abs(pair.predictions - pair.labels), options.weights, "mean_absolute_error");
+  return MeanError("mean_absolute_error", labels, predictions, options,
+                   [](const Tensor& l, const Tensor& p) { return Abs(p - l); });
 }
 
 Metric InTopK(const Tensor& labels, const Tensor& predictions, int64_t k, const Options& options) {

@@ -13,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/nn/train/optimizer.h"
+#include "estimator/nn/train/formula_optimizer.h"
+#include "estimator/nn/train/option_checks.h"
 
 namespace estimator::train {
 
@@ -23,16 +24,26 @@ struct AdadeltaOptions {
   std::string name = "Adadelta";  // name of the ops and slots
 };
 
-class Adadelta : public Optimizer {
+class Adadelta : public FormulaOptimizer {
  public:
   explicit Adadelta(Schedule learning_rate = 0.001, AdadeltaOptions options = {})
-      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
+      : FormulaOptimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
 
  protected:
-  absl::Status Validate() const override;
-  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
-  std::vector<Operation> ApplySparse(const RowGradient& gradient,
-                                     const Variable& variable) override;
+  absl::Status Validate() const override {
+    return OptionChecks(name())
+        .Decay("rho", options_.rho)
+        .NotNegative("epsilon", options_.epsilon)
+        .status();
+  }
+  Update UpdateOf(const Variable& variable) override {
+    return {.op = "ApplyAdadelta",
+            .slots = {GetSlot(variable, "accum", {.name = name()}),
+                      GetSlot(variable, "accum_update", {.name = name()})},
+            .numbers = {{"lr", Rate(variable)},
+                        {"rho", Number(variable, options_.rho, "rho")},
+                        {"epsilon", Number(variable, options_.epsilon, "epsilon")}}};
+  }
 
  private:
   AdadeltaOptions options_;

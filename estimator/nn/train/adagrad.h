@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/nn/train/optimizer.h"
+#include "estimator/nn/initializers.h"
+#include "estimator/nn/train/formula_optimizer.h"
+#include "estimator/nn/train/option_checks.h"
 
 namespace estimator::train {
 
@@ -20,20 +22,26 @@ struct AdagradOptions {
   std::string name = "Adagrad";            // name of the ops and slots
 };
 
-class Adagrad : public Optimizer {
+class Adagrad : public FormulaOptimizer {
  public:
   explicit Adagrad(Schedule learning_rate, AdagradOptions options = {})
-      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
+      : FormulaOptimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
 
  protected:
-  absl::Status Validate() const override;
-  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
-  std::vector<Operation> ApplySparse(const RowGradient& gradient,
-                                     const Variable& variable) override;
+  absl::Status Validate() const override {
+    return OptionChecks(name())
+        .Positive("initial_accumulator_value", options_.initial_accumulator_value)
+        .status();
+  }
+  Update UpdateOf(const Variable& variable) override {
+    const auto initial = initializers::Constant(options_.initial_accumulator_value);
+    return {.op = "ApplyAdagrad",
+            .slots = {GetSlot(variable, "accumulator", {.initializer = initial, .name = name()})},
+            .numbers = {{"lr", Rate(variable)}},
+            .flag = true};
+  }
 
  private:
-  Variable Accumulator(const Variable& variable);
-
   AdagradOptions options_;
 };
 

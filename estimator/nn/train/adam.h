@@ -14,7 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/nn/train/optimizer.h"
+#include "estimator/nn/train/formula_optimizer.h"
+#include "estimator/nn/train/option_checks.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
 
 namespace estimator::train {
 
@@ -25,16 +28,39 @@ struct AdamOptions {
   std::string name = "Adam";  // name of the ops and slots
 };
 
-class Adam : public Optimizer {
+class Adam : public FormulaOptimizer {
  public:
   explicit Adam(Schedule learning_rate = 0.001, AdamOptions options = {})
-      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
+      : FormulaOptimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
 
  protected:
-  absl::Status Validate() const override;
-  void Prepare(const std::vector<Variable>& variables) override;
-  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
-  std::vector<Operation> Finish() override;
+  absl::Status Validate() const override {
+    return OptionChecks(name())
+        .Decay("beta1", options_.beta1)
+        .Decay("beta2", options_.beta2)
+        .NotNegative("epsilon", options_.epsilon)
+        .status();
+  }
+  void Prepare(const std::vector<Variable>&) override {
+    // These are f32 for variables of any dtype, as in TensorFlow.
+    beta1_power_ = GetNonSlot("beta1_power", options_.beta1);
+    beta2_power_ = GetNonSlot("beta2_power", options_.beta2);
+  }
+  Update UpdateOf(const Variable& variable) override {
+    return {.op = "ApplyAdam",
+            .slots = {GetSlot(variable, "m", {.name = name()}),
+                      GetSlot(variable, "v", {.name = name()})},
+            .numbers = {{"beta1_power", Cast(beta1_power_, variable.dtype())},
+                        {"beta2_power", Cast(beta2_power_, variable.dtype())},
+                        {"lr", Rate(variable)},
+                        {"beta1", Number(variable, options_.beta1, "beta1")},
+                        {"beta2", Number(variable, options_.beta2, "beta2")},
+                        {"epsilon", Number(variable, options_.epsilon, "epsilon")}}};
+  }
+  std::vector<Operation> Finish() override {
+    return {Assign(beta1_power_, beta1_power_.read() * options_.beta1),
+            Assign(beta2_power_, beta2_power_.read() * options_.beta2)};
+  }
 
  private:
   AdamOptions options_;

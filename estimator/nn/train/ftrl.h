@@ -17,8 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/nn/train/optimizer.h"
-#include "estimator/ops/optimizer_ops.h"
+#include "estimator/nn/initializers.h"
+#include "estimator/nn/train/formula_optimizer.h"
+#include "estimator/nn/train/option_checks.h"
+#include "estimator/ops/math_binary.h"
 
 namespace estimator::train {
 
@@ -34,24 +36,52 @@ struct FtrlOptions {
   std::string linear_name = "";                     // name of the slot linear; "": `name`
 };
 
-class Ftrl : public Optimizer {
+class Ftrl : public FormulaOptimizer {
  public:
   explicit Ftrl(Schedule learning_rate, FtrlOptions options = {})
-      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
+      : FormulaOptimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
 
  protected:
-  absl::Status Validate() const override;
-  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
-  std::vector<Operation> ApplySparse(const RowGradient& gradient,
-                                     const Variable& variable) override;
+  absl::Status Validate() const override {
+    return OptionChecks(name())
+        .NotPositive("learning_rate_power", options_.learning_rate_power)
+        .NotNegative("initial_accumulator_value", options_.initial_accumulator_value)
+        .NotNegative("l1_regularization_strength", options_.l1_regularization_strength)
+        .NotNegative("l2_regularization_strength", options_.l2_regularization_strength)
+        .NotNegative("l2_shrinkage_regularization_strength",
+                     options_.l2_shrinkage_regularization_strength)
+        .NotNegative("beta", options_.beta)
+        .status();
+  }
+  Update UpdateOf(const Variable& variable) override {
+    const auto name_or = [this](const std::string& name) {
+      return name.empty() ? this->name() : name;
+    };
+    const Tensor rate = Rate(variable);
+    Tensor l2 = Number(variable, options_.l2_regularization_strength, "l2");
+    // The op has no beta. Adding beta / (2 * rate) to l2 gives the same formula.
+    if (options_.beta != 0) l2 += options_.beta / (2.0 * Maximum(rate, 1e-36));
+    const auto initial = initializers::Constant(options_.initial_accumulator_value);
+    // The order of creation matters: the second slot of one name gets the suffix _1.
+    Update update = {
+        .op = "ApplyFtrl",
+        .slots = {GetSlot(variable, "accum",
+                          {.initializer = initial, .name = name_or(options_.accum_name)}),
+                  GetSlot(variable, "linear", {.name = name_or(options_.linear_name)})},
+        .numbers = {
+            {"lr", rate},
+            {"l1", Number(variable, options_.l1_regularization_strength, "l1")},
+            {"l2", l2},
+            {"lr_power", Number(variable, options_.learning_rate_power, "learning_rate_power")}}};
+    const double shrinkage = options_.l2_shrinkage_regularization_strength;
+    if (shrinkage > 0) {
+      update.op = "ApplyFtrlV2";
+      update.numbers.push_back({"l2_shrinkage", Number(variable, shrinkage, "l2_shrinkage")});
+    }
+    return update;
+  }
 
  private:
-  struct Slots {
-    Variable accum, linear;
-  };
-  Slots SlotsOf(const Variable& variable);
-  FtrlRates Rates(const Variable& variable) const;
-
   FtrlOptions options_;
 };
 

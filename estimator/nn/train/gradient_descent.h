@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/nn/train/optimizer.h"
+#include "estimator/nn/train/formula_optimizer.h"
 
 namespace estimator::train {
 
@@ -15,15 +15,15 @@ struct GradientDescentOptions {
   std::string name = "GradientDescent";  // name of the ops
 };
 
-class GradientDescent : public Optimizer {
+class GradientDescent : public FormulaOptimizer {
  public:
   explicit GradientDescent(Schedule learning_rate, const GradientDescentOptions& options = {})
-      : Optimizer(options.name, std::move(learning_rate)) {}
+      : FormulaOptimizer(options.name, std::move(learning_rate)) {}
 
  protected:
-  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
-  std::vector<Operation> ApplySparse(const RowGradient& gradient,
-                                     const Variable& variable) override;
+  Update UpdateOf(const Variable& variable) override {
+    return {.op = "ApplyGradientDescent", .numbers = {{"alpha", Rate(variable)}}};
+  }
 };
 
 }  // namespace estimator::train

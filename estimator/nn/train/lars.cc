@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "estimator/nn/train/formula_optimizer.h"
 #include "estimator/nn/train/option_checks.h"
 #include "estimator/nn/train/trust_ratio.h"
 #include "estimator/ops/math_binary.h"
-#include "estimator/ops/optimizer_ops.h"
 #include "estimator/ops/reduction.h"
 
 namespace estimator::train {
@@ -31,11 +31,12 @@ Tensor LARS::Step(const Tensor& gradient, const Variable& variable) const {
 }
 
 std::vector<Operation> LARS::ApplyDense(const Tensor& gradient, const Variable& variable) {
-  const Variable momentum = GetSlot(variable, "momentum", {.name = name()});
-  const VarAccum next =
-      ApplyMomentum(variable, momentum, Number(variable, 1, "lr"), Step(gradient, variable),
-                    Number(variable, options_.momentum, "momentum"), options_.use_nesterov);
-  return {Assign(variable, next.var), Assign(momentum, next.accum)};
+  return ApplyToAll({.op = "ApplyMomentum",
+                     .slots = {GetSlot(variable, "momentum", {.name = name()})},
+                     .numbers = {{"lr", Number(variable, 1, "lr")},
+                                 {"momentum", Number(variable, options_.momentum, "momentum")}},
+                     .flag = options_.use_nesterov},
+                    Step(gradient, variable), variable);
 }
 
 }  // namespace estimator::train

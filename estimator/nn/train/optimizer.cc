@@ -73,7 +73,7 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(
   }
   const Tensor scaled =
       WrapsBareOptimizers()
-          ? ScaleLossForShards(loss, Reduction::kMean, ReplicaScope::Current().num_shards)
+          ? ScaleLossForReplicas(loss, Reduction::kMean, ReplicaScope::Current().num_replicas)
           : loss;
   const std::vector<Tensor> gradients = Gradients(scaled, chosen);
   if (!graph.status().ok()) return {};

@@ -62,17 +62,17 @@ class Optimizer {
   // ComputeGradients, then ApplyGradients.
   Operation Minimize(const Tensor& loss, const MinimizeOptions& options = {});
 
-  // Returns d loss / d variable for each variable. If the model is built for several shards
-  // (replica_scope.h), a bare optimizer first divides the loss by the number of shards.
+  // Returns d loss / d variable for each variable. If the model is built for several replicas
+  // (replica_scope.h), a bare optimizer first divides the loss by the number of replicas.
   //   variables: none given: all trainable ones.
   // Errors (kept by the graph): INVALID_ARGUMENT if the loss is not a floating scalar, if there is
   // no variable, or if the loss does not depend on any of them.
   virtual std::vector<GradientAndVariable> ComputeGradients(
       const Tensor& loss, const std::vector<Variable>& variables = {});
 
-  // Returns the operation that makes one step's updates. If the model is built for several shards,
-  // a bare optimizer first sums gradients over the shards, except those that the model_fn has
-  // summed itself with CrossReplicaSum. Pairs with an invalid gradient are ignored.
+  // Returns the operation that makes one step's updates. If the model is built for several
+  // replicas, a bare optimizer first sums gradients over the replicas, except those that the
+  // model_fn has summed itself with CrossReplicaSum. Pairs with an invalid gradient are ignored.
   // Errors (kept by the graph): INVALID_ARGUMENT if no gradient is left, or if a gradient's type is
   // not that of its variable; the error of Validate.
   virtual Operation ApplyGradients(const std::vector<GradientAndVariable>& grads_and_vars,

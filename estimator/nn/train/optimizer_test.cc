@@ -86,12 +86,13 @@ class Wrapper : public train::Optimizer {
       const Tensor& loss, const std::vector<Variable>& variables) override {
     const CrossShardScope scope;
     return inner_->ComputeGradients(
-        ScaleLossForShards(loss, Reduction::kMean, ReplicaScope::Current().num_shards), variables);
+        ScaleLossForReplicas(loss, Reduction::kMean, ReplicaScope::Current().num_replicas),
+        variables);
   }
   Operation ApplyGradients(const std::vector<train::GradientAndVariable>& pairs,
                            const train::ApplyOptions& options) override {
     const CrossShardScope scope;
-    return inner_->ApplyGradients(SumGradientsOverShards(pairs), options);
+    return inner_->ApplyGradients(SumGradientsOverReplicas(pairs), options);
   }
 
  protected:
@@ -190,8 +191,8 @@ TEST_F(OptimizerTest, UpdatedValueIsWhatTheVariableWillBe) {
   ExpectNear(stepper_.Eval(UpdatedValue(Operation(), w)), {1, -2});
 }
 
-TEST_F(OptimizerTest, OnShardsABareOptimizerMeansAndSums) {
-  const ReplicaScope replicas({.num_shards = 4});
+TEST_F(OptimizerTest, OnReplicasABareOptimizerMeansAndSums) {
+  const ReplicaScope replicas({.num_replicas = 4});
   const Variable w = Weight();
   const Operation step = train::GradientDescent(0.1).Minimize(ReduceSum(Square(w)));
   EXPECT_TRUE(replicas.summed_bare_optimizer());
@@ -202,7 +203,7 @@ TEST_F(OptimizerTest, OnShardsABareOptimizerMeansAndSums) {
 }
 
 TEST_F(OptimizerTest, AWrappedOptimizerIsNotWrappedTwice) {
-  const ReplicaScope replicas({.num_shards = 4});
+  const ReplicaScope replicas({.num_replicas = 4});
   const Variable w = Weight();
   const Operation step = Wrapper(train::GradientDescent(0.1)).Minimize(ReduceSum(Square(w)));
   EXPECT_FALSE(replicas.summed_bare_optimizer());
@@ -213,7 +214,7 @@ TEST_F(OptimizerTest, AWrappedOptimizerIsNotWrappedTwice) {
 }
 
 TEST_F(OptimizerTest, GradientsOfTheModelsOwnAreSummedNotMeaned) {
-  const ReplicaScope replicas({.num_shards = 4});
+  const ReplicaScope replicas({.num_replicas = 4});
   const Variable w = Weight();
   const Operation step = train::GradientDescent(0.1).ApplyGradients({{Constant({1.f, 1.f}), w}});
   EXPECT_EQ(CountOps(graph_, "CrossReplicaSum"), 1);
@@ -221,8 +222,8 @@ TEST_F(OptimizerTest, GradientsOfTheModelsOwnAreSummedNotMeaned) {
   ExpectNear(stepper_.Value("w"), {0.9, -2.1});
 }
 
-TEST_F(OptimizerTest, WithoutShardsNothingIsSummed) {
-  const ReplicaScope replicas({.num_shards = 1});
+TEST_F(OptimizerTest, WithoutReplicasNothingIsSummed) {
+  const ReplicaScope replicas({.num_replicas = 1});
   (void)train::GradientDescent(0.1).Minimize(ReduceSum(Square(Weight())));
   EXPECT_EQ(CountOps(graph_, "CrossReplicaSum"), 0);
 }

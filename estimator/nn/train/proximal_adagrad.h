@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/nn/train/optimizer.h"
+#include "estimator/nn/initializers.h"
+#include "estimator/nn/train/formula_optimizer.h"
+#include "estimator/nn/train/option_checks.h"
 
 namespace estimator::train {
 
@@ -24,20 +26,29 @@ struct ProximalAdagradOptions {
   std::string name = "ProximalAdagrad";    // name of the ops and slots
 };
 
-class ProximalAdagrad : public Optimizer {
+class ProximalAdagrad : public FormulaOptimizer {
  public:
   explicit ProximalAdagrad(Schedule learning_rate, ProximalAdagradOptions options = {})
-      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
+      : FormulaOptimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
 
  protected:
-  absl::Status Validate() const override;
-  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
-  std::vector<Operation> ApplySparse(const RowGradient& gradient,
-                                     const Variable& variable) override;
+  absl::Status Validate() const override {
+    return OptionChecks(name())
+        .Positive("initial_accumulator_value", options_.initial_accumulator_value)
+        .NotNegative("l1_regularization_strength", options_.l1_regularization_strength)
+        .NotNegative("l2_regularization_strength", options_.l2_regularization_strength)
+        .status();
+  }
+  Update UpdateOf(const Variable& variable) override {
+    const auto initial = initializers::Constant(options_.initial_accumulator_value);
+    return {.op = "ApplyProximalAdagrad",
+            .slots = {GetSlot(variable, "accumulator", {.initializer = initial, .name = name()})},
+            .numbers = {{"lr", Rate(variable)},
+                        {"l1", Number(variable, options_.l1_regularization_strength, "l1")},
+                        {"l2", Number(variable, options_.l2_regularization_strength, "l2")}}};
+  }
 
  private:
-  Variable Accumulator(const Variable& variable);
-
   ProximalAdagradOptions options_;
 };
 

@@ -15,8 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/nn/train/optimizer.h"
-#include "estimator/ops/optimizer_ops.h"
+#include "estimator/nn/initializers.h"
+#include "estimator/nn/train/formula_optimizer.h"
+#include "estimator/nn/train/option_checks.h"
 
 namespace estimator::train {
 
@@ -28,21 +29,35 @@ struct RMSPropOptions {
   std::string name = "RMSProp";  // name of the ops and slots
 };
 
-class RMSProp : public Optimizer {
+class RMSProp : public FormulaOptimizer {
  public:
   explicit RMSProp(Schedule learning_rate, RMSPropOptions options = {})
-      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
+      : FormulaOptimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
 
  protected:
-  absl::Status Validate() const override;
-  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
-  std::vector<Operation> ApplySparse(const RowGradient& gradient,
-                                     const Variable& variable) override;
+  absl::Status Validate() const override {
+    return OptionChecks(name())
+        .Decay("decay", options_.decay)
+        .NotNegative("momentum", options_.momentum)
+        .NotNegative("epsilon", options_.epsilon)
+        .status();
+  }
+  Update UpdateOf(const Variable& variable) override {
+    Update update = {.op = options_.centered ? "ApplyCenteredRMSProp" : "ApplyRMSProp",
+                     .numbers = {{"lr", Rate(variable)},
+                                 {"rho", Number(variable, options_.decay, "decay")},
+                                 {"momentum", Number(variable, options_.momentum, "momentum")},
+                                 {"epsilon", Number(variable, options_.epsilon, "epsilon")}}};
+    // Created in this order, which the names of the slots show. The centered op has mg first.
+    const Variable ms =
+        GetSlot(variable, "rms", {.initializer = initializers::Ones(), .name = name()});
+    if (options_.centered) update.slots.push_back(GetSlot(variable, "mg", {.name = name()}));
+    update.slots.push_back(ms);
+    update.slots.push_back(GetSlot(variable, "momentum", {.name = name()}));
+    return update;
+  }
 
  private:
-  RMSPropRates Rates(const Variable& variable) const;
-  Variable MeanSquare(const Variable& variable);
-
   RMSPropOptions options_;
 };
 

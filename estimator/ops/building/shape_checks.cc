@@ -38,7 +38,7 @@ absl::Status CheckShape(const TensorSpec& spec, const Shape& expected, absl::str
       absl::StrCat(what, " is ", spec.shape.ToString(), ", expected ", expected.ToString()));
 }
 
-absl::StatusOr<std::vector<TensorSpec>> SameFloating(const ShapeContext& c) {
+OutputSpecs SameFloating(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "input 0"));
   EST_RETURN_IF_ERROR(CheckSameDType(c));
   for (int i = 1; i < c.num_inputs(); ++i) {

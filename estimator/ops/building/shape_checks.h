@@ -26,7 +26,7 @@ absl::Status CheckFloating(const TensorSpec& spec, absl::string_view what);
 absl::Status CheckShape(const TensorSpec& spec, const Shape& expected, absl::string_view what);
 
 // A shape rule: all inputs have one floating type, and the output has it, too.
-absl::StatusOr<std::vector<TensorSpec>> SameFloating(const ShapeContext& c);
+OutputSpecs SameFloating(const ShapeContext& c);
 
 }  // namespace estimator
 

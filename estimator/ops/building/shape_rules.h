@@ -11,8 +11,6 @@
 
 namespace estimator {
 
-using OutputSpecs = absl::StatusOr<std::vector<TensorSpec>>;
-
 // One output with the dtype and shape of input 0.
 OutputSpecs SameAsInput(const ShapeContext& context);
 // The same. Errors: INVALID_ARGUMENT if the dtype is not floating, or not a number (bool, string).

@@ -76,7 +76,7 @@ class Evaluator {
                     .outputs = node.outputs(),
                     .constants = {}};
     std::vector<Array> inputs;
-    bool constant = !node.def().stateful;
+    bool constant = !node.rules().stateful;
     for (const Tensor& input : node.inputs()) {
       spec.inputs.push_back(input.spec());
       inputs.push_back(value(input));

@@ -7,7 +7,7 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/bfloat16/tiles.h"
 #include "estimator/kernels/widened.h"
-#include "estimator/runtime/passes/fuse.h"
+#include "estimator/runtime/passes/fusion/fuse.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {

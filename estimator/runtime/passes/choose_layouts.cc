@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/layout.h"
-#include "estimator/kernels/op_traits.h"
+#include "estimator/op_def/op_def.h"
 
 namespace estimator::ir {
 namespace {
@@ -63,15 +63,6 @@ Attrs ReorderTo(const char* format) { return {{"to", std::string(format)}}; }
 // it.
 std::shared_ptr<const Origin> OriginInBlocks(const Node& node, const KernelSpec& plain,
                                              const KernelSpec& blocked, const Images& images) {
-  Origin inner;
-  if (node.origin != nullptr) {
-    inner = *node.origin;
-  } else {
-    Origin::Step step = StepOf(node, {});
-    for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) step.inputs.push_back({-1, i});
-    inner.steps = {std::move(step)};
-    for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o) inner.outputs.push_back({0, o});
-  }
   auto origin = std::make_shared<Origin>();
   const auto reorder = [&](Value from, const char* to, const TensorSpec& result) {
     origin->steps.push_back({.op = kReorderOp,
@@ -81,24 +72,13 @@ std::shared_ptr<const Origin> OriginInBlocks(const Node& node, const KernelSpec&
                              .outputs = {result}});
     return Value{static_cast<int>(origin->steps.size()) - 1, 0};
   };
-  std::map<int, Value> plain_input;
+  std::vector<Value> inputs = OwnInputs(node);
   for (const int i : images.inputs)
-    plain_input[i] = reorder({-1, i}, kPlainFormat, At(plain.inputs, i));
-  const int offset = static_cast<int>(origin->steps.size());
-  const auto moved = [&](Value value) {
-    if (value.node >= 0) return Value{value.node + offset, value.output};
-    const auto it = plain_input.find(value.output);
-    return it == plain_input.end() ? value : it->second;
-  };
-  for (Origin::Step& step : inner.steps) {
-    for (Value& input : step.inputs) input = moved(input);
-    origin->steps.push_back(std::move(step));
-  }
-  for (size_t o = 0; o < inner.outputs.size(); ++o) {
-    const bool image = std::count(images.outputs.begin(), images.outputs.end(), o) > 0;
-    const Value value = moved(inner.outputs[o]);
-    origin->outputs.push_back(image ? reorder(value, kBlockedFormat, blocked.outputs[o]) : value);
-  }
+    At(inputs, i) = reorder({-1, i}, kPlainFormat, At(plain.inputs, i));
+  origin->outputs = AppendSteps(node, inputs, *origin);
+  for (const int o : images.outputs)
+    At(origin->outputs, o) =
+        reorder(At(origin->outputs, o), kBlockedFormat, At(blocked.outputs, o));
   return origin;
 }
 
@@ -111,6 +91,7 @@ class LayoutChooser {
     for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
       if (!VisitBlocked(n)) VisitPlain(n);
     }
+    // The user and the variables know only NHWC.
     for (Value& fetch : module_.fetches) fetch = Plain(fetch);
     for (Update& update : module_.updates) update.value = Plain(update.value);
     module_.nodes = std::move(nodes_);
@@ -161,6 +142,7 @@ class LayoutChooser {
 
   bool VisitBlocked(int n) {
     const Node& node = module_.node(n);
+    // A random op must draw its numbers in the order of the plain layout.
     if (node.kind != Node::Kind::kOp || node.stateful) return false;
     if (node.attrs.has("data_format") && node.attrs.s("data_format") != kPlainFormat) return false;
     const std::optional<Images> images = ImagesOf(module_, node);
@@ -210,9 +192,7 @@ class LayoutChooser {
 
   // Whether a kernel of our own takes the node in NHWC.
   bool IsNative(const Node& node) const {
-    if (fastest_ < KernelTier::kNative) return false;
-    if (node.kernel != nullptr) return node.kernel->tier() == KernelTier::kNative;
-    return HasNative(SpecOf(module_, node));
+    return fastest_ >= KernelTier::kNative && HasNative(SpecOf(module_, node));
   }
 
   // A native kernel for f32 on widened operands does not count: oneDNN has kernels for bf16.
@@ -246,14 +226,14 @@ class LayoutChooser {
                      BlockedShape(Shape(spec.attrs.ints("input_shape")), block).dims());
     }
     // A bf16 convolution in NHWC is faster than one in blocks that is computed in f32.
-    if (images.chooses && !AcceptsUnwidened(spec, fastest_, slowest)) return false;
-    absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(spec, fastest_, slowest);
-    if (!kernel.ok()) return false;
+    if (images.chooses ? !AcceptsUnwidened(spec, fastest_, slowest)
+                       : !Accepts(spec, fastest_, slowest))
+      return false;
 
     Node blocked = node;
     blocked.attrs = spec.attrs;
     blocked.outputs = spec.outputs;
-    blocked.kernel = *std::move(kernel);
+    blocked.slowest = slowest;
     blocked.origin = OriginInBlocks(node, plain, spec, images);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const auto it = input_block.find(static_cast<int>(i));

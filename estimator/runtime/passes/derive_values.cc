@@ -71,6 +71,7 @@ class Deriver {
       case Node::Kind::kOp:
         break;
     }
+    // Such a value differs from step to step, or between replicas.
     if (node.stateful || node.inputs.empty() || node.op == kCollectiveOp) return Source::kStep;
     Source source = Source::kConstants;
     for (const Value& input : node.inputs) {
@@ -115,6 +116,7 @@ class Deriver {
       const std::shared_ptr<PreparedInput> prepared = PreparedInputOf(kernel);
       if (prepared == nullptr) continue;
       const Value input = At(module_.node(n).inputs, prepared->prepared_input());
+      // A copy for one step would only cost memory.
       if (SourceOf(input) == Source::kStep) continue;
       const KernelSpec spec = SpecOf(module_, module_.node(n));
       std::vector<Copy>& copies = copies_of[input];

@@ -40,11 +40,13 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> ReplicaGroups(const Module& mo
 std::vector<uint64_t> Groups(const Module& module) {
   std::vector<uint64_t> groups(module.nodes.size(), 0);
   for (size_t f = 0; f < module.fetches.size(); ++f) {
+    // A fetch without a group is computed in every step.
     const uint64_t own = f < module.fetch_groups.size() ? module.fetch_groups[f] : 0;
     At(groups, module.fetches[f].node) |= own == 0 ? Instruction::kAlways : own;
   }
   for (const Update& update : module.updates) At(groups, update.value.node) = Instruction::kAlways;
   for (size_t n = module.nodes.size(); n-- > 0;) {
+    // All replicas must take part in a sum, even if none of them reads it.
     if (module.nodes[n].op == kCollectiveOp) groups[n] = Instruction::kAlways;
     for (const Value& input : module.nodes[n].inputs) At(groups, input.node) |= groups[n];
   }
@@ -60,6 +62,7 @@ Instruction MakeInstruction(const Module& module, const Schedule& schedule, cons
   instruction.node = n;
   for (const Value& input : node.inputs) instruction.inputs.push_back(plan.buffer(input));
   instruction.outputs = At(plan.buffer_of, n);
+  // The copies are written by this kernel, but belong to instructions that run before segment 0.
   for (const Value& copy : node.copies) {
     instruction.outputs.push_back(plan.buffer(copy));
     const auto derived_end = schedule.order.begin() + schedule.derived_end;
@@ -87,6 +90,7 @@ void EmitDerived(const Module& module, const Schedule& schedule, const MemoryPla
       const Node& source = module.node(root);
       if (source.kind == Node::Kind::kVariable) own.insert(source.index);
       own.insert(At(variables, root).begin(), At(variables, root).end());
+      // What is not kept is computed whenever a reader is, so its variables count for the reader.
       if (source.derived && !source.kept) derived.needs.push_back(instruction_of.at(root));
     }
     if (node.kept) derived.variables.assign(own.begin(), own.end());
@@ -109,6 +113,7 @@ absl::StatusOr<Code> Emit(const Module& module, const Schedule& schedule, const 
       code.instructions.push_back(MakeInstruction(module, schedule, plan, groups, t));
     }
     segment.end = static_cast<int>(code.instructions.size());
+    // A collective has no kernel: the backend adds up the buffers of the replicas.
     for (int t = from.end; t < from.collectives_end; ++t) {
       const int n = At(schedule.order, t);
       const Node& node = module.node(n);

@@ -37,6 +37,7 @@ bool IsFoldable(const Module& module, const Node& node, int64_t max_elements) {
   }
   int64_t output_elements = 0;
   for (const TensorSpec& output : node.outputs) output_elements += output.shape.num_elements();
+  // A large Fill would be stored with the program, and reading it takes longer than computing it.
   if (output_elements > std::max(max_elements, input_elements)) return false;
   return HasKernel(node.op);
 }
@@ -49,12 +50,10 @@ absl::Status FoldConstants(Module& module, int64_t max_elements) {
   for (size_t n = 0; n < size; ++n) {
     Node& node = module.nodes[n];
     // An input with several outputs may have been folded to several constants; `to` has them.
-    for (Value& input : node.inputs) {
-      const std::vector<Value>& moved = At(to, input.node);
-      if (!moved.empty()) input = At(moved, input.output);
-    }
+    ReplaceInputs(node, to);
     if (node.kind != Node::Kind::kOp) continue;
     std::vector<Array> values;
+    // Shapes are static, so this needs no kernel and no constant input.
     if (std::optional<Array> value = FromSpecs(module, node)) {
       values.push_back(*std::move(value));
     } else if (IsFoldable(module, node, max_elements)) {

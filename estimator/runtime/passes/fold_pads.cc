@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "estimator/kernels/window.h"
+#include "estimator/runtime/passes/rewriter.h"
 
 namespace estimator::ir {
 namespace {
@@ -17,27 +17,12 @@ struct Margins {
   int64_t top = 0, bottom = 0, left = 0, right = 0;
 };
 
-bool IsOp(const Node& node, absl::string_view op) {
-  return node.kind == Node::Kind::kOp && node.op == op;
-}
-
 bool IsDepthwise(const Node& node) { return node.op.rfind("DepthwiseConv2dNative", 0) == 0; }
 bool IsForward(const Node& node) {
   return IsOp(node, "Conv2D") || IsOp(node, "DepthwiseConv2dNative");
 }
 bool IsFilterGradient(const Node& node) {
   return IsOp(node, "Conv2DBackpropFilter") || IsOp(node, "DepthwiseConv2dNativeBackpropFilter");
-}
-bool IsInputGradient(const Node& node) {
-  return IsOp(node, "Conv2DBackpropInput") || IsOp(node, "DepthwiseConv2dNativeBackpropInput");
-}
-
-// The integers of a constant, or nullopt if it is not one.
-std::optional<std::vector<int64_t>> Integers(const Module& module, Value value) {
-  const Array* const array = module.constant(Root(module, value));
-  if (array == nullptr || !IsInteger(array->dtype())) return std::nullopt;
-  const Array wide = array->Cast(DType::kInt64);
-  return std::vector<int64_t>(wide.values<int64_t>().begin(), wide.values<int64_t>().end());
 }
 
 // The margins by which `padded` is larger than `inner`, which begins at `begin` in it. Nullopt if
@@ -78,84 +63,67 @@ std::optional<Attrs> Folded(const Node& node, const Margins& margins, const Shap
   return attrs;
 }
 
-class PadFolder {
- public:
-  explicit PadFolder(Module& module) : module_(module), readers_(Readers(module)) {}
-
-  void Run() {
-    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
-      const Node& node = module_.node(n);
-      if (IsOp(node, "Pad") || IsOp(node, "PadV2")) VisitPad(n);
-      if (IsOp(node, "Slice")) VisitSlice(n);
-    }
-    Compact(module_);
-  }
-
- private:
-  bool PadsWithZero(const Node& pad) const {
-    if (pad.op == "Pad") return true;
-    const Array* const value = module_.constant(Root(module_, pad.inputs[2]));
-    return value != nullptr && value->num_elements() == 1 && value->AsDouble(0) == 0;
-  }
-
-  void VisitPad(int n) {
-    const Node& pad = module_.node(n);
-    const Value x = pad.inputs[0];
-    const Shape &inner = module_.spec(x).shape, &padded = pad.outputs[0].shape;
-    const auto paddings = Integers(module_, pad.inputs[1]);
-    if (!paddings.has_value() || paddings->size() != 8 || !PadsWithZero(pad)) return;
-    const auto margins =
-        MarginsOf(padded, inner, {(*paddings)[0], (*paddings)[2], (*paddings)[4], (*paddings)[6]});
-    if (!margins.has_value()) return;
-    // If one reader needs the padded image, it is written in any case.
-    std::vector<std::pair<int, Attrs>> folded;
-    for (const int reader : At(readers_, n)) {
-      if (reader < 0) return;
-      const Node& conv = module_.node(reader);
-      if (!IsForward(conv) && !IsFilterGradient(conv)) return;
-      if (std::count(conv.inputs.begin(), conv.inputs.end(), Value{n, 0}) != 1 ||
-          conv.inputs[0] != Value{n, 0})
-        return;
-      const Shape& filter =
-          IsForward(conv) ? module_.spec(conv.inputs[1]).shape : conv.outputs[0].shape;
-      std::optional<Attrs> attrs = Folded(conv, *margins, padded, inner, filter);
-      if (!attrs.has_value()) return;
-      folded.emplace_back(reader, *std::move(attrs));
-    }
-    for (auto& [reader, attrs] : folded) {
-      module_.node(reader).attrs = std::move(attrs);
-      module_.node(reader).inputs[0] = x;
-    }
-  }
-
-  // Makes the slice itself the convolution: its operand `size` is the shape of the result.
-  void VisitSlice(int n) {
-    Node& slice = module_.node(n);
-    const Value whole = slice.inputs[0];
-    const Node& conv = module_.node(whole);
-    if (!IsInputGradient(conv) || OnlyReader(readers_, whole.node) != n) return;
-    const Shape &inner = slice.outputs[0].shape, &padded = conv.outputs[0].shape;
-    const auto begin = Integers(module_, slice.inputs[1]),
-               size = Integers(module_, slice.inputs[2]);
-    if (!begin.has_value() || !size.has_value() || Shape(*size) != inner) return;
-    const auto margins = MarginsOf(padded, inner, *begin);
-    if (!margins.has_value()) return;
-    std::optional<Attrs> attrs =
-        Folded(conv, *margins, padded, inner, module_.spec(conv.inputs[1]).shape);
+// Lets the convolutions that read a padded image read the image itself.
+void FoldPad(const Match& match, const std::vector<int>& readers, Module& module) {
+  const Value x = match["x"], y = match["padded"];
+  const Shape &inner = module.spec(x).shape, &padded = module.spec(y).shape;
+  const std::vector<int64_t> paddings = ConstantInts(module, module.node(y).inputs[1]);
+  if (paddings.size() != 8) return;
+  const auto margins =
+      MarginsOf(padded, inner, {paddings[0], paddings[2], paddings[4], paddings[6]});
+  if (!margins.has_value()) return;
+  // If one reader needs the padded image, it is written in any case.
+  std::vector<std::pair<int, Attrs>> folded;
+  for (const int reader : readers) {
+    if (reader < 0) return;
+    const Node& conv = module.node(reader);
+    if (!IsForward(conv) && !IsFilterGradient(conv)) return;
+    if (std::count(conv.inputs.begin(), conv.inputs.end(), y) != 1 || conv.inputs[0] != y) return;
+    const Shape& filter =
+        IsForward(conv) ? module.spec(conv.inputs[1]).shape : conv.outputs[0].shape;
+    std::optional<Attrs> attrs = Folded(conv, *margins, padded, inner, filter);
     if (!attrs.has_value()) return;
-    Node folded = conv;
-    folded.attrs = *std::move(attrs);
-    folded.inputs[0] = slice.inputs[2];
-    folded.outputs = slice.outputs;
-    slice = std::move(folded);
+    folded.emplace_back(reader, *std::move(attrs));
   }
+  for (auto& [reader, attrs] : folded) {
+    module.node(reader).attrs = std::move(attrs);
+    module.node(reader).inputs[0] = x;
+  }
+}
 
-  Module& module_;
-  const std::vector<std::vector<int>> readers_;
-};
+// Makes the slice of a gradient the gradient itself: its operand `size` is the shape of the result.
+void FoldSlice(const Match& match, Module& module) {
+  Node& slice = module.node(match["slice"]);
+  const Node& conv = module.node(match["whole"]);
+  const Shape &inner = slice.outputs[0].shape, &padded = conv.outputs[0].shape;
+  if (ConstantInts(module, slice.inputs[2]) != inner.dims()) return;
+  const auto margins = MarginsOf(padded, inner, ConstantInts(module, slice.inputs[1]));
+  if (!margins.has_value()) return;
+  std::optional<Attrs> attrs =
+      Folded(conv, *margins, padded, inner, module.spec(match["filter"]).shape);
+  if (!attrs.has_value()) return;
+  Node folded = conv;
+  folded.attrs = *std::move(attrs);
+  folded.inputs[0] = slice.inputs[2];
+  folded.outputs = slice.outputs;
+  slice = std::move(folded);
+}
 
 }  // namespace
 
-void FoldPads(Module& module) { PadFolder(module).Run(); }
+void FoldPads(Module& module) {
+  Rewriter rewriter(module);
+  const Pattern pad = EitherOf(
+      {OpOf("Pad", {Any("x")}, "padded"), OpOf("PadV2", {Any("x"), Any(""), AllOf(0)}, "padded")});
+  rewriter.ForEach(Direct(pad), [&](const Match& match) {
+    FoldPad(match, rewriter.readers(match["padded"]), module);
+  });
+  const Pattern gradient = OneOf({"Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropInput"},
+                                 {Any(""), Any("filter"), Any("")}, "whole");
+  rewriter.ForEach(Direct(OpOf("Slice", {gradient}, "slice")), [&](const Match& match) {
+    if (rewriter.OnlyReader(match["whole"]) == match["slice"].node) FoldSlice(match, module);
+  });
+  rewriter.Finish();
+}
 
 }  // namespace estimator::ir

@@ -30,6 +30,7 @@ size_t Hash(const Node& node) {
     for (const int64_t size : output.shape.dims()) hash = Combine(hash, static_cast<size_t>(size));
   }
   if (node.kind == Node::Kind::kConstant && node.constant.dtype() != DType::kString) {
+    // A prefix is enough: Equal compares all bytes.
     const absl::string_view bytes(static_cast<const char*>(node.constant.raw()),
                                   node.constant.num_bytes());
     hash = Combine(hash, absl::Hash<absl::string_view>()(bytes.substr(0, 4096)));
@@ -53,10 +54,8 @@ void MergeEqual(Module& module) {
   Replacements to(module.nodes.size());
   for (size_t n = 0; n < module.nodes.size(); ++n) {
     Node& node = module.nodes[n];
-    for (Value& input : node.inputs) {
-      const std::vector<Value>& moved = At(to, input.node);
-      if (!moved.empty()) input = At(moved, input.output);
-    }
+    ReplaceInputs(node, to);
+    // Two random ops with equal inputs give different numbers.
     if (node.stateful) continue;
     const size_t hash = Hash(node);
     const auto [begin, end] = seen.equal_range(hash);

@@ -107,6 +107,7 @@ class Region {
     if (ranges_.size() > kMostBySize) return;
     int64_t peak = 0;
     std::vector<int64_t> offsets = PlaceBySize(ranges_, &peak);
+    // Neither order of placing is always better.
     if (peak >= bytes_) return;
     offsets_ = std::move(offsets);
     bytes_ = peak;
@@ -250,6 +251,7 @@ class Planner {
     if (it == arena_values_.end() || LastUse(input) != t || taken.count(input) > 0) return {};
     if (module_.spec(input).num_bytes() != At(node.outputs, o).num_bytes()) return {};
     if (IsShared(input) != IsShared({At(schedule_.order, t), o})) return {};
+    // A second read could come after the first write.
     const auto reads =
         std::count_if(node.inputs.begin(), node.inputs.end(),
                       [&](const Value& other) { return Root(module_, other) == input; });

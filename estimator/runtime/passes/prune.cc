@@ -6,6 +6,7 @@
 namespace estimator::ir {
 
 void Prune(Module& module) {
+  // An update of a variable to its own value changes nothing.
   std::erase_if(module.updates, [&module](const Update& update) {
     const Node& source = module.node(Root(module, update.value));
     return source.kind == Node::Kind::kVariable && source.index == update.variable;

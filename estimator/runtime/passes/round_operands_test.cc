@@ -7,7 +7,7 @@
 
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/runtime/passes/fuse.h"
+#include "estimator/runtime/passes/fusion/fuse.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {

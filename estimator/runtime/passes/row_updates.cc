@@ -37,15 +37,16 @@ void SumLookedUpRows(Module& module) {
     const bool only_rows = std::all_of(readers[n].begin(), readers[n].end(), [&](int r) {
       return r >= 0 && GathersItsIds(module, module.node(r), sum);
     });
+    // If one reader needs the dense sum, it is computed in any case.
     if (!only_rows) continue;
     for (const int r : readers[n]) {
       Node& gather = module.node(r);
       auto origin = std::make_shared<Origin>();
-      origin->steps = {StepOf(sum, {{-1, 0}, {-1, 1}, {-1, 2}}),
-                       StepOf(gather, {{0, 0}, {-1, 1}, {-1, 3}})};
-      origin->outputs = {{1, 0}};
+      const Value rows = AppendSteps(sum, OwnInputs(sum), *origin)[0];
+      origin->outputs = AppendSteps(gather, {rows, {-1, 1}, {-1, 3}}, *origin);
       gather.origin = std::move(origin);
       gather.op = "_SumEqualRows";
+      // The new op has no axis and no batch dimensions: GathersItsIds has checked that they are 0.
       gather.attrs = {};
       gather.inputs = {sum.inputs[0], sum.inputs[1], sum.inputs[2], gather.inputs[2]};
       ++module.num_fused_nodes;
@@ -63,6 +64,7 @@ void CheckScatteredIndices(Module& module) {
     const Value value = Root(module, update.value);
     if (!IsScatter(module.node(value)) || IsCheckedScatter(module, module.node(value))) continue;
     const Node& table = module.node(Root(module, module.node(value).inputs[0]));
+    // Only a scatter into the variable that it updates may be written in place.
     if (table.kind != Node::Kind::kVariable || table.index != update.variable) continue;
     const Value indices = module.node(value).inputs[1];
     const TensorSpec spec = module.spec(indices);

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/kernels/op_traits.h"
+#include "estimator/op_def/op_def.h"
 #include "estimator/runtime/passes/row_updates.h"
 #include "estimator/runtime/passes/select_kernels.h"
 
@@ -30,6 +30,7 @@ class Scheduler {
   Schedule Run() {
     result_.only_updates = OnlyUpdates(module_);
     FindInPlace();
+    // It can take back a write in place, so the copies are listed after it.
     std::vector<int> phase = OrderUpdatePhase();
     OrderSegments();
     result_.updates_begin = static_cast<int>(result_.order.size());
@@ -62,6 +63,8 @@ class Scheduler {
       const int m = stack.back();
       stack.pop_back();
       if (m < 0 || !closure.insert(m).second) continue;
+      // A fetch or a collective cannot wait for the phase. An error in it would leave half an
+      // update.
       if (!At(result_.only_updates, m) || !CannotFail(module_, at(m))) return {};
       const std::vector<int>& readers = At(readers_, m);
       stack.insert(stack.end(), readers.begin(), readers.end());
@@ -136,6 +139,7 @@ class Scheduler {
     const std::vector<int> level = Levels(module_);
     int num_levels = 1;
     for (size_t n = 0; n < level.size(); ++n) {
+      // The last collective needs a segment after it.
       num_levels = std::max(num_levels, level[n] + (module_.nodes[n].op == kCollectiveOp ? 2 : 1));
     }
     std::vector<std::vector<int>> runs(static_cast<size_t>(num_levels)), collectives(runs.size());

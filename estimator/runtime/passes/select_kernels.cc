@@ -30,6 +30,7 @@ absl::Status SelectKernels(Module& module, KernelTier fastest) {
     if (node.kind != Node::Kind::kOp || node.kernel != nullptr || IsView(node) ||
         node.op == kCollectiveOp)
       continue;
+    // A copy moves bytes of any dtype, also strings, so it has no kernel in the registry.
     if (node.op == kCopyOp) {
       const DType dtype = node.outputs[0].dtype;
       const int64_t n = node.outputs[0].shape.num_elements();
@@ -39,7 +40,8 @@ absl::Status SelectKernels(Module& module, KernelTier fastest) {
       });
       continue;
     }
-    absl::StatusOr<std::unique_ptr<Kernel>> kernel = CreateKernel(SpecOf(module, node), fastest);
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel =
+        CreateKernel(SpecOf(module, node), fastest, node.slowest);
     if (kernel.ok()) {
       node.kernel = *std::move(kernel);
     } else if (!absl::IsUnimplemented(kernel.status())) {
@@ -51,6 +53,7 @@ absl::Status SelectKernels(Module& module, KernelTier fastest) {
       missing[node.op].push_back(node.name);
     }
   }
+  // All ops are named at once, so that a user need not find them one by one.
   if (missing.empty() && refused.empty()) return absl::OkStatus();
   std::vector<std::string> lines;
   for (const auto& [op, names] : missing) {

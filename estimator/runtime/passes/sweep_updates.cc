@@ -12,20 +12,6 @@
 #include "estimator/runtime/passes/schedule.h"
 
 namespace estimator::ir {
-namespace {
-
-// Appends the ops of a node, whose inputs are the sweep's inputs from `first_input` on.
-void AppendOrigin(const Node& node, int first_input, Origin& origin) {
-  Origin::Step step = StepOf(node, {});
-  for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i)
-    step.inputs.push_back({-1, first_input + i});
-  for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o)
-    origin.outputs.push_back({static_cast<int>(origin.steps.size()), o});
-  origin.steps.push_back(std::move(step));
-}
-
-}  // namespace
-
 void SweepUpdates(Module& module) {
   const std::vector<std::vector<int>> readers = Readers(module);
   const std::vector<char> only_updates = OnlyUpdates(module);
@@ -36,11 +22,13 @@ void SweepUpdates(Module& module) {
     if (node.kind != Node::Kind::kOp || !only_updates[n] || node.origin != nullptr ||
         dynamic_cast<const fused::UpdateKernel*>(node.kernel.get()) == nullptr)
       continue;
+    // A node that another one reads must run at its own place.
     if (std::all_of(readers[n].begin(), readers[n].end(), [](int r) { return r < 0; }))
       nodes_of_level[levels[n]].push_back(static_cast<int>(n));
   }
   Replacements to(module.nodes.size());
   for (const auto& [level, nodes] : nodes_of_level) {
+    // Updates of different levels wait for different collectives.
     if (nodes.size() < 2) continue;
     Node sweep;
     sweep.op = "_UpdateSweep";
@@ -52,7 +40,9 @@ void SweepUpdates(Module& module) {
     const int index = static_cast<int>(module.nodes.size());
     for (const int n : nodes) {
       const Node& node = module.node(n);
-      AppendOrigin(node, static_cast<int>(sweep.inputs.size()), *origin);
+      const std::vector<Value> inputs = OwnInputs(node, static_cast<int>(sweep.inputs.size()));
+      for (const Value& output : AppendSteps(node, inputs, *origin))
+        origin->outputs.push_back(output);
       members.push_back({.kernel = std::dynamic_pointer_cast<fused::UpdateKernel>(node.kernel),
                          .num_inputs = static_cast<int>(node.inputs.size()),
                          .num_outputs = static_cast<int>(node.outputs.size())});

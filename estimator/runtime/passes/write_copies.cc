@@ -19,6 +19,7 @@ void WriteCopies(Module& module, const Schedule& schedule) {
   std::map<int, Value> copy_of;  // of each variable
   for (int n = 0; n < static_cast<int>(module.nodes.size()); ++n) {
     const Node& node = module.node(n);
+    // What the phase reads later must still be the value from before the step.
     if (node.derived && node.kept && IsBfloat16Copy(module, node) && read_later.count(n) == 0)
       copy_of.emplace(module.node(Root(module, node.inputs[0])).index, Value{n, 0});
   }
@@ -35,7 +36,8 @@ void WriteCopies(Module& module, const Schedule& schedule) {
       outputs.push_back(o);
       node.copies.push_back(copy->second);
     }
-    sweep->AddBfloat16Copies(outputs);
+    // A new kernel: the old one is still that of a sweep without copies.
+    if (!outputs.empty()) node.kernel = sweep->WithBfloat16Copies(outputs);
   }
 }
 

@@ -12,13 +12,13 @@ namespace estimator {
 // Saves at the start of training that was not restored from a checkpoint, then after each run at
 // which the cadence is due, and at the end if the step has changed since. Unlike TensorFlow's hook,
 // it does not save a step again that was just restored.
-// Another thread writes a checkpoint (Session::SaveCheckpointInBackground), unless a listener awaits
-// it. The loop also waits for the first one and the last one.
+// Another thread writes a checkpoint (Session::SaveCheckpointInBackground), unless a listener
+// awaits it. The loop also waits for the first one and the last one.
 // Source: TF 2.15 tf.estimator.CheckpointSaverHook.
 class CheckpointSaverHook : public SessionRunHook {
  public:
   struct Options {
-    Cadence cadence = {};
+    StepsOrSeconds cadence = {};
     SavingListeners listeners = {};
     Clock clock = SteadyClock();
   };

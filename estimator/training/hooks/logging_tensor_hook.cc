@@ -22,7 +22,7 @@ absl::Status LoggingTensorHook::Begin(Graph&) {
           absl::StrCat("LoggingTensorHook: '", tag, "' is not a tensor"));
   }
   if (only_at_end_) return absl::OkStatus();
-  return Cadence{options_.every_n_iter, options_.every_n_secs}.Validate(
+  return StepsOrSeconds{options_.every_n_iter, options_.every_n_secs}.Validate(
       "LoggingTensorHook (every_n_iter, every_n_secs)");
 }
 

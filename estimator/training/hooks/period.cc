@@ -102,11 +102,12 @@ absl::StatusOr<int64_t> Period::ToSteps(const InputSizes& sizes) const {
   return static_cast<int64_t>(std::ceil(steps));
 }
 
-absl::StatusOr<Cadence> Period::ToCadence(const InputSizes& sizes) const {
+absl::StatusOr<StepsOrSeconds> Period::ToStepsOrSeconds(const InputSizes& sizes) const {
   EST_RETURN_IF_ERROR(CheckPositive());
-  if (unit_ == Unit::kSeconds) return Cadence{.every_steps = std::nullopt, .every_secs = value_};
+  if (unit_ == Unit::kSeconds)
+    return StepsOrSeconds{.every_steps = std::nullopt, .every_secs = value_};
   EST_ASSIGN_OR_RETURN(const int64_t steps, ToSteps(sizes));
-  return Cadence{.every_steps = steps, .every_secs = std::nullopt};
+  return StepsOrSeconds{.every_steps = steps, .every_secs = std::nullopt};
 }
 
 }  // namespace estimator

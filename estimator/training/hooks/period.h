@@ -40,7 +40,7 @@ class Period {
   // the size of an epoch or of a step is needed and not known.
   absl::StatusOr<int64_t> ToSteps(const InputSizes& sizes) const;
   // As ToSteps, but a period in seconds is one in seconds.
-  absl::StatusOr<Cadence> ToCadence(const InputSizes& sizes) const;
+  absl::StatusOr<StepsOrSeconds> ToStepsOrSeconds(const InputSizes& sizes) const;
 
  private:
   Period(double value, Unit unit) : value_(value), unit_(unit) {}

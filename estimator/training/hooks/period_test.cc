@@ -16,9 +16,9 @@ TEST(Period, IsReadInEveryUnit) {
   EXPECT_EQ(*Period::Parse("2 epochs")->ToSteps(sizes), 63);  // 62.5, rounded up
   EXPECT_EQ(*Period::Parse("0.5epochs")->ToSteps(sizes), 16);
   EXPECT_EQ(*Period::Parse(" 64 examples ")->ToSteps(sizes), 2);
-  EXPECT_EQ(*Period::Parse("90s")->ToCadence(sizes)->every_secs, 90);
-  EXPECT_EQ(*Period::Parse("2 minutes")->ToCadence(sizes)->every_secs, 120);
-  EXPECT_EQ(*Period::Parse("1 hour")->ToCadence(sizes)->every_secs, 3600);
+  EXPECT_EQ(*Period::Parse("90s")->ToStepsOrSeconds(sizes)->every_secs, 90);
+  EXPECT_EQ(*Period::Parse("2 minutes")->ToStepsOrSeconds(sizes)->every_secs, 120);
+  EXPECT_EQ(*Period::Parse("1 hour")->ToStepsOrSeconds(sizes)->every_secs, 3600);
 }
 
 TEST(Period, IsWrittenAsItIsRead) {

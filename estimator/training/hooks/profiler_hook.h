@@ -25,7 +25,7 @@ class ProfilerHook : public SessionRunHook {
  public:
   struct Options {
     // Either a cadence or steps must be given.
-    Cadence cadence = {};
+    StepsOrSeconds cadence = {};
     std::optional<StepRange> steps = std::nullopt;  // RunConfig.profile_steps
     std::string output_dir = "";  // created if it does not exist; "": the model directory
     Clock clock = SteadyClock();

@@ -25,7 +25,7 @@ class ProgressHook : public SessionRunHook {
  public:
   struct Options {
     Tensor loss = {};
-    Cadence cadence = {.every_steps = 100, .every_secs = std::nullopt};
+    StepsOrSeconds cadence = {.every_steps = 100, .every_secs = std::nullopt};
     int64_t target_step = 0;                      // INT64_MAX: the last step is not known
     std::optional<bool> terminal = std::nullopt;  // none: true if stderr is a terminal
     Clock clock = SteadyClock();

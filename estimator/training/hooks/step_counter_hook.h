@@ -19,7 +19,7 @@ namespace estimator {
 class StepCounterHook : public SessionRunHook {
  public:
   struct Options {
-    Cadence cadence = {.every_steps = 100, .every_secs = std::nullopt};
+    StepsOrSeconds cadence = {.every_steps = 100, .every_secs = std::nullopt};
     std::string output_dir = "";  // empty: the model directory
     Clock clock = SteadyClock();
   };

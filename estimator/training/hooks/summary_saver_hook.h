@@ -19,7 +19,7 @@ namespace estimator {
 class SummarySaverHook : public SessionRunHook {
  public:
   struct Options {
-    Cadence cadence = {.every_steps = 100, .every_secs = std::nullopt};
+    StepsOrSeconds cadence = {.every_steps = 100, .every_secs = std::nullopt};
     // Invalid: `loss` is not written. It is also not written if the model has a summary `loss`.
     Tensor loss = {};
     std::string output_dir = "";  // "": the model directory

@@ -13,7 +13,7 @@ Clock SteadyClock() {
   };
 }
 
-absl::Status Cadence::Validate(absl::string_view who) const {
+absl::Status StepsOrSeconds::Validate(absl::string_view who) const {
   if (every_steps.has_value() == every_secs.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat(who, ": exactly one of every_steps and every_secs must be given, not ",

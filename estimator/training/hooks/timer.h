@@ -17,7 +17,7 @@ using Clock = std::function<double()>;
 Clock SteadyClock();
 
 // The interval of something periodic. Exactly one of both must be given.
-struct Cadence {
+struct StepsOrSeconds {
   std::optional<int64_t> every_steps = std::nullopt;
   std::optional<double> every_secs = std::nullopt;
   // Errors: INVALID_ARGUMENT unless exactly one is given, and positive.
@@ -30,7 +30,7 @@ struct Cadence {
 // Source: TF 2.15 basic_session_run_hooks.SecondOrStepTimer.
 class SecondOrStepTimer {
  public:
-  explicit SecondOrStepTimer(Cadence cadence, Clock clock = SteadyClock())
+  explicit SecondOrStepTimer(StepsOrSeconds cadence, Clock clock = SteadyClock())
       : cadence_(cadence), clock_(std::move(clock)) {}
 
   bool ShouldTriggerForStep(int64_t step) const;
@@ -52,7 +52,7 @@ class SecondOrStepTimer {
   bool EndRun(int64_t step);
 
  private:
-  Cadence cadence_;
+  StepsOrSeconds cadence_;
   Clock clock_;
   std::optional<int64_t> last_step_;
   double last_time_ = 0;

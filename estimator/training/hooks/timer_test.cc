@@ -9,11 +9,11 @@ namespace estimator {
 namespace {
 
 // Behaviour J1.
-TEST(Cadence, NeedsExactlyOneOfStepsAndSeconds) {
-  EXPECT_FALSE((Cadence{std::nullopt, std::nullopt}).Validate("x").ok());
-  EXPECT_FALSE((Cadence{10, 1.0}).Validate("x").ok());
-  EXPECT_FALSE((Cadence{0, std::nullopt}).Validate("x").ok());
-  EST_EXPECT_OK((Cadence{10, std::nullopt}).Validate("x"));
+TEST(StepsOrSeconds, NeedsExactlyOneOfStepsAndSeconds) {
+  EXPECT_FALSE((StepsOrSeconds{std::nullopt, std::nullopt}).Validate("x").ok());
+  EXPECT_FALSE((StepsOrSeconds{10, 1.0}).Validate("x").ok());
+  EXPECT_FALSE((StepsOrSeconds{0, std::nullopt}).Validate("x").ok());
+  EST_EXPECT_OK((StepsOrSeconds{10, std::nullopt}).Validate("x"));
 }
 
 // Behaviour J1.

@@ -52,9 +52,11 @@ void CopyRows(const Array& from, int64_t from_row, Array& to, int64_t to_row, in
   const int64_t inner = Product(from.shape(), axis + 1, from.shape().rank());
   const int64_t num_from = from.shape().dim(static_cast<int>(axis));
   const int64_t num_to = to.shape().dim(static_cast<int>(axis));
+  // An empty array may have no storage to copy from.
   if (count * inner == 0) return;
   for (int64_t i = 0; i < outer; ++i) {
     const int64_t begin = (i * num_from + from_row) * inner, at = (i * num_to + to_row) * inner;
+    // Strings own memory, so their bytes must not be copied.
     if (from.dtype() == DType::kString) {
       std::copy_n(from.data<std::string>() + begin, count * inner, to.data<std::string>() + at);
       continue;
@@ -67,6 +69,7 @@ void CopyRows(const Array& from, int64_t from_row, Array& to, int64_t to_row, in
 }
 
 Array SliceAxis(const Array& array, int64_t axis, int64_t begin, int64_t end) {
+  // Rows of the first axis lie next to each other, so the part can share the bytes.
   if (axis == 0) return array.Slice(begin, end);
   Array part(array.dtype(), WithSize(array.shape(), axis, end - begin));
   CopyRows(array, begin, part, 0, end - begin, axis);

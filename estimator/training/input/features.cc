@@ -23,7 +23,7 @@ Tensor Fail(Graph* graph, std::string message) {
 
 }  // namespace
 
-Tensor TensorMap::operator[](StringArg name) const {
+Tensor Features::operator[](StringArg name) const {
   const auto found = tensors_.find(std::string(name));
   if (found != tensors_.end()) return found->second;
   if (tensors_.size() == 1 && tensors_.count("") > 0) {
@@ -41,7 +41,7 @@ Tensor TensorMap::operator[](StringArg name) const {
                            nearest ? absl::StrCat(". Did you mean '", *nearest, "'?") : ""));
 }
 
-TensorMap::operator Tensor() const {
+Features::operator Tensor() const {
   if (tensors_.size() == 1) return tensors_.begin()->second;
   if (tensors_.empty()) return Tensor();
   return Fail(graph_, absl::StrCat("model_fn takes ", what_, " as one tensor, but input_fn gives ",

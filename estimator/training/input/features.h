@@ -12,11 +12,11 @@ namespace estimator {
 
 // Tensors by name, in name order. A single tensor converts to Tensor, so that a model_fn can take
 // `const Tensor& labels`. A bare tensor has the name "".
-class TensorMap {
+class Features {
  public:
-  TensorMap() = default;
+  Features() = default;
   // `what` is "features" or "labels"; error messages use it.
-  TensorMap(Graph* graph, std::string what, std::map<std::string, Tensor> tensors)
+  Features(Graph* graph, std::string what, std::map<std::string, Tensor> tensors)
       : graph_(graph), what_(std::move(what)), tensors_(std::move(tensors)) {}
 
   // For an unknown name, the graph gets an error that lists the names and the nearest one, and the
@@ -37,8 +37,7 @@ class TensorMap {
   std::map<std::string, Tensor> tensors_;
 };
 
-using Features = TensorMap;
-using Labels = TensorMap;
+using Labels = Features;
 
 }  // namespace estimator
 

@@ -15,6 +15,7 @@ std::vector<InputSlot> SlotsOf(const Element& element, Mode mode) {
   for (const auto& [name, array] : element.features) {
     slots.push_back({.is_label = false, .name = name, .spec = {array.dtype(), array.shape()}});
   }
+  // A model has no placeholders for labels in PREDICT, even if input_fn returns some.
   if (mode == Mode::kPredict) return slots;
   for (const auto& [name, array] : element.labels) {
     slots.push_back({.is_label = true, .name = name, .spec = {array.dtype(), array.shape()}});
@@ -51,6 +52,7 @@ int64_t NumRows(const Element& element, absl::Span<const int64_t> batch_axis) {
   size_t i = 0;
   for (const ArrayMap* arrays : {&element.features, &element.labels}) {
     for (const auto& [name, array] : *arrays) {
+      // An array of lower rank, such as a scalar, has no batch. The next one may have it.
       const int64_t axis = fits ? batch_axis[i++] : 0;
       if (array.shape().rank() > axis) return array.shape().dim(static_cast<int>(axis));
     }

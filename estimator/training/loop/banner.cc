@@ -31,7 +31,7 @@ std::string EverySteps(int64_t steps) {
   return absl::StrCat("every ", steps, steps == 1 ? " step" : " steps");
 }
 
-std::string Every(const Cadence& cadence) {
+std::string Every(const StepsOrSeconds& cadence) {
   return cadence.every_steps.has_value() ? EverySteps(*cadence.every_steps)
                                          : absl::StrCat("every ", *cadence.every_secs, " seconds");
 }
@@ -64,7 +64,7 @@ std::string Enumeration(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-std::string FormatPlan(const InputSizes& sizes, const TrainCadences& cadences,
+std::string FormatPlan(const InputSizes& sizes, const TrainIntervals& intervals,
                        const SavingListeners& listeners, const Hooks& hooks, int64_t steps_per_run,
                        int64_t start_step, int64_t target_step) {
   const ProgramPlan program = PlanOfProgram(hooks);
@@ -89,8 +89,8 @@ std::string FormatPlan(const InputSizes& sizes, const TrainCadences& cadences,
     const std::string text = work == nullptr ? "" : work->DescribePlan(steps_per_run);
     if (!text.empty()) absl::StrAppend(&plan, "; ", text);
   }
-  if (cadences.checkpoints.has_value()) {
-    absl::StrAppend(&plan, "; a checkpoint ", Every(*cadences.checkpoints));
+  if (intervals.checkpoints.has_value()) {
+    absl::StrAppend(&plan, "; a checkpoint ", Every(*intervals.checkpoints));
     for (const auto& listener : listeners) {
       const std::string text = listener == nullptr ? "" : listener->Describe();
       if (!text.empty()) absl::StrAppend(&plan, ", then ", text);
@@ -98,8 +98,8 @@ std::string FormatPlan(const InputSizes& sizes, const TrainCadences& cadences,
   } else {
     absl::StrAppend(&plan, "; no checkpoints");
   }
-  if (cadences.summaries.has_value())
-    absl::StrAppend(&plan, "; summaries ", Every(*cadences.summaries));
+  if (intervals.summaries.has_value())
+    absl::StrAppend(&plan, "; summaries ", Every(*intervals.summaries));
   if (!program.afterwards.empty())
     absl::StrAppend(&plan, "; afterwards ", Enumeration(program.afterwards));
   return plan;
@@ -120,7 +120,7 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
   const int64_t memory = banner.info.planned_peak_bytes * replicas +
                          banner.info.planned_shared_bytes + banner.info.planned_derived_bytes;
   const std::vector<std::vector<std::string>> rows = {
-      {"backend:", banner.strategy.name()},
+      {"backend:", banner.backend},
       {"batch:", batch},
       {"parameters:", absl::StrCat(HumanCount(static_cast<double>(num_parameters)), " in ",
                                    num_variables, " variables")},
@@ -133,8 +133,8 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
       {"model_dir:", banner.config.model_dir.value_or("")},
       {"start:", Start(banner)},
       {"plan:",
-       FormatPlan(banner.sizes, banner.cadences, banner.saving_listeners, banner.user_hooks,
-                  banner.strategy.iterations_per_loop(), banner.start_step, banner.target_step)},
+       FormatPlan(banner.sizes, banner.intervals, banner.saving_listeners, banner.user_hooks,
+                  banner.steps_per_run, banner.start_step, banner.target_step)},
   };
   return FormatTable(rows);
 }

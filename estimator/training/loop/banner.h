@@ -7,22 +7,22 @@
 
 #include "estimator/runtime/backend.h"
 #include "estimator/training/hooks/hook.h"
-#include "estimator/training/input/step_input.h"
+#include "estimator/training/input/feeder.h"
 #include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/model/built_model.h"
-#include "estimator/training/model/strategy.h"
 
 namespace estimator {
 
 struct TrainingBanner {
-  const Strategy& strategy;
+  std::string backend;  // Backend::name
+  int64_t steps_per_run = 1;
   const RunConfig& config;
   const BuiltModel& model;
   const ExecutableInfo& info;
   const InputDescription& input;
   InputSizes sizes;
-  TrainCadences cadences;
+  TrainIntervals intervals;
   const SavingListeners& saving_listeners;
   const Hooks& user_hooks;
   int64_t start_step = 0;
@@ -36,7 +36,7 @@ struct TrainingBanner {
 //   hooks: the user's; those with a base class of planned_work.h add to the plan. With a
 //     ProgramPlanHook it is the plan of all calls of Train.
 //   target_step: INT64_MAX: the input's end.
-std::string FormatPlan(const InputSizes& sizes, const TrainCadences& cadences,
+std::string FormatPlan(const InputSizes& sizes, const TrainIntervals& intervals,
                        const SavingListeners& listeners, const Hooks& hooks, int64_t steps_per_run,
                        int64_t start_step, int64_t target_step);
 // Lines of "name: value": backend, replicas and batch, parameters, planned memory, seed, input,

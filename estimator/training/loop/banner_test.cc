@@ -18,7 +18,7 @@ class ListenerThatEvaluates : public CheckpointSaverListener {
 
 struct Plan {
   InputSizes sizes = {.examples_per_step = 100, .examples_per_epoch = 6000};
-  TrainCadences cadences;
+  TrainIntervals intervals;
   SavingListeners listeners;
   Hooks hooks;
   int64_t start = 0;
@@ -27,22 +27,22 @@ struct Plan {
 
 TEST(FormatPlan, HasStepsEpochsCheckpointsEvaluationsAndSummaries) {
   Plan plan;
-  plan.cadences.checkpoints = {.every_steps = std::nullopt, .every_secs = 600};
-  plan.cadences.summaries = {.every_steps = 1, .every_secs = std::nullopt};
+  plan.intervals.checkpoints = {.every_steps = std::nullopt, .every_secs = 600};
+  plan.intervals.summaries = {.every_steps = 1, .every_secs = std::nullopt};
   plan.listeners = {std::make_shared<CheckpointSaverListener>(),
                     std::make_shared<ListenerThatEvaluates>()};
-  EXPECT_EQ(
-      FormatPlan(plan.sizes, plan.cadences, plan.listeners, plan.hooks, 1, plan.start, plan.target),
-      "steps 0 to 120, 2 epochs of 6000 examples; a checkpoint every 600 seconds, then an "
-      "evaluation; summaries every 1 step");
+  EXPECT_EQ(FormatPlan(plan.sizes, plan.intervals, plan.listeners, plan.hooks, 1, plan.start,
+                       plan.target),
+            "steps 0 to 120, 2 epochs of 6000 examples; a checkpoint every 600 seconds, then an "
+            "evaluation; summaries every 1 step");
 }
 
 TEST(FormatPlan, LeavesOutWhatIsNotKnown) {
   Plan plan;
   plan.sizes.examples_per_epoch = -1;
-  EXPECT_EQ(FormatPlan(plan.sizes, plan.cadences, plan.listeners, plan.hooks, 1, 30, plan.target),
+  EXPECT_EQ(FormatPlan(plan.sizes, plan.intervals, plan.listeners, plan.hooks, 1, 30, plan.target),
             "steps 30 to 120; no checkpoints");
-  EXPECT_EQ(FormatPlan(plan.sizes, plan.cadences, plan.listeners, plan.hooks, 1, 30,
+  EXPECT_EQ(FormatPlan(plan.sizes, plan.intervals, plan.listeners, plan.hooks, 1, 30,
                        std::numeric_limits<int64_t>::max()),
             "steps 30 to the end of the input; no checkpoints");
 }
@@ -56,10 +56,10 @@ class HookThatEvaluates : public SessionRunHook, public PlannedWork {
 
 TEST(FormatPlan, IsThatOfAllCallsOfTheProgram) {
   Plan plan;
-  plan.cadences.checkpoints = {.every_steps = std::nullopt, .every_secs = 600};
+  plan.intervals.checkpoints = {.every_steps = std::nullopt, .every_secs = 600};
   const auto text = [&plan](const ProgramPlan& program) {
     plan.hooks = {std::make_shared<SessionRunHook>(), std::make_shared<ProgramPlanHook>(program)};
-    return FormatPlan(plan.sizes, plan.cadences, plan.listeners, plan.hooks, 1, plan.start,
+    return FormatPlan(plan.sizes, plan.intervals, plan.listeners, plan.hooks, 1, plan.start,
                       plan.target);
   };
   const ProgramPlan program = {.train_steps = 300,
@@ -84,7 +84,7 @@ TEST(FormatPlan, IsThatOfAllCallsOfTheProgram) {
 TEST(FormatPlan, NamesTheWorkOfHooks) {
   Plan plan;
   plan.hooks = {std::make_shared<HookThatEvaluates>()};
-  EXPECT_EQ(FormatPlan(plan.sizes, plan.cadences, plan.listeners, plan.hooks, 10, plan.start,
+  EXPECT_EQ(FormatPlan(plan.sizes, plan.intervals, plan.listeners, plan.hooks, 10, plan.start,
                        plan.target),
             "steps 0 to 120, 2 epochs of 6000 examples; an evaluation in memory every 30 steps; no "
             "checkpoints");

@@ -16,7 +16,7 @@
 namespace estimator {
 namespace {
 
-Cadence CheckpointCadence(const RunConfig& config) {
+StepsOrSeconds CheckpointInterval(const RunConfig& config) {
   if (config.save_checkpoints_steps.value_or(0) > 0)
     return {.every_steps = config.save_checkpoints_steps, .every_secs = std::nullopt};
   const int64_t secs =
@@ -25,17 +25,17 @@ Cadence CheckpointCadence(const RunConfig& config) {
 }
 
 // The cadence of `period`, or of a field in steps, where 0 and nullopt mean never.
-absl::StatusOr<std::optional<Cadence>> CadenceOf(absl::string_view field,
-                                                 const std::optional<Period>& period,
-                                                 const std::optional<int64_t>& steps,
-                                                 const InputSizes& sizes) {
+absl::StatusOr<std::optional<StepsOrSeconds>> IntervalOf(absl::string_view field,
+                                                         const std::optional<Period>& period,
+                                                         const std::optional<int64_t>& steps,
+                                                         const InputSizes& sizes) {
   if (period.has_value()) {
-    absl::StatusOr<Cadence> cadence = period->ToCadence(sizes);
+    absl::StatusOr<StepsOrSeconds> cadence = period->ToStepsOrSeconds(sizes);
     if (!cadence.ok()) return Annotate(cadence.status(), absl::StrCat("RunConfig.", field));
     return *cadence;
   }
-  if (steps.value_or(0) <= 0) return std::optional<Cadence>();
-  return Cadence{.every_steps = steps, .every_secs = std::nullopt};
+  if (steps.value_or(0) <= 0) return std::optional<StepsOrSeconds>();
+  return StepsOrSeconds{.every_steps = steps, .every_secs = std::nullopt};
 }
 
 // On several replicas, the error of a NaN also names the shape of the batch.
@@ -67,27 +67,28 @@ class NanOnReplicasHook : public NanTensorHook {
 
 }  // namespace
 
-absl::StatusOr<TrainCadences> CadencesOf(const RunConfig& config, const InputSizes& sizes) {
-  TrainCadences cadences;
+absl::StatusOr<TrainIntervals> IntervalsOf(const RunConfig& config, const InputSizes& sizes) {
+  TrainIntervals intervals;
   if (config.save_checkpoints_every.has_value()) {
     EST_ASSIGN_OR_RETURN(
-        cadences.checkpoints,
-        CadenceOf("save_checkpoints_every", config.save_checkpoints_every, std::nullopt, sizes));
+        intervals.checkpoints,
+        IntervalOf("save_checkpoints_every", config.save_checkpoints_every, std::nullopt, sizes));
   } else {
-    cadences.checkpoints = CheckpointCadence(config);
+    intervals.checkpoints = CheckpointInterval(config);
   }
-  if (!config.SavesCheckpoints()) cadences.checkpoints.reset();
-  EST_ASSIGN_OR_RETURN(
-      cadences.summaries,
-      CadenceOf("save_summary_every", config.save_summary_every, config.save_summary_steps, sizes));
-  EST_ASSIGN_OR_RETURN(cadences.log_lines, CadenceOf("log_every", config.log_every,
-                                                     config.log_step_count_steps, sizes));
-  return cadences;
+  // A 0 in either field turns checkpoints off, as in TensorFlow.
+  if (!config.SavesCheckpoints()) intervals.checkpoints.reset();
+  EST_ASSIGN_OR_RETURN(intervals.summaries,
+                       IntervalOf("save_summary_every", config.save_summary_every,
+                                  config.save_summary_steps, sizes));
+  EST_ASSIGN_OR_RETURN(intervals.log_lines, IntervalOf("log_every", config.log_every,
+                                                       config.log_step_count_steps, sizes));
+  return intervals;
 }
 
 absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   const ModelSpec& spec = options.model.spec;
-  EST_ASSIGN_OR_RETURN(const TrainCadences cadences, CadencesOf(options.config, options.sizes));
+  EST_ASSIGN_OR_RETURN(const TrainIntervals intervals, IntervalsOf(options.config, options.sizes));
   for (const Hooks* hooks :
        {&options.user_hooks, &spec.training_chief_hooks, &spec.training_hooks}) {
     if (std::find(hooks->begin(), hooks->end(), nullptr) != hooks->end()) {
@@ -106,10 +107,11 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
       if (saver == nullptr) saver = std::dynamic_pointer_cast<CheckpointSaverHook>(hook);
     }
   }
+  // Two savers would write each checkpoint twice.
   const bool has_own_saver = saver != nullptr;
-  if (!has_own_saver && cadences.checkpoints.has_value()) {
+  if (!has_own_saver && intervals.checkpoints.has_value()) {
     saver = std::make_shared<CheckpointSaverHook>(
-        CheckpointSaverHook::Options{.cadence = *cadences.checkpoints, .listeners = {}});
+        CheckpointSaverHook::Options{.cadence = *intervals.checkpoints, .listeners = {}});
   }
   if (saver == nullptr && !listeners.empty()) {
     return absl::InvalidArgumentError(
@@ -123,22 +125,24 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   const auto append = [&hooks](const Hooks& more) {
     hooks.insert(hooks.end(), more.begin(), more.end());
   };
+  // The saver is first: its End runs before the hooks after it can fail.
   if (saver != nullptr && !has_own_saver) hooks.push_back(saver);
   if (options.write_graph && options.config.checkpoint_save_graph_def)
     hooks.push_back(std::make_shared<GraphWriterHook>());
   append(spec.training_chief_hooks);
-  if (cadences.log_lines.has_value()) {
+  if (intervals.log_lines.has_value()) {
     hooks.push_back(std::make_shared<StepCounterHook>(
-        StepCounterHook::Options{.cadence = *cadences.log_lines, .output_dir = ""}));
+        StepCounterHook::Options{.cadence = *intervals.log_lines, .output_dir = ""}));
   }
-  if (cadences.summaries.has_value()) {
+  if (intervals.summaries.has_value()) {
     hooks.push_back(std::make_shared<SummarySaverHook>(SummarySaverHook::Options{
-        .cadence = *cadences.summaries, .loss = spec.loss, .output_dir = ""}));
+        .cadence = *intervals.summaries, .loss = spec.loss, .output_dir = ""}));
   }
   if (options.config.profile_steps.has_value()) {
     hooks.push_back(std::make_shared<ProfilerHook>(
         ProfilerHook::Options{.steps = options.config.profile_steps}));
   }
+  // The NaN guard is after the hooks of users, which may want to see the values of such a step.
   append(options.user_hooks);
   if (options.model.num_replicas > 1) {
     hooks.push_back(std::make_shared<NanOnReplicasHook>(spec.loss, options.model.batch_size,
@@ -146,10 +150,10 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   } else {
     hooks.push_back(std::make_shared<NanTensorHook>(spec.loss));
   }
-  if (cadences.log_lines.has_value()) {
+  if (intervals.log_lines.has_value()) {
     hooks.push_back(
         std::make_shared<ProgressHook>(ProgressHook::Options{.loss = spec.loss,
-                                                             .cadence = *cadences.log_lines,
+                                                             .cadence = *intervals.log_lines,
                                                              .target_step = options.target_step,
                                                              .terminal = std::nullopt}));
   }

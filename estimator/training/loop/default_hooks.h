@@ -25,18 +25,18 @@ struct TrainHookOptions {
   int64_t target_step = 0;   // for the time left in progress lines; INT64_MAX: the input's end
 };
 
-// The cadences of a training's checkpoints, summaries and log lines; nullopt: none.
-struct TrainCadences {
-  std::optional<Cadence> checkpoints;
-  std::optional<Cadence> summaries;
-  std::optional<Cadence> log_lines;
+// The intervals of a training's checkpoints, summaries and log lines; nullopt: none.
+struct TrainIntervals {
+  std::optional<StepsOrSeconds> checkpoints;
+  std::optional<StepsOrSeconds> summaries;
+  std::optional<StepsOrSeconds> log_lines;
 };
-// Errors: those of Period::ToCadence, with the name of the field.
-absl::StatusOr<TrainCadences> CadencesOf(const RunConfig& config, const InputSizes& sizes);
+// Errors: those of Period::ToStepsOrSeconds, with the name of the field.
+absl::StatusOr<TrainIntervals> IntervalsOf(const RunConfig& config, const InputSizes& sizes);
 
 // The hooks of training, in this order: saver, graph writer, spec.training_chief_hooks, step
-// counter, summary saver, profiler (RunConfig.profile_steps), the user's, NaN guard, progress lines, spec.training_hooks. If the user
-// gives a CheckpointSaverHook, it replaces the default one.
+// counter, summary saver, profiler (RunConfig.profile_steps), the user's, NaN guard, progress
+// lines, spec.training_hooks. If the user gives a CheckpointSaverHook, it replaces the default one.
 // Errors: INVALID_ARGUMENT for a null hook or listener, or for listeners without any saver.
 // Source: TF 2.15 Estimator._train_with_estimator_spec.
 absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options);

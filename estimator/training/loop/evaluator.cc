@@ -9,8 +9,7 @@
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/runtime/initialize_variables.h"
-#include "estimator/training/input/open_input.h"
-#include "estimator/training/input/read_ahead.h"
+#include "estimator/training/input/prefetch_steps.h"
 #include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/eval_summary.h"
 #include "estimator/training/loop/forward_session.h"
@@ -86,13 +85,12 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
                                           const LoadVariables& load) {
   const auto start = std::chrono::steady_clock::now();
   EST_ASSIGN_OR_RETURN(
-      std::unique_ptr<Feeder> feeder,
-      strategy_.OpenInput(Mode::kEval, ReadAhead(input_fn, strategy_.batch_size(Mode::kEval))));
-  OpenInput input(std::move(feeder));
-  EST_ASSIGN_OR_RETURN(const StepInput* first, input.Peek());
+      const std::unique_ptr<Feeder> input,
+      strategy_.OpenInput(Mode::kEval, PrefetchSteps(input_fn, strategy_.batch_size(Mode::kEval))));
+  EST_ASSIGN_OR_RETURN(const StepInput* first, input->Peek());
   if (first == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the evaluation input is empty: ", input.description().pipeline));
+        absl::StrCat("the evaluation input is empty: ", input->description().pipeline));
   }
   Pass pass;
   EST_ASSIGN_OR_RETURN(pass.first, models_.For(*first));
@@ -103,6 +101,7 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
   if (model.spec.eval_metrics.has_value()) {
     if (host_metrics_ == nullptr)
       host_metrics_ = std::make_unique<MetricAccumulator>(model.spec.eval_metrics->fn);
+    // An earlier evaluation left its totals.
     EST_RETURN_IF_ERROR(host_metrics_->Reset());
     const int64_t replicas =
         strategy_.broadcast(Mode::kEval) ? 1 : static_cast<int64_t>(first->replicas.size());
@@ -119,9 +118,10 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
   StepRun run;
   const StepInput* next = first;
   while (next != nullptr && !run.stop_requested && pass.num_steps != options.steps) {
-    EST_ASSIGN_OR_RETURN(run, RunBatch(pass, runner, input, *next));
+    EST_ASSIGN_OR_RETURN(run, RunBatch(pass, runner, *input, *next));
     if (InterruptRequested()) return absl::CancelledError("interrupted while evaluating");
-    EST_ASSIGN_OR_RETURN(next, input.Peek());
+    // Peek tells whether this was the last batch, for the report, without using up the next one.
+    EST_ASSIGN_OR_RETURN(next, input->Peek());
   }
   EST_RETURN_IF_ERROR(runner.End());
   EST_ASSIGN_OR_RETURN(EvalResult result, Finish(pass));
@@ -134,7 +134,7 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
   return result;
 }
 
-absl::StatusOr<StepRun> Evaluator::RunBatch(Pass& pass, StepRunner& runner, OpenInput& input,
+absl::StatusOr<StepRun> Evaluator::RunBatch(Pass& pass, StepRunner& runner, Feeder& input,
                                             const StepInput& next) {
   EST_ASSIGN_OR_RETURN(ModelCache::Entry * entry, models_.For(next));
   const ModelSpec& spec = entry->model->spec;
@@ -149,6 +149,7 @@ absl::StatusOr<StepRun> Evaluator::RunBatch(Pass& pass, StepRunner& runner, Open
   }
   const int64_t num_examples = next.num_examples;
   const auto on_step = [&](const StepOutput& step) -> absl::StatusOr<StepVerdict> {
+    // Without a batch axis, a step counts as one example.
     const double weight = num_examples > 0 ? static_cast<double>(num_examples) : 1.0;
     pass.loss_sum += weight * step.values[0].AsDouble();
     pass.loss_weight += weight;

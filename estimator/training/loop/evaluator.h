@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/training/hooks/hook.h"
+#include "estimator/training/input/feeder.h"
 #include "estimator/training/input/input_fn.h"
-#include "estimator/training/input/open_input.h"
 #include "estimator/training/loop/eval_result.h"
 #include "estimator/training/loop/metric_accumulator.h"
 #include "estimator/training/loop/run_config.h"
@@ -67,7 +67,7 @@ class Evaluator {
                                  const LoadVariables& load);
 
   // Runs `next`, the next batch of `input`.
-  absl::StatusOr<StepRun> RunBatch(Pass& pass, StepRunner& runner, OpenInput& input,
+  absl::StatusOr<StepRun> RunBatch(Pass& pass, StepRunner& runner, Feeder& input,
                                    const StepInput& next);
   absl::StatusOr<EvalResult> Finish(Pass& pass);
 

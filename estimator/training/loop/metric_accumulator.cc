@@ -51,6 +51,7 @@ absl::Status MetricAccumulator::Reset() {
 absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
     const std::vector<TensorSpec>& specs) {
   for (const auto& program : programs_) {
+    // Compiling costs more than a batch, so each shape is compiled once.
     if (program->specs == specs) return program.get();
   }
   auto program = std::make_unique<HostProgram>();
@@ -110,6 +111,7 @@ absl::Status MetricAccumulator::Update(const std::vector<Array>& values) {
 
 absl::StatusOr<MetricValues> MetricAccumulator::Values() {
   if (programs_.empty()) return MetricValues();
+  // All programs share the totals, so any of them gives the values.
   return FetchMetricValues(*backend_, programs_[0]->graph, programs_[0]->metrics);
 }
 

@@ -67,6 +67,7 @@ absl::StatusOr<BuiltExport> Build(const Strategy& strategy, const ServingInputRe
                                   Mode mode, std::optional<int64_t> seed, int64_t batch_size) {
   InputReceiver receiver;
   const auto make_inputs = [&]() -> absl::StatusOr<ModelInputs> {
+    // A default-constructed function would end the process.
     if (!fn) return absl::InvalidArgumentError("an input receiver must be given");
     receiver = fn(batch_size);
     EST_RETURN_IF_ERROR(Graph::Current().status());
@@ -171,6 +172,7 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFrom(
                                      : state.CopyFrom(mode.graph, trained_, mode.scaffold),
                                  absl::StrCat("exporting mode ", mode.name)));
     for (const Variable& variable : mode.graph.variables()) {
+      // A SavedModel has one value for each name, whatever the number of its graphs.
       if (variable.local()) continue;  // a metric's total; the graph has its initializer
       const std::string& name = variable.name();
       const Array& value = *state.store().Peek(name);
@@ -261,6 +263,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
     }
     for (const ExportPass& pass : passes) {
       if (pass.predict_only && mode != Mode::kPredict) continue;
+      // Each pass builds its own graphs: model_fn may look at the mode and at params.use_tpu.
       ModelBuilder builder(pass, receiver, mode, config_.tf_random_seed);
       absl::StatusOr<ExportGraphDef> model = MakeModel(builder, mode);
       if (!model.ok())

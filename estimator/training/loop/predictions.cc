@@ -8,9 +8,9 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
-#include "estimator/training/input/open_input.h"
-#include "estimator/training/input/read_ahead.h"
-#include "estimator/training/input/read_gate.h"
+#include "estimator/data/pipeline/read_gate.h"
+#include "estimator/training/input/feeder.h"
+#include "estimator/training/input/prefetch_steps.h"
 #include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/forward_session.h"
 #include "estimator/training/loop/step_runner.h"
@@ -50,7 +50,7 @@ struct Predictions::State {
   // Lets the thread that reads ahead read only while a call of Next runs a batch. So a function of
   // the input never runs while the program uses the rows.
   std::shared_ptr<ReadGate> gate;
-  std::unique_ptr<OpenInput> input;
+  std::unique_ptr<Feeder> input;
   std::unique_ptr<ForwardSession> session;
   std::unique_ptr<StepRunner> runner;  // null before Open, for an empty input, and after the end
   Prediction batch;                    // of the step that ran last
@@ -78,10 +78,9 @@ absl::Status Predictions::State::Open() {
       const CheckpointChoice choice,
       loop.models_.ChooseCheckpoint(options.checkpoint_path, trained, "predicting with"));
   EST_ASSIGN_OR_RETURN(
-      std::unique_ptr<Feeder> feeder,
-      strategy.OpenInput(Mode::kPredict, ReadAheadUnlessItWaits(
+      input,
+      strategy.OpenInput(Mode::kPredict, PrefetchStepsUnlessInputWaits(
                                              input_fn, strategy.batch_size(Mode::kPredict), gate)));
-  input = std::make_unique<OpenInput>(std::move(feeder));
   EST_ASSIGN_OR_RETURN(const StepInput* peeked, input->Peek());
   if (peeked == nullptr) {
     ended = true;
@@ -106,6 +105,7 @@ absl::Status Predictions::State::RunBatch(const StepInput& next) {
                        Select(entry->model->spec.predictions, options.predict_keys));
   std::vector<Tensor> fetches;
   for (const auto& [name, tensor] : selected) fetches.push_back(tensor);
+  // After an error, no rows of the batch before may be returned.
   batch.clear();
   const auto on_step = [&](const StepOutput& step) -> absl::StatusOr<StepVerdict> {
     size_t i = 0;
@@ -145,11 +145,13 @@ absl::StatusOr<std::optional<Prediction>> Predictions::State::Next() {
   if (next_row >= num_rows) {
     gate->Open();
     const absl::Cleanup pause = [this] { gate->Pause(); };
+    // Opened here and not in Predict, which is lazy: nothing runs before the first Next.
     if (input == nullptr) EST_RETURN_IF_ERROR(Open());
     const StepInput* next = nullptr;
     if (!ended) {
       EST_ASSIGN_OR_RETURN(next, input->Peek());
     }
+    // The input may have waited for long, so a signal is looked for after it.
     if (InterruptRequested()) return absl::CancelledError("interrupted while predicting");
     if (next == nullptr) {
       ended = true;

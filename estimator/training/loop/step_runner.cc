@@ -101,11 +101,10 @@ absl::StatusOr<std::vector<size_t>> StepRunner::FetchForHook(
 StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Executable& executable,
                              std::vector<std::vector<Array>>& hook_results) const {
   StepRun run;
-  // The inputs of the steps whose outfeed has not been called: one step on the CPU, a loop's steps
-  // on a device.
+  // The steps that were read and are not applied: one step on the CPU, a loop's steps on a device.
   struct PendingStep {
-    StepFeeds feeds;
     std::string position;  // in the input
+    StepFeeds feeds;
   };
   std::deque<PendingStep> pending;
   const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
@@ -114,9 +113,9 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
     const auto next = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
       EST_ASSIGN_OR_RETURN(const std::optional<StepInput> input, request.input.Next());
       if (!input.has_value()) return std::optional<StepFeeds>();
-      EST_ASSIGN_OR_RETURN(StepFeeds step_feeds, request.step.Feeds(*input));
-      pending.push_back({.feeds = step_feeds, .position = request.input.last_position()});
-      return std::optional<StepFeeds>(std::move(step_feeds));
+      pending.push_back({.position = input->position, .feeds = {}});
+      EST_ASSIGN_OR_RETURN(pending.back().feeds, request.step.Feeds(*input));
+      return std::optional<StepFeeds>(pending.back().feeds);
     };
     absl::StatusOr<std::optional<StepFeeds>> result = next();
     if (!result.ok()) {
@@ -142,8 +141,6 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   };
   const std::optional<HostCall>& host_call = request.step.model().spec.host_call;
   const Outfeed outfeed = [&](int64_t step, const StepFetches& all) -> absl::Status {
-    PendingStep pending_step = std::move(pending.front());
-    pending.pop_front();
     const auto reduced = [&](const std::vector<size_t>& indices, bool copied) {
       std::vector<Array> values;
       values.reserve(indices.size());
@@ -160,7 +157,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
     if (request.on_step) {
       EST_ASSIGN_OR_RETURN(verdict,
                            request.on_step({.values = reduced(fetches.loop, request.keeps_values),
-                                            .feeds = pending_step.feeds}));
+                                            .feeds = pending.front().feeds}));
     }
     if (verdict == StepVerdict::kDiscard || is_last(step)) {
       hook_results.clear();
@@ -169,9 +166,9 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
     }
     if (verdict == StepVerdict::kDiscard) {
       run.end = RunEnd::kStepDiscarded;
-      run.unused_from = std::move(pending_step.position);
       return absl::AbortedError("the loop discarded the step");  // ends RunLoop without updates
     }
+    pending.pop_front();
     ++run.num_steps;
     return absl::OkStatus();
   };
@@ -181,9 +178,21 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   const absl::Status status = executable.RunLoop(request.num_steps, infeed, outfeed).status();
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   session_.times().compute += run.seconds - (session_.times().input - waited_before);
-  if (status.ok() || run.end == RunEnd::kStepDiscarded) return run;
-  if (run.end != RunEnd::kInputFailed) run.end = RunEnd::kFailed;
-  run.status = status;
+  if (!status.ok() && run.end != RunEnd::kStepDiscarded) {
+    if (run.end != RunEnd::kInputFailed) run.end = RunEnd::kFailed;
+    run.status = status;
+  }
+  if (!pending.empty()) {
+    run.input_position = std::move(pending.front().position);
+    return run;
+  }
+  absl::StatusOr<std::string> position = request.input.Position();
+  if (position.ok()) {
+    run.input_position = *std::move(position);
+  } else if (run.status.ok()) {
+    run.end = RunEnd::kFailed;
+    run.status = position.status();
+  }
   return run;
 }
 

@@ -15,7 +15,7 @@
 #include "estimator/array/array.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/training/hooks/hook.h"
-#include "estimator/training/input/open_input.h"
+#include "estimator/training/input/feeder.h"
 #include "estimator/training/model/compiled_step.h"
 
 namespace estimator {
@@ -47,9 +47,9 @@ struct StepRun {
   RunEnd end = RunEnd::kStepsDone;
   absl::Status status;    // the error, if `end` is kInputFailed or kFailed
   int64_t num_steps = 0;  // whose updates are applied
-  // The input's position of the discarded step, if `end` is kStepDiscarded. The steps after it may
-  // have been read too.
-  std::string unused_from;
+  // Of the first step of the input whose updates are not applied. The steps after it may have been
+  // read too.
+  std::string input_position;
   double seconds = 0;           // from the first step's input to the last step's end
   bool stop_requested = false;  // by a hook
 };
@@ -80,7 +80,7 @@ class StepRunner {
 
   struct Request {
     CompiledStep& step;
-    OpenInput& input;
+    Feeder& input;
     int64_t num_steps = 1;
     // What the loop itself needs of every step, such as the loss.
     std::vector<Tensor> fetches = {};
@@ -92,12 +92,12 @@ class StepRunner {
     // ends the run.
     std::function<absl::Status(const StepRun&)> on_run = nullptr;
   };
-  // Prepares the step, asks the hooks for their tensors, compiles the step if any of them is new, and runs up to
-  // `num_steps` steps. A signal ends the run after the current step (RunEnd::kInterrupted). Then
-  // calls host_call, and gives the hooks the results of the last step. AfterRun is not called if
-  // the input ended before the first step.
-  // The step's model may be another than session.graph()'s: that of the last, smaller batch. The
-  // hooks' tensors are then found in it by name.
+  // Prepares the step, asks the hooks for their tensors, compiles the step if any of them is new,
+  // and runs up to `num_steps` steps. A signal ends the run after the current step
+  // (RunEnd::kInterrupted). Then calls host_call, and gives the hooks the results of the last step.
+  // AfterRun is not called if the input ended before the first step. The step's model may be
+  // another than session.graph()'s: that of the last, smaller batch. The hooks' tensors are then
+  // found in it by name.
   // Errors: INVALID_ARGUMENT if a hook asks for a tensor that is not valid, or that the model does
   // not have; those of compiling; StepRun::status; those of on_run and the hooks.
   absl::StatusOr<StepRun> Run(const Request& request);

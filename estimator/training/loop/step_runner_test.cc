@@ -14,7 +14,7 @@
 #include "estimator/ops/reduction.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/initialize_variables.h"
-#include "estimator/training/input/single_feeder.h"
+#include "estimator/training/input/feeder.h"
 #include "estimator/training/model/local_strategy.h"
 #include "estimator/training/testing/fake_session.h"
 
@@ -79,8 +79,10 @@ class StepRunnerTest : public ::testing::Test {
     Open(Dataset::FromTensorSlices({.features = Array::Of<float>({4}, {1, 2, 3, 4}), .labels = {}})
              .Batch(1));
   }
-  void Open(const Dataset& dataset) {
-    input_ = std::make_unique<OpenInput>(*MakeSingleFeeder(Mode::kTrain, dataset));
+  void Open(const Dataset& dataset) { input_ = *Feeder::Open({dataset}, {}); }
+  double NextValue() {
+    const StepInput next = **input_->Next();
+    return next.replicas[0].features.begin()->second.AsDouble(0);
   }
   int64_t GlobalStep() const { return session_.store.Peek("global_step")->scalar<int64_t>(); }
   // Runs `num_steps`; discards the step whose loss is `discarded`.
@@ -109,7 +111,7 @@ class StepRunnerTest : public ::testing::Test {
   ModelSession session_{*this};
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<CompiledStep> step_;
-  std::unique_ptr<OpenInput> input_;
+  std::unique_ptr<Feeder> input_;
   std::vector<double> losses_, host_calls_;
   double interrupted_at_ = -1;  // the loss of the step at which a signal arrives
   std::vector<RunEnd> ends_;
@@ -203,9 +205,9 @@ TEST_F(StepRunnerTest, AnInterruptEndsTheRunAfterTheStepAndItsResultsGoToTheHook
   EXPECT_EQ(run->num_steps, 2);
   EXPECT_EQ(GlobalStep(), 2);
   EXPECT_EQ(recorder->runs.at(0).results.at(0).AsDouble(), 2);
-  const auto next = input_->Next();
-  ASSERT_TRUE(next.ok() && next->has_value());
-  EXPECT_EQ((*next)->replicas[0].features.begin()->second.AsDouble(0), 3) << "no batch is lost";
+  EXPECT_EQ(NextValue(), 3) << "no batch is lost";
+  ASSERT_TRUE(input_->Restore(run->input_position).ok());
+  EXPECT_EQ(NextValue(), 3);
 }
 
 TEST_F(StepRunnerTest, ADiscardedStepChangesNothingAndItsResultsGoToTheHooks) {
@@ -219,6 +221,8 @@ TEST_F(StepRunnerTest, ADiscardedStepChangesNothingAndItsResultsGoToTheHooks) {
   ASSERT_EQ(recorder->runs.size(), 1u);
   EXPECT_TRUE(recorder->runs[0].loss_not_finite);
   EXPECT_EQ(recorder->runs[0].results.at(0).AsDouble(), 2);
+  ASSERT_TRUE(input_->Restore(run->input_position).ok());
+  EXPECT_EQ(NextValue(), 2) << "it comes again";
 }
 
 TEST_F(StepRunnerTest, AnErrorOfTheInputIsToldFromOthers) {

@@ -111,13 +111,15 @@ TEST(TfConfig, AnEvaluatorStandsOutsideTheCluster) {
 // Behaviour B9.
 TEST(TfConfig, TheOldJobMasterPlaysTheChief) {
   const TaskConfig task = Parsed(
-      R"({"cluster": {"master": ["m:1"], "worker": ["w:1"]}, "task": {"type": "master", "index": 0}})");
+      R"({"cluster": {"master": ["m:1"], "worker": ["w:1"]},
+          "task": {"type": "master", "index": 0}})");
   EXPECT_TRUE(task.is_chief);
   EXPECT_EQ(task.num_worker_replicas, 2);
   ExpectRefused(R"({"cluster": {"master": ["m:1"]}, "task": {"type": "evaluator", "index": 0}})",
                 "neither a chief nor an evaluator");
   ExpectRefused(
-      R"({"cluster": {"master": ["m:1"], "chief": ["c:1"]}, "task": {"type": "chief", "index": 0}})",
+      R"({"cluster": {"master": ["m:1"], "chief": ["c:1"]},
+          "task": {"type": "chief", "index": 0}})",
       "neither a chief nor an evaluator");
 }
 

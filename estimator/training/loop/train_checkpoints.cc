@@ -31,12 +31,10 @@ TrainCheckpoints::TrainCheckpoints(const RunConfig& config)
               .keep_checkpoint_every_n_hours = config.keep_checkpoint_every_n_hours,
               .now_secs = nullptr}) {}
 
-absl::StatusOr<SaverExtras> TrainCheckpoints::ExtrasOf(const State& state) {
-  EST_ASSIGN_OR_RETURN(std::string input_state, state.input.SaveState());
-  return SaverExtras{.input_state = std::move(input_state),
-                     .meta_graph = config_.checkpoint_save_graph_def
-                                       ? meta_graph_.Of(state.model, config_)
-                                       : MetaGraphSource()};
+SaverExtras TrainCheckpoints::ExtrasOf(const State& state) {
+  return {.input_state = state.input_position,
+          .meta_graph = config_.checkpoint_save_graph_def ? meta_graph_.Of(state.model, config_)
+                                                          : MetaGraphSource()};
 }
 
 void TrainCheckpoints::WarnOfNaN(const std::string& prefix,
@@ -49,32 +47,19 @@ void TrainCheckpoints::WarnOfNaN(const std::string& prefix,
   warned_of_nan_ |= !spoilt.empty();
 }
 
-absl::StatusOr<std::string> TrainCheckpoints::Save(const State& state) {
+absl::StatusOr<std::string> TrainCheckpoints::Save(
+    const State& state, When when, std::function<absl::Status(const std::string&)> committed) {
   EST_RETURN_IF_ERROR(state.variables.store().Download());
-  EST_ASSIGN_OR_RETURN(const SaverExtras extras, ExtrasOf(state));
-  return saver_.Save(*config_.model_dir, state.variables.global_step(), ValuesOf(state), extras,
-                     [this](const std::string& prefix, const AsyncSaver::Variables& variables) {
-                       WarnOfNaN(prefix, variables);
-                       return absl::OkStatus();
-                     });
-}
-
-absl::StatusOr<std::string> TrainCheckpoints::SaveInBackground(
-    const State& state, std::function<absl::Status(const std::string&)> committed) {
-  if (!config_.async_checkpoint) {
-    EST_ASSIGN_OR_RETURN(std::string prefix, Save(state));
-    EST_RETURN_IF_ERROR(committed(prefix));
-    return prefix;
-  }
-  EST_RETURN_IF_ERROR(state.variables.store().Download());
-  EST_ASSIGN_OR_RETURN(const SaverExtras extras, ExtrasOf(state));
-  return saver_.SaveInBackground(
-      *config_.model_dir, state.variables.global_step(), ValuesOf(state), extras,
-      [this, committed = std::move(committed)](const std::string& prefix,
-                                               const AsyncSaver::Variables& variables) {
-        WarnOfNaN(prefix, variables);
-        return committed(prefix);
-      });
+  const auto save = when == When::kInBackground && config_.async_checkpoint
+                        ? &AsyncSaver::SaveInBackground
+                        : &AsyncSaver::Save;
+  return (saver_.*save)(*config_.model_dir, state.variables.global_step(), ValuesOf(state),
+                        ExtrasOf(state),
+                        [this, committed = std::move(committed)](
+                            const std::string& prefix, const AsyncSaver::Variables& variables) {
+                          WarnOfNaN(prefix, variables);
+                          return committed ? committed(prefix) : absl::OkStatus();
+                        });
 }
 
 }  // namespace estimator

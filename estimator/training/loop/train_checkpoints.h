@@ -8,7 +8,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/checkpoint/async_saver.h"
-#include "estimator/training/input/open_input.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/train_meta_graph.h"
 #include "estimator/training/model/built_model.h"
@@ -28,15 +27,18 @@ class TrainCheckpoints {
   struct State {
     const BuiltModel& model;
     const ModelState& variables;
-    OpenInput& input;
+    const std::string& input_position;
   };
-  // Writes a checkpoint, after the one in progress, and returns its prefix.
-  absl::StatusOr<std::string> Save(const State& state);
-  // Copies the state and returns the prefix while another thread writes the checkpoint
-  // (AsyncSaver::SaveInBackground). With async_checkpoint = false it is written before this returns.
-  //   committed: called by the thread that wrote the checkpoint, when it is whole.
-  absl::StatusOr<std::string> SaveInBackground(
-      const State& state, std::function<absl::Status(const std::string&)> committed);
+  enum class When {
+    kNow,  // before this returns, after the save in progress
+    // While the loop continues: the state is copied (AsyncSaver::SaveInBackground). With
+    // async_checkpoint = false as kNow.
+    kInBackground,
+  };
+  // Writes a checkpoint, and returns its prefix.
+  //   committed: called by the thread that wrote the checkpoint, when it is whole. May be null.
+  absl::StatusOr<std::string> Save(const State& state, When when,
+                                   std::function<absl::Status(const std::string&)> committed);
 
   // AsyncSaver's methods of these names.
   absl::Status Poll() { return saver_.Poll(); }
@@ -44,7 +46,7 @@ class TrainCheckpoints {
   void Wait() { saver_.Wait(); }
 
  private:
-  absl::StatusOr<SaverExtras> ExtrasOf(const State& state);
+  SaverExtras ExtrasOf(const State& state);
   void WarnOfNaN(const std::string& prefix, const AsyncSaver::Variables& variables);
 
   const RunConfig& config_;

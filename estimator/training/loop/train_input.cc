@@ -7,7 +7,7 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/input_file.h"
-#include "estimator/training/input/read_ahead.h"
+#include "estimator/training/input/prefetch_steps.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -37,6 +37,7 @@ void TrainInput::Pause() {
 }
 
 void TrainInput::Close() {
+  // The thread that reads ahead may wait at the gate, and the destructor of the input joins it.
   if (gate_ != nullptr) gate_->Close();
   input_ = nullptr;
   gate_ = nullptr;
@@ -45,13 +46,15 @@ void TrainInput::Close() {
 absl::Status TrainInput::OpenAtStart(const InputFn& input_fn) {
   Close();
   const auto gate = std::make_shared<ReadGate>();
+  // Shuffles without a seed take it while input_fn builds the pipeline. Other threads are not
+  // affected.
   SetDefaultSeed(seed_);
   absl::StatusOr<std::unique_ptr<Feeder>> feeder = strategy_.OpenInput(
-      Mode::kTrain, ReadAhead(input_fn, strategy_.batch_size(Mode::kTrain), gate));
+      Mode::kTrain, PrefetchSteps(input_fn, strategy_.batch_size(Mode::kTrain), gate));
   SetDefaultSeed(std::nullopt);
   if (!feeder.ok()) return feeder.status();
   gate_ = gate;
-  input_ = std::make_unique<OpenInput>(*std::move(feeder));
+  input_ = *std::move(feeder);
   identity_ = input_fn.identity();
   return absl::OkStatus();
 }
@@ -65,13 +68,9 @@ absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
     return false;
   }
   EST_ASSIGN_OR_RETURN(const InputFile saved, ReadInputFile(checkpoint));
-  absl::Status restored = input_->RestoreState(saved.state);
-  if (absl::IsInvalidArgument(restored)) {
-    // The checkpoint may be older than the Prefetch at the end of the pipeline.
-    const absl::StatusOr<std::string> converted =
-        StateWithPrefetchOf(input_->description().pipeline, saved.state);
-    if (converted.ok()) restored = input_->RestoreState(*converted);
-  }
+  const absl::Status restored = input_->Restore(saved.state);
+  // Other data is an error by default, and another pipeline over the same data only a warning: a
+  // changed batch size is common.
   const bool other_data = absl::IsFailedPrecondition(restored);
   if (other_data || absl::IsInvalidArgument(restored)) {
     using OnInputChange = RunConfig::OnInputChange;

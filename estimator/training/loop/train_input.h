@@ -10,10 +10,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "estimator/data/pipeline/read_gate.h"
+#include "estimator/training/input/feeder.h"
 #include "estimator/training/input/input_fn.h"
-#include "estimator/training/input/open_input.h"
-#include "estimator/training/input/read_gate.h"
-#include "estimator/training/input/step_input.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/model/model_state.h"
 #include "estimator/training/model/strategy.h"
@@ -48,7 +47,7 @@ class TrainInput {
     return input_ != nullptr && identity_ == input_fn.identity();
   }
   // REQUIRES: First was called, and Close not since.
-  OpenInput& open() { return *input_; }
+  Feeder& open() { return *input_; }
   // Until the next First, no function of the input is called: a thread that reads ahead waits.
   // Returns when the element that it is reading is read. An input that ends with a Prefetch of the
   // user's own is not stopped.
@@ -63,7 +62,7 @@ class TrainInput {
   const std::optional<int64_t> seed_;
   const std::optional<RunConfig::OnInputChange> on_change_;
   std::shared_ptr<ReadGate> gate_;  // of the thread that reads input_ ahead; null if it is not open
-  std::unique_ptr<OpenInput> input_;
+  std::unique_ptr<Feeder> input_;
   const void* identity_ = nullptr;
 };
 

@@ -12,7 +12,7 @@
 // and of the model's train_op.
 // TensorFlow sums over replicas on a TPU only, and refuses a whole graph if its device lacks one
 // op. The graph of a run on replicas is therefore written for one replica: a sum over n replicas
-// becomes n times the value. With the mean of CrossShardOptimizer this is a step of one shard.
+// becomes n times the value. With the mean of CrossShardOptimizer this is a step of one replica.
 #ifndef ESTIMATOR_TRAINING_LOOP_TRAIN_META_GRAPH_H_
 #define ESTIMATOR_TRAINING_LOOP_TRAIN_META_GRAPH_H_
 

@@ -37,7 +37,7 @@ class Trainer::TrainSession : public Session {
   int64_t examples_per_step() const override { return examples_per_step_; }
   absl::StatusOr<std::string> SaveCheckpoint() override {
     const AddSeconds saving(times().checkpoint);
-    return trainer_.SaveCheckpoint();
+    return trainer_.SaveCheckpoint(TrainCheckpoints::When::kNow);
   }
   std::vector<StageTime> InputStageTimes() const override {
     return trainer_.input_.open().StageTimes();
@@ -46,7 +46,7 @@ class Trainer::TrainSession : public Session {
   absl::StatusOr<std::string> SaveCheckpointInBackground(
       const std::function<absl::Status(const std::string&)>& committed) override {
     const AddSeconds saving(times().checkpoint);
-    return trainer_.SaveCheckpointInBackground(committed);
+    return trainer_.SaveCheckpoint(TrainCheckpoints::When::kInBackground, committed);
   }
   absl::Status FinishCheckpoint() override {
     const AddSeconds saving(times().checkpoint);
@@ -123,6 +123,8 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& give
   EST_RETURN_IF_ERROR(given_length.Validate());
   EST_RETURN_IF_ERROR(strategy_.Validate(Mode::kTrain));
   EST_ASSIGN_OR_RETURN(const TrainLength length, InSteps(input_fn, given_length));
+  // The lock is taken before the newest checkpoint is chosen: another run could write one in
+  // between.
   const auto lock = LockForTraining(model_dir_);
   const absl::Status trained = TrainLocked(input_fn, length, options, lock.status());
   // The lock also covers the checkpoint that is still being written after an error.
@@ -148,6 +150,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
     return absl::OkStatus();
   }
   TrainSession session(*this, start.examples_per_step);
+  // Hooks write events from Begin on, so readers must know of the new session before.
   EST_RETURN_IF_ERROR(StartTrainingEvents(model_dir_, state_.global_step()));
 
   // Hooks may add nodes in Begin, so Begin comes before the step is compiled.
@@ -159,6 +162,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
                                                     .write_graph = first_call,
                                                     .sizes = sizes_,
                                                     .target_step = length.TargetFrom(start.step)}));
+  // Whether Ctrl-C promises that the steps are saved depends on the hooks.
   const bool saves_at_end = HasSaver(hooks);
   StepRunner runner(session, std::move(hooks),
                     {.broadcast = strategy_.broadcast(Mode::kTrain),
@@ -166,7 +170,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
   {
     // An optimizer that a hook's Begin adds to the graph is of the same replicas as the model's.
     const ReplicaScope replicas(
-        {.num_shards = model_->num_replicas, .dense_gradients = strategy_.on_replicas()});
+        {.num_replicas = model_->num_replicas, .dense_gradients = strategy_.on_replicas()});
     EST_RETURN_IF_ERROR(runner.Begin(*model_->graph));
   }
   EST_RETURN_IF_ERROR(model_->graph->status());
@@ -175,14 +179,15 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
     // The banner is of the program that the steps run, with all fetches.
     EST_RETURN_IF_ERROR(runner.Prepare(*step_, {model_->spec.loss}));
     EST_ASSIGN_OR_RETURN(const Executable* executable, step_->executable());
-    EST_ASSIGN_OR_RETURN(const TrainCadences cadences, CadencesOf(config_, sizes_));
-    LogTrainingBanner({.strategy = strategy_,
+    EST_ASSIGN_OR_RETURN(const TrainIntervals intervals, IntervalsOf(config_, sizes_));
+    LogTrainingBanner({.backend = backend_->name(),
+                       .steps_per_run = strategy_.iterations_per_loop(),
                        .config = config_,
                        .model = *model_,
                        .info = executable->info(),
                        .input = input_.open().description(),
                        .sizes = sizes_,
-                       .cadences = cadences,
+                       .intervals = intervals,
                        .saving_listeners = options.saving_listeners,
                        .user_hooks = options.hooks,
                        .start_step = state_.global_step(),
@@ -201,7 +206,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
   const absl::Status status = RunSteps(loop);
   if (loop.last_run.end == RunEnd::kInputFailed && config_.SavesCheckpoints() &&
       state_.checkpoint().empty()) {
-    EST_ASSIGN_OR_RETURN(const std::string saved, SaveCheckpoint());
+    EST_ASSIGN_OR_RETURN(const std::string saved, SaveCheckpoint(TrainCheckpoints::When::kNow));
     return absl::Status(status.code(),
                         absl::StrCat(status.message(), " (all steps up to ", state_.global_step(),
                                      " are saved in ", saved, ")"));
@@ -241,8 +246,9 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
   updates.push_back(model->spec.train_op);
   LOG_IF(INFO, model->summed_bare_optimizer)
       << "The optimizer sums its gradients over " << model->num_replicas
-      << " shards as CrossShardOptimizer does, because model_fn does not wrap it";
+      << " replicas as CrossShardOptimizer does, because model_fn does not wrap it";
   model_ = std::move(model);
+  // The .meta file of the next checkpoint must have the new graph.
   checkpoints_.ResetGraph();
   step_ = std::make_unique<CompiledStep>(*model_, *backend_, std::move(updates));
   return absl::OkStatus();
@@ -283,6 +289,8 @@ absl::Status Trainer::RunSteps(Loop& loop) {
          !InterruptRequested()) {
     const int64_t step = state_.global_step();
     if (step >= loop.target_step) break;
+    // An error of the thread that writes is returned after this run, and not at the end of
+    // training.
     EST_RETURN_IF_ERROR(CheckSaved(checkpoints_.Poll()));
     const int64_t num_steps = std::min(strategy_.iterations_per_loop(), loop.target_step - step);
     EST_RETURN_IF_ERROR(RunOnce(loop, num_steps));
@@ -293,16 +301,16 @@ absl::Status Trainer::RunSteps(Loop& loop) {
 absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   const int64_t start_step = state_.global_step();
   const auto on_step = [&](const StepOutput& step) -> absl::StatusOr<StepVerdict> {
+    // The search for the first NaN runs the step again, with the same input.
     loop.session.last_feeds = step.feeds;
     // If the loss is not finite, the updates would put NaN into every variable.
     return std::isfinite(step.values[0].AsDouble()) ? StepVerdict::kApply : StepVerdict::kDiscard;
   };
   const auto on_run = [&](const StepRun& run) -> absl::Status {
+    // It is kept here too, because an error of this function hides the result of Run.
     loop.last_run = run;
     if (run.end != RunEnd::kInputEnded || run.num_steps > 0) state_.MarkChanged();
-    // A checkpoint must have the position of the step that was not applied.
-    if (run.end == RunEnd::kInputFailed) input_.open().MarkLastUnused();
-    if (run.end == RunEnd::kStepDiscarded) input_.open().MarkUnusedFrom(run.unused_from);
+    input_position_ = run.input_position;
     if (!run.status.ok()) return run.status;
     if (run.end != RunEnd::kStepDiscarded) {
       if (run.num_steps == 0) return absl::OkStatus();  // the input ended before the first step
@@ -325,19 +333,12 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   return absl::OkStatus();
 }
 
-TrainCheckpoints::State Trainer::StateToSave() {
-  return {.model = *model_, .variables = state_, .input = input_.open()};
-}
-
-absl::StatusOr<std::string> Trainer::SaveCheckpoint() {
-  EST_ASSIGN_OR_RETURN(std::string prefix, checkpoints_.Save(StateToSave()));
-  state_.set_checkpoint(prefix);
-  return prefix;
-}
-
-absl::StatusOr<std::string> Trainer::SaveCheckpointInBackground(
-    const std::function<absl::Status(const std::string&)>& committed) {
-  EST_ASSIGN_OR_RETURN(std::string prefix, checkpoints_.SaveInBackground(StateToSave(), committed));
+absl::StatusOr<std::string> Trainer::SaveCheckpoint(
+    TrainCheckpoints::When when, const std::function<absl::Status(const std::string&)>& committed) {
+  EST_ASSIGN_OR_RETURN(
+      std::string prefix,
+      checkpoints_.Save({.model = *model_, .variables = state_, .input_position = input_position_},
+                        when, committed));
   state_.set_checkpoint(prefix);
   return prefix;
 }
@@ -345,6 +346,7 @@ absl::StatusOr<std::string> Trainer::SaveCheckpointInBackground(
 absl::Status Trainer::FinishCheckpoint() { return CheckSaved(checkpoints_.Finish()); }
 
 absl::Status Trainer::CheckSaved(const absl::Status& saved) {
+  // The checkpoint was taken to be written. Without it, the variables have the values of none.
   if (!saved.ok()) state_.MarkChanged();
   return saved;
 }

@@ -12,8 +12,8 @@
 
 #include "absl/status/status.h"
 #include "estimator/training/hooks/hook.h"
+#include "estimator/training/input/feeder.h"
 #include "estimator/training/input/input_fn.h"
-#include "estimator/training/input/step_input.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/train_checkpoints.h"
 #include "estimator/training/loop/train_input.h"
@@ -48,9 +48,9 @@ class Trainer {
   // an interrupt, when everything is saved; those of the input, after a save; those of the model
   // and of hooks; INVALID_ARGUMENT for a loss that is not finite, naming the step and the first
   // tensor that is not.
-  // Source: TF 2.15 Estimator.train, without its defects 16, 17, 21 and 22: an error of the input
-  // saves first, a checkpoint has the input's position, a restored step is not saved again, and the
-  // NaN guard stops at Inf too.
+  // Source: TF 2.15 Estimator.train. Unlike it, this saves before it returns an error of the input,
+  // writes the input's position into each checkpoint, does not save a restored step again, and
+  // stops at a loss of Inf as it does at NaN.
   absl::Status Train(const InputFn& input_fn, const TrainLength& length,
                      const TrainOptions& options);
 
@@ -100,10 +100,9 @@ class Trainer {
   absl::Status EnsureVariablesOfHooks(const Start& start);
   absl::Status RunSteps(Loop& loop);
   absl::Status RunOnce(Loop& loop, int64_t num_steps);
-  TrainCheckpoints::State StateToSave();
-  absl::StatusOr<std::string> SaveCheckpoint();
-  absl::StatusOr<std::string> SaveCheckpointInBackground(
-      const std::function<absl::Status(const std::string&)>& committed);
+  absl::StatusOr<std::string> SaveCheckpoint(
+      TrainCheckpoints::When when,
+      const std::function<absl::Status(const std::string&)>& committed = nullptr);
   absl::Status FinishCheckpoint();
   // The result of a checkpoint in the background. After an error the variables are at none.
   absl::Status CheckSaved(const absl::Status& saved);
@@ -118,6 +117,7 @@ class Trainer {
   std::unique_ptr<BuiltModel> model_;
   std::unique_ptr<CompiledStep> step_;
   TrainInput input_;
+  std::string input_position_;  // of the first step whose updates the variables do not have
   InputSizes sizes_;            // of the input that was opened last
   int64_t restored_step_ = -1;  // as Session::restored_step
   TrainCheckpoints checkpoints_;

@@ -39,6 +39,7 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
                                                     const TrainLength& length,
                                                     const absl::Status& may_train) {
   Start start{.checkpoint = attempt.prefix(), .memory = state_.RelativeTo(attempt.prefix())};
+  // The newest checkpoint is behind the variables in memory, so their own step counts.
   if (start.memory == MemoryState::kAhead) {
     start.step = state_.global_step();
   } else if (!start.checkpoint.empty()) {
@@ -55,6 +56,7 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
     }
     return start;
   }
+  // A call that has nothing to train needs no lock, so its error is returned only here.
   EST_RETURN_IF_ERROR(may_train);
   EST_ASSIGN_OR_RETURN(
       const StepInput* const first,
@@ -64,6 +66,7 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
     return start;
   }
   start.examples_per_step = first->num_examples;
+  input_position_ = first->position;
   sizes_ = SizesOf(*first);
   EST_RETURN_IF_ERROR(EnsureModel(*first));
   EST_RETURN_IF_ERROR(EnsureVariables(start, attempt));
@@ -81,6 +84,7 @@ absl::Status Trainer::CheckIsOfModel(CheckpointAttempt& attempt, const InputFn& 
                  << (first.ok() ? "is empty" : absl::StrCat("fails: ", first.status().message()));
     return absl::OkStatus();
   }
+  // The input is closed, because nothing will be trained from it.
   const absl::Status built = EnsureModel(**first);
   input_.Close();
   EST_RETURN_IF_ERROR(built);

@@ -54,10 +54,12 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModelFrom(const Strategy& strat
   model->graph = std::make_unique<Graph>();
   Graph& graph = *model->graph;
   graph.set_seed(seed);
-  model->num_replicas = replicas.num_shards;
+  model->num_replicas = replicas.num_replicas;
   const ReplicaScope replica_scope(replicas);
 
   const GraphScope scope(graph);
+  // TensorFlow makes it first as well, so that the graphs have the same numbers of nodes and random
+  // ops the same seeds.
   GetOrCreateGlobalStep();
   EST_ASSIGN_OR_RETURN(ModelInputs inputs, make_inputs());
   model->batch_size = inputs.batch_size;
@@ -65,6 +67,7 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModelFrom(const Strategy& strat
       model->spec,
       CallModelFn(strategy, graph, Features(&graph, "features", std::move(inputs.features)),
                   Labels(&graph, "labels", std::move(inputs.labels)), mode, model->batch_size));
+  // The function may add nodes, so it is called once, while the graph is the current one.
   if (model->spec.scaffold_fn) model->scaffold = model->spec.scaffold_fn();
   model->summed_bare_optimizer = replica_scope.summed_bare_optimizer();
   EST_RETURN_IF_ERROR(graph.status());
@@ -87,7 +90,7 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
   };
   EST_ASSIGN_OR_RETURN(std::unique_ptr<BuiltModel> model,
                        BuildModelFrom(strategy, options.mode, options.seed,
-                                      {.num_shards = options.num_replicas,
+                                      {.num_replicas = options.num_replicas,
                                        .dense_gradients = strategy.on_replicas()},
                                       make_inputs));
   model->slots = std::move(slots);

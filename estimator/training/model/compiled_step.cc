@@ -29,6 +29,7 @@ size_t CompiledStep::Fetch(const Tensor& tensor, When when) {
     fetches_.push_back(tensor);
     groups_.push_back(when == When::kAlways ? 0 : FetchGroups{1} << index % kNumGroups);
     executable_ = nullptr;
+    // A tensor that a hook watched sometimes is now needed in every step.
   } else if (when == When::kAlways && groups_[index] != 0) {
     groups_[index] = 0;
     executable_ = nullptr;
@@ -50,6 +51,8 @@ absl::StatusOr<Executable*> CompiledStep::executable() {
                                          .updates = updates_,
                                          .fetch_groups = groups_,
                                          .name = NameOf(model_, backend_)});
+    // The backend does not know which of the sizes of a tensor is the batch, which is what users
+    // can change.
     if (absl::IsResourceExhausted(compiled.status())) {
       return Annotate(compiled.status(),
                       absl::StrCat("a batch of ", model_.batch_size,

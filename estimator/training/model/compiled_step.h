@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "estimator/runtime/backend.h"
-#include "estimator/training/input/step_input.h"
+#include "estimator/training/input/feeder.h"
 #include "estimator/training/model/built_model.h"
 
 namespace estimator {

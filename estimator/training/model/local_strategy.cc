@@ -4,7 +4,6 @@
 
 #include "estimator/base/status.h"
 #include "estimator/runtime/cpu_backend.h"
-#include "estimator/training/input/single_feeder.h"
 
 namespace estimator {
 namespace {
@@ -19,12 +18,11 @@ class LocalStrategy : public Strategy {
         batch_axis_(std::move(batch_axis)),
         arenas_(std::make_shared<const Arenas>(1)) {}
 
-  std::string name() const override { return "CPU"; }
   int num_replicas(Mode) const override { return 1; }
   int64_t iterations_per_loop() const override { return 1; }
   int64_t batch_size(Mode mode) const override { return batch_sizes_.of(mode); }
-  absl::Span<const int64_t> batch_axis(Mode mode) const override {
-    return mode == Mode::kPredict ? absl::Span<const int64_t>() : batch_axis_;
+  std::vector<int64_t> batch_axis(Mode mode) const override {
+    return mode == Mode::kPredict ? std::vector<int64_t>() : batch_axis_;
   }
   absl::Status Validate(Mode) const override { return absl::OkStatus(); }
 
@@ -38,7 +36,8 @@ class LocalStrategy : public Strategy {
                                                     const InputFn& input_fn) const override {
     EST_ASSIGN_OR_RETURN(const Dataset dataset,
                          input_fn({.mode = mode, .batch_size = batch_sizes_.of(mode)}));
-    return MakeSingleFeeder(mode, dataset, batch_axis(mode));
+    // The batch size is only a wish here: input_fn of a plain Estimator may batch as it likes.
+    return Feeder::Open({dataset}, {.mode = mode, .batch_axis = batch_axis(mode)});
   }
   absl::StatusOr<ModelSpec> CallModelFn(const Features& features, const Labels& labels, Mode mode,
                                         int64_t batch_size) const override {

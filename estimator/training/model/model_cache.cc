@@ -34,6 +34,7 @@ absl::StatusOr<ModelCache::Entry*> ModelCache::For(const StepInput& input) {
   std::vector<Operation> updates;
   for (const auto& [name, metric] : entry->model->spec.eval_metric_ops)
     updates.push_back(metric.update);
+  // The step is compiled with its first run, when the tensors of all hooks are known.
   entry->step = std::make_unique<CompiledStep>(*entry->model, *backend, std::move(updates));
   entries_.push_back(std::move(entry));
   return entries_.back().get();
@@ -42,6 +43,7 @@ absl::StatusOr<ModelCache::Entry*> ModelCache::For(const StepInput& input) {
 absl::StatusOr<CheckpointChoice> ModelCache::ChooseCheckpoint(
     const std::optional<std::string>& checkpoint_path, const ModelState& trained,
     absl::string_view doing) {
+  // Values in memory that are newer than every checkpoint are no reason for the warning.
   EST_ASSIGN_OR_RETURN(CheckpointChoice choice, start_.Choose(checkpoint_path));
   if (choice.prefix.empty() && trained.RelativeTo("") != MemoryState::kAhead) {
     if (warm_start_.has_value()) {

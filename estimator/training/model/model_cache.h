@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "estimator/training/input/step_input.h"
+#include "estimator/training/input/feeder.h"
 #include "estimator/training/model/built_model.h"
 #include "estimator/training/model/compiled_step.h"
 #include "estimator/training/model/model_state.h"

@@ -28,10 +28,10 @@ using metrics::MetricMap;
 // concatenated on axis 0.
 using HostMetrics = HostFunction<MetricMap, Tensor>;
 // A function that is called on the host in every step, or in every n-th step of a loop
-// (TPUConfig::experimental_host_call_every_n_steps), with the replicas' tensors concatenated on axis
-// 0: a tensor [1] is an array [num_shards]. The updates of the step take effect after the call, so
-// global_step has the value from before the step. An error ends Train, Evaluate or Predict, which
-// return it, and its step is not applied.
+// (TPUConfig::experimental_host_call_every_n_steps), with the replicas' tensors concatenated on
+// axis 0: a tensor [1] is an array [num_replicas]. The updates of the step take effect after the
+// call, so global_step has the value from before the step. An error ends Train, Evaluate or
+// Predict, which return it, and its step is not applied.
 using HostCall = HostFunction<absl::Status, Array>;
 
 struct ModelSpec {

@@ -61,6 +61,7 @@ absl::StatusOr<RestorePlan> PlanRestore(const Graph& graph, const Scaffold& scaf
       EST_ASSIGN_OR_RETURN(const bool matches, pattern.MatchesAllOf(variable.name()));
       rule |= matches;
     }
+    // A variable that may be absent, but is there, is restored as any other.
     if (rule && !is_there(stored_name)) {
       plan.absent.push_back(variable.name());
     } else {
@@ -125,6 +126,7 @@ absl::Status ModelState::InitializeAbsent(const Graph& graph,
     store_.MarkUninitialized(name);
     restored.erase(name);
   }
+  // InitFromCheckpoint takes precedence over initializers, as after a fresh start.
   EST_RETURN_IF_ERROR(LoadCheckpointInitializers(graph, restored, store_).status());
   return InitializeVariables(graph, store_);
 }
@@ -157,6 +159,7 @@ absl::Status ModelState::CopyFrom(const Graph& graph, const ModelState& other,
       return absl::NotFoundError(
           absl::StrCat("variable '", variable.stored_name, "' has no value in memory"));
     }
+    // All variables are checked before the first one is copied, so that an error changes nothing.
     const TensorSpec there{value->dtype(), value->shape()};
     if (!(there == variable.spec)) {
       return absl::InvalidArgumentError(absl::StrCat("variable '", variable.stored_name, "' is ",

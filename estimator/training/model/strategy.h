@@ -1,7 +1,7 @@
 // Strategy: what differs between a local run and a run on replicas: how the user's two functions
 // are called, which backend runs the step, and how a batch is split for the replicas.
 //
-// model/local_strategy has one replica. tpu/sharded_strategy has several.
+// model/local_strategy has one replica. tpu/replicas_strategy has several.
 #ifndef ESTIMATOR_TRAINING_MODEL_STRATEGY_H_
 #define ESTIMATOR_TRAINING_MODEL_STRATEGY_H_
 
@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/training/input/features.h"
+#include "estimator/training/input/feeder.h"
 #include "estimator/training/input/input_fn.h"
 #include "estimator/training/input/mode.h"
-#include "estimator/training/input/step_input.h"
 #include "estimator/training/model/model_spec.h"
 
 namespace estimator {
@@ -24,8 +24,6 @@ namespace estimator {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // For the training banner: "CPU", "8 in-process shards".
-  virtual std::string name() const = 0;
   virtual int num_replicas(Mode mode) const = 0;
   // Whether the model runs as on a TPU, even if there is only one replica.
   virtual bool on_replicas() const { return false; }
@@ -42,9 +40,20 @@ class Strategy {
   virtual int64_t batch_size(Mode mode) const = 0;
   // The axis of the batch in each array of an element: features in name order, then labels. Empty
   // means axis 0 of all.
-  virtual absl::Span<const int64_t> batch_axis(Mode /*mode*/) const { return {}; }
+  virtual std::vector<int64_t> batch_axis(Mode /*mode*/) const { return {}; }
   // Checks the options for a call in `mode`, as that the batch can be split for the replicas.
   virtual absl::Status Validate(Mode mode) const = 0;
+
+  // A call of Train, Evaluate or Predict.
+  struct Call {
+    Mode mode = Mode::kTrain;
+    const InputFn& input;
+    // Whether the call says how many steps it makes. False: it reads the input to its end.
+    bool num_steps_given = false;
+  };
+  // Asked before a call begins. OK: the call continues. Otherwise it returns this status and has
+  // done nothing, for example because only a report on the program was wanted (tpu/rules).
+  virtual absl::Status MayBegin(const Call& /*call*/) { return absl::OkStatus(); }
 
   // A backend over `store` for full batches of `mode`, and one with a single replica for the last,
   // smaller batch.

@@ -18,11 +18,7 @@ absl::StatusOr<std::vector<TensorSpec>> RestoreShape(const ShapeContext& context
   return std::vector<TensorSpec>{{context.attrs.dtype("dt"), context.attrs.get<Shape>(kShape)}};
 }
 
-EST_REGISTER_OP({.name = "Restore",
-                 .num_inputs = 2,
-                 .shape = RestoreShape,
-                 .not_differentiable = true,
-                 .stateful = true});
+EST_REGISTER_OP("Restore", RestoreShape);
 
 Tensor StringConstant(Graph& graph, absl::string_view value, absl::string_view name) {
   return graph.AddOp("Const", {}, {{"value", Array::String(value)}, {"dtype", DType::kString}},

@@ -39,10 +39,11 @@ TEST(CasesTest, EveryFolderWithAManifestIsACaseAndTheOtherWayRound) {
 
 class CaseTest : public ::testing::TestWithParam<std::string> {};
 
-// ResNet-50 has many values before a relu. Which of them are so close to 0 that rounding decides their
-// sign depends on the algorithm, which depends on the CPU. So one step is compared, and its gradients
-// have the tolerance of whole networks (testdata/reference/resnet/network.py). Plain sums match closely.
-// In step 31 of mnist_gradient_descent, rounding decides which element of a pool is the largest.
+// ResNet-50 has many values before a relu. Which of them are so close to 0 that rounding decides
+// their sign depends on the algorithm, which depends on the CPU. So one step is compared, and its
+// gradients have the tolerance of whole networks (testdata/reference/resnet/network.py). Plain sums
+// match closely. In step 31 of mnist_gradient_descent, rounding decides which element of a pool is
+// the largest.
 ReplayOptions OptionsOf(const std::string& name) {
   ReplayOptions options;
   if (absl::StartsWith(name, "resnet50")) {
@@ -105,10 +106,10 @@ TEST(CasesTest, DropoutUnderAnotherSeedIsFoundOut) {
 }
 
 // Where the loss is a mean over examples and nothing looks at a replica's own gradients (clipping
-// does) or statistics (batch norm does), shards must reproduce TensorFlow's single-device run.
-class ShardedCaseTest : public ::testing::TestWithParam<std::string> {};
+// does) or statistics (batch norm does), replicas must reproduce TensorFlow's single-device run.
+class ReplicasCaseTest : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(ShardedCaseTest, MatchesTensorFlowOnTwoShards) {
+TEST_P(ReplicasCaseTest, MatchesTensorFlowOnTwoReplicas) {
   const absl::StatusOr<ReplayReport> report =
       Replay(AllCases().at(GetParam()), JoinPath(kFolder, GetParam()), {.num_shards = 2});
   EST_ASSERT_OK(report);
@@ -116,7 +117,7 @@ TEST_P(ShardedCaseTest, MatchesTensorFlowOnTwoShards) {
   EXPECT_EQ(report->num_steps, 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(Reference, ShardedCaseTest,
+INSTANTIATE_TEST_SUITE_P(Reference, ReplicasCaseTest,
                          ::testing::Values("attention_block", "bidirectional_dynamic_rnn",
                                            "embedding_classifier", "exponential_moving_average",
                                            "l2_regularization"),

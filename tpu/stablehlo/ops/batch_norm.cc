@@ -1,6 +1,6 @@
 // FusedBatchNormV3 and its gradient. The channels are the last axis of x; moments are over all
-// others. Formulas: kernels/reference/batch_norm.cc. All is computed in the dtype of scale, which is
-// float32 for 16-bit x.
+// others. Formulas: kernels/reference/batch_norm.cc. All is computed in the dtype of scale, which
+// is float32 for 16-bit x.
 #include <algorithm>
 
 #include "tpu/stablehlo/op_lowering.h"
@@ -20,7 +20,7 @@ Value InverseDeviation(Writer& w, const Value& variance, double epsilon) {
   return w.Unary("rsqrt", w.AddConst(variance, epsilon));
 }
 
-LoweringResult LowerForward(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(FusedBatchNormV3) {
   const Attrs& attrs = args.spec.attrs;
   const Value &scale = args.input(1), &offset = args.input(2);
   const Value x = w.Convert(args.input(0), scale.dtype());
@@ -46,7 +46,7 @@ LoweringResult LowerForward(Writer& w, const LoweringArgs& args) {
                 w.Fill(args.output(5), 0)};
 }
 
-LoweringResult LowerBackward(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(FusedBatchNormGradV3) {
   const Value &scale = args.input(2), &mean = args.input(3), &variance = args.input(4);
   const Value dy = w.Convert(args.input(0), scale.dtype());
   const Value x = w.Convert(args.input(1), scale.dtype());
@@ -63,9 +63,6 @@ LoweringResult LowerBackward(Writer& w, const LoweringArgs& args) {
   return Values{w.Convert(dx, args.output(0).dtype), sum_z, sum, w.Fill(args.output(3), 0),
                 w.Fill(args.output(4), 0)};
 }
-
-EST_REGISTER_STABLEHLO("FusedBatchNormV3", Guarded(LowerForward));
-EST_REGISTER_STABLEHLO("FusedBatchNormGradV3", Guarded(LowerBackward));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

@@ -8,26 +8,17 @@
 namespace estimator::tpu::stablehlo {
 namespace {
 
-EST_REGISTER_STABLEHLO("Const", Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         return Values{w.Constant(args.spec.attrs.get<Array>("value"))};
-                       }));
+EST_LOWERING(Const) { return Values{w.Constant(args.spec.attrs.get<Array>("value"))}; }
 
-EST_REGISTER_STABLEHLO("Fill", Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         return Values{w.BroadcastTo(args.input(1), args.output(0).shape)};
-                       }));
+EST_LOWERING(Fill) { return Values{w.BroadcastTo(args.input(1), args.output(0).shape)}; }
 
-EST_REGISTER_STABLEHLO("ZerosLike",
-                       Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         return Values{w.Fill(args.output(0), 0)};
-                       }));
-EST_REGISTER_STABLEHLO("OnesLike",
-                       Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         return Values{w.Fill(args.output(0), 1)};
-                       }));
+EST_LOWERING(ZerosLike) { return Values{w.Fill(args.output(0), 0)}; }
+
+EST_LOWERING(OnesLike) { return Values{w.Fill(args.output(0), 1)}; }
 
 // The shape depends on the operands, so they are constants, and the result is one. As the kernel
 // does, it adds delta repeatedly; start + i * delta would be rounded otherwise.
-LoweringResult LowerRange(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(Range) {
   const Array *const start = args.constant(0), *const delta = args.constant(2);
   if (start == nullptr || delta == nullptr)
     return NotLowerable("start and delta are not constants: shapes are static on a TPU");
@@ -46,7 +37,7 @@ LoweringResult LowerRange(Writer& w, const LoweringArgs& args) {
   return Values{w.Constant(numbers)};
 }
 
-LoweringResult LowerLinSpace(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(LinSpace) {
   const Value start = Widened(w, args.input(0)), stop = Widened(w, args.input(1));
   const int64_t n = args.output(0).shape.dim(0);
   if (n == 1) return Values{w.Reshape(args.input(0), Shape{1})};
@@ -56,9 +47,6 @@ LoweringResult LowerLinSpace(Writer& w, const LoweringArgs& args) {
   const Value numbers = w.Select(last, stop, w.Add(start, w.Mul(step, i)));
   return Values{w.Convert(numbers, args.output(0).dtype)};
 }
-
-EST_REGISTER_STABLEHLO("Range", Guarded(LowerRange));
-EST_REGISTER_STABLEHLO("LinSpace", Guarded(LowerLinSpace));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

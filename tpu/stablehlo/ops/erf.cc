@@ -2,7 +2,7 @@
 //   |x| < 1:  erf(x)  = x * T(x^2) / U(x^2)
 //   x >= 1:   erfc(x) = exp(-x^2) * P(x) / Q(x) below 8, and with R and S from there on
 // Source of the coefficients: Cephes, ndtr.c (S. Moshier), accurate to float64.
-#include "tpu/stablehlo/op_lowering.h"
+#include "tpu/stablehlo/ops/number.h"
 #include "tpu/stablehlo/ops/support.h"
 
 namespace estimator::tpu::stablehlo {
@@ -41,41 +41,29 @@ constexpr double kS[] = {1.0,
                          9.60896809063285878198e0,
                          3.36907645100081516050e0};
 
-Value Ratio(Writer& w, const Value& x, absl::Span<const double> above,
-            absl::Span<const double> below) {
-  return w.Div(Polynomial(w, x, above), Polynomial(w, x, below));
+Number Ratio(const Number& x, absl::Span<const double> above, absl::Span<const double> below) {
+  return {x.w, x.w->Div(Polynomial(*x.w, x.v, above), Polynomial(*x.w, x.v, below))};
 }
 
 // erf(x) for |x| < 1.
-Value ErfOfSmall(Writer& w, const Value& x) { return w.Mul(x, Ratio(w, w.Mul(x, x), kT, kU)); }
+Number ErfOfSmall(const Number& x) { return x * Ratio(x * x, kT, kU); }
 
 // erfc(|x|) for |x| >= 1. From 28 on it is 0 even in float64; powers of larger numbers overflow.
-Value ErfcOfLarge(Writer& w, const Value& magnitude) {
-  const Value a = w.Min(magnitude, w.Scalar(magnitude.dtype(), 28));
-  const Value ratio = w.Select(w.Compare("LT", a, w.Scalar(a.dtype(), 8)), Ratio(w, a, kP, kQ),
-                               Ratio(w, a, kR, kS));
-  return w.Mul(w.Unary("exponential", w.Unary("negate", w.Mul(a, a))), ratio);
+Number ErfcOfLarge(const Number& magnitude) {
+  const Number a = Min(magnitude, magnitude.Of(28));
+  return Exp(-(a * a)) * Select(a < 8, Ratio(a, kP, kQ), Ratio(a, kR, kS));
 }
-
-LoweringResult LowerErf(Writer& w, const LoweringArgs& args) {
-  const Value x = Widened(w, args.input(0)), magnitude = w.Unary("abs", x);
-  const Value one = w.Scalar(x.dtype(), 1);
-  const Value large = w.Mul(w.Unary("sign", x), w.Sub(one, ErfcOfLarge(w, magnitude)));
-  const Value y = w.Select(w.Compare("LT", magnitude, one), ErfOfSmall(w, x), large);
-  return Values{w.Convert(y, args.output(0).dtype)};
-}
-
-LoweringResult LowerErfc(Writer& w, const LoweringArgs& args) {
-  const Value x = Widened(w, args.input(0)), magnitude = w.Unary("abs", x);
-  const Value one = w.Scalar(x.dtype(), 1), zero = w.Scalar(x.dtype(), 0);
-  const Value tail = ErfcOfLarge(w, magnitude);
-  const Value large = w.Select(w.Compare("LT", x, zero), w.Sub(w.Scalar(x.dtype(), 2), tail), tail);
-  const Value y = w.Select(w.Compare("LT", magnitude, one), w.Sub(one, ErfOfSmall(w, x)), large);
-  return Values{w.Convert(y, args.output(0).dtype)};
-}
-
-EST_REGISTER_STABLEHLO("Erf", Guarded(LowerErf));
-EST_REGISTER_STABLEHLO("Erfc", Guarded(LowerErfc));
 
 }  // namespace
+
+Number Erf(const Number& x) {
+  const Number magnitude = Abs(x), large = Sign(x) * (1 - ErfcOfLarge(magnitude));
+  return Select(magnitude < 1, ErfOfSmall(x), large);
+}
+
+Number Erfc(const Number& x) {
+  const Number magnitude = Abs(x), tail = ErfcOfLarge(magnitude);
+  return Select(magnitude < 1, 1 - ErfOfSmall(x), Select(x < 0, 2 - tail, tail));
+}
+
 }  // namespace estimator::tpu::stablehlo

@@ -40,7 +40,7 @@ Value Gather(Writer& w, const Value& x, const Value& start_indices, const Ints& 
 
 // Reshapes params to [B, O, D, I] and indices to [B, N], where each letter combines several axes:
 // batches, axes before `axis`, `axis`, axes after it. Gathers [B, O, N, I].
-LoweringResult LowerGather(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(GatherV2) {
   const Value &params = args.input(0), &indices = args.input(1);
   EST_ASSIGN_OR_RETURN(const int64_t gathered, ConstantAxis(args, 2, params.rank()));
   const auto axis = static_cast<int>(gathered);
@@ -63,7 +63,7 @@ LoweringResult LowerGather(Writer& w, const LoweringArgs& args) {
   return Values{w.Reshape(y, args.output(0).shape)};
 }
 
-LoweringResult LowerGatherNd(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(GatherNd) {
   const Value &params = args.input(0), &indices = args.input(1);
   const int64_t depth = indices.shape().dim(-1), rows = indices.rank() - 1;
   const Shape& shape = args.output(0).shape;
@@ -71,9 +71,6 @@ LoweringResult LowerGatherNd(Writer& w, const LoweringArgs& args) {
   return Values{Gather(w, params, indices, Between(rows, shape.rank()), Count(depth),
                        {params.dtype(), shape})};
 }
-
-EST_REGISTER_STABLEHLO("GatherV2", Guarded(LowerGather));
-EST_REGISTER_STABLEHLO("GatherNd", Guarded(LowerGatherNd));
 
 // x with the updates combined by `op`, or set if it is null.
 //   indices: [..., K], one index for each of the first K axes of x.
@@ -109,21 +106,18 @@ Value ScatterNd(Writer& w, const Value& x, const Value& indices, const Value& up
   return w.Reshape(SliceAxis(w, stacked, 0, rows - 1, 1), Shape(whole));
 }
 
-EST_REGISTER_STABLEHLO("ScatterNd",
-                       Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         const Value zeros = w.Fill(args.output(0), 0);
-                         return Values{ScatterNd(w, zeros, args.input(0), args.input(1), "add")};
-                       }));
-EST_REGISTER_STABLEHLO("TensorScatterAdd",
-                       Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         return Values{
-                             ScatterNd(w, args.input(0), args.input(1), args.input(2), "add")};
-                       }));
-EST_REGISTER_STABLEHLO("TensorScatterUpdate",
-                       Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         return Values{
-                             ScatterNd(w, args.input(0), args.input(1), args.input(2), nullptr)};
-                       }));
+EST_LOWERING(ScatterNd) {
+  const Value zeros = w.Fill(args.output(0), 0);
+  return Values{ScatterNd(w, zeros, args.input(0), args.input(1), "add")};
+}
+
+EST_LOWERING(TensorScatterAdd) {
+  return Values{ScatterNd(w, args.input(0), args.input(1), args.input(2), "add")};
+}
+
+EST_LOWERING(TensorScatterUpdate) {
+  return Values{ScatterNd(w, args.input(0), args.input(1), args.input(2), nullptr)};
+}
 
 // The value of a segment without rows.
 Value EmptySegments(Writer& w, const TensorSpec& spec, absl::string_view op) {
@@ -161,7 +155,7 @@ EST_REGISTER_STABLEHLO("UnsortedSegmentMax", Segments("maximum"));
 EST_REGISTER_STABLEHLO("UnsortedSegmentMin", Segments("minimum"));
 
 // As in TensorFlow, an index out of range leaves its row at the off value.
-LoweringResult LowerOneHot(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(OneHot) {
   const Shape& shape = args.output(0).shape;
   const int64_t axis = FromFront(args.spec.attrs.i("axis"), shape.rank());
   const bool small = args.input(0).dtype() == DType::kUint8;  // may not hold the depth
@@ -174,8 +168,6 @@ LoweringResult LowerOneHot(Writer& w, const LoweringArgs& args) {
                               w.Iota({indices.dtype(), shape}, axis));
   return Values{w.Select(hot, args.input(2), args.input(3))};
 }
-
-EST_REGISTER_STABLEHLO("OneHot", Guarded(LowerOneHot));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

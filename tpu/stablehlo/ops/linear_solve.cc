@@ -43,11 +43,9 @@ Value WithBatch(Writer& w, const Value& x, const Shape& like) {
   return w.BroadcastTo(x, Shape(shape));
 }
 
-LoweringResult LowerCholesky(Writer& w, const LoweringArgs& args) {
-  return Values{CholeskyOf(w, args.input(0))};
-}
+EST_LOWERING(Cholesky) { return Values{CholeskyOf(w, args.input(0))}; }
 
-LoweringResult LowerTriangularSolve(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MatrixTriangularSolve) {
   const Shape& out = args.output(0).shape;
   return Values{SolveTriangular(w, WithBatch(w, args.input(0), out),
                                 WithBatch(w, args.input(1), out), args.spec.attrs.b("lower"),
@@ -67,7 +65,7 @@ Value Product(Writer& w, const Value& a, const Value& b, bool transpose_a, bool 
 
 // Least squares by the normal equations: (A'A + l2 I) X = A'B, or for a wide matrix
 // X = A' (AA' + l2 I)^-1 B.
-LoweringResult LowerSolveLs(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MatrixSolveLs) {
   if (!args.spec.attrs.b("fast")) {
     return NotLowerable(
         "with fast = false it needs a complete orthogonal decomposition, which StableHLO lacks; "
@@ -164,18 +162,18 @@ Value Adjoint(Writer& w, const LoweringArgs& args) {
   return args.spec.attrs.b("adjoint") ? Transposed(w, a) : a;
 }
 
-LoweringResult LowerSolve(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MatrixSolve) {
   const Value x = Solve(w, Adjoint(w, args), Flat(w, args.input(1)));
   return Values{w.Reshape(x, args.output(0).shape)};
 }
 
-LoweringResult LowerInverse(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MatrixInverse) {
   const Value a = Adjoint(w, args);
   const Value identity = w.BroadcastTo(w.Convert(Triangle(w, a, "EQ"), a.dtype()), a.shape());
   return Values{w.Reshape(Solve(w, a, identity), args.output(0).shape)};
 }
 
-LoweringResult LowerDeterminant(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MatrixDeterminant) {
   if (IsEmpty(args.input(0))) return Values{w.Fill(args.output(0), 1)};
   const Eliminated e = Eliminate(w, Flat(w, args.input(0)));
   const Value product = w.Mul(w.Reduce("multiply", e.pivots, {1}), e.sign);
@@ -183,7 +181,7 @@ LoweringResult LowerDeterminant(Writer& w, const LoweringArgs& args) {
 }
 
 // The sign of a singular matrix is 0, and the logarithm -infinity.
-LoweringResult LowerLogDeterminant(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(LogMatrixDeterminant) {
   const TensorSpec& spec = args.output(0);
   if (IsEmpty(args.input(0))) return Values{w.Fill(spec, 1), w.Fill(spec, 0)};
   const Eliminated e = Eliminate(w, Flat(w, args.input(0)));
@@ -196,14 +194,6 @@ LoweringResult LowerLogDeterminant(Writer& w, const LoweringArgs& args) {
   return Values{w.Reshape(w.Select(singular, w.Scalar(spec.dtype, 0), sign), spec.shape),
                 w.Reshape(w.Select(singular, minus_infinity, sum), args.output(1).shape)};
 }
-
-EST_REGISTER_STABLEHLO("Cholesky", Guarded(LowerCholesky));
-EST_REGISTER_STABLEHLO("MatrixTriangularSolve", Guarded(LowerTriangularSolve));
-EST_REGISTER_STABLEHLO("MatrixSolveLs", Guarded(LowerSolveLs));
-EST_REGISTER_STABLEHLO("MatrixSolve", Guarded(LowerSolve));
-EST_REGISTER_STABLEHLO("MatrixInverse", Guarded(LowerInverse));
-EST_REGISTER_STABLEHLO("MatrixDeterminant", Guarded(LowerDeterminant));
-EST_REGISTER_STABLEHLO("LogMatrixDeterminant", Guarded(LowerLogDeterminant));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

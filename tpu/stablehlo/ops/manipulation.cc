@@ -13,19 +13,19 @@ absl::StatusOr<Ints> AxesOf(const LoweringArgs& args, int i) {
   return axes;
 }
 
-LoweringResult LowerTranspose(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(Transpose) {
   EST_ASSIGN_OR_RETURN(const Ints permutation, AxesOf(args, 1));
   return Values{w.Transpose(args.input(0), permutation)};
 }
 
-LoweringResult LowerReverse(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(ReverseV2) {
   EST_ASSIGN_OR_RETURN(const Ints axes, AxesOf(args, 1));
   if (axes.empty()) return Values{args.input(0)};
   return Values{w.Reverse(args.input(0), axes)};
 }
 
 // Two axes for each axis of x: the repetitions, then the elements.
-LoweringResult LowerTile(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(Tile) {
   EST_ASSIGN_OR_RETURN(const Ints multiples, args.ConstantInts(1));
   const Value& x = args.input(0);
   Shape repeated;
@@ -52,13 +52,13 @@ Value Joined(Writer& w, const Values& parts, int64_t axis) {
   return full.size() == 1 ? full[0] : w.Concatenate(full, axis);
 }
 
-LoweringResult LowerConcat(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(ConcatV2) {
   const int n = args.num_inputs() - 1;
   EST_ASSIGN_OR_RETURN(const int64_t axis, ConstantAxis(args, n, args.output(0).shape.rank()));
   return Values{Joined(w, Values(args.inputs.begin(), args.inputs.begin() + n), axis)};
 }
 
-LoweringResult LowerPack(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(Pack) {
   const Shape& whole = args.output(0).shape;
   const int64_t axis = FromFront(args.spec.attrs.i("axis"), whole.rank());
   Ints part = whole.dims();
@@ -68,7 +68,7 @@ LoweringResult LowerPack(Writer& w, const LoweringArgs& args) {
   return Values{Joined(w, parts, axis)};
 }
 
-LoweringResult LowerUnpack(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(Unpack) {
   const Value& x = args.input(0);
   const int64_t axis = FromFront(args.spec.attrs.i("axis"), x.rank());
   Values parts;
@@ -91,26 +91,17 @@ Values Divided(Writer& w, const LoweringArgs& args, const Value& x, int64_t axis
   return parts;
 }
 
-LoweringResult LowerSplit(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(Split) {
   const Value& x = args.input(1);
   EST_ASSIGN_OR_RETURN(const int64_t axis, ConstantAxis(args, 0, x.rank()));
   return Divided(w, args, x, axis);
 }
 
-LoweringResult LowerSplitV(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(SplitV) {
   const Value& x = args.input(0);
   EST_ASSIGN_OR_RETURN(const int64_t axis, ConstantAxis(args, 2, x.rank()));
   return Divided(w, args, x, axis);
 }
-
-EST_REGISTER_STABLEHLO("Transpose", Guarded(LowerTranspose));
-EST_REGISTER_STABLEHLO("ReverseV2", Guarded(LowerReverse));
-EST_REGISTER_STABLEHLO("Tile", Guarded(LowerTile));
-EST_REGISTER_STABLEHLO("ConcatV2", Guarded(LowerConcat));
-EST_REGISTER_STABLEHLO("Pack", Guarded(LowerPack));
-EST_REGISTER_STABLEHLO("Unpack", Guarded(LowerUnpack));
-EST_REGISTER_STABLEHLO("Split", Guarded(LowerSplit));
-EST_REGISTER_STABLEHLO("SplitV", Guarded(LowerSplitV));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

@@ -19,11 +19,10 @@ Value Product(Writer& w, const Value& a, const Value& b, bool transpose_a, bool 
                       result);
 }
 
-EST_REGISTER_STABLEHLO("MatMul", Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         return Values{Product(
-                             w, args.input(0), args.input(1), args.spec.attrs.b("transpose_a"),
-                             args.spec.attrs.b("transpose_b"), args.output(0).dtype)};
-                       }));
+EST_LOWERING(MatMul) {
+  return Values{Product(w, args.input(0), args.input(1), args.spec.attrs.b("transpose_a"),
+                        args.spec.attrs.b("transpose_b"), args.output(0).dtype)};
+}
 
 // A matrix for each index of `batch`, repeated where x has an axis of 1 or none.
 Value WithBatch(Writer& w, const Value& x, const Ints& batch) {
@@ -33,15 +32,13 @@ Value WithBatch(Writer& w, const Value& x, const Ints& batch) {
   return w.BroadcastTo(x, Shape(shape));
 }
 
-LoweringResult LowerBatchMatMul(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(BatchMatMulV2) {
   const Shape& out = args.output(0).shape;
   const Ints batch(out.dims().begin(), out.dims().end() - 2);
   return Values{Product(w, WithBatch(w, args.input(0), batch), WithBatch(w, args.input(1), batch),
                         args.spec.attrs.b("adj_x"), args.spec.attrs.b("adj_y"),
                         args.output(0).dtype)};
 }
-
-EST_REGISTER_STABLEHLO("BatchMatMulV2", Guarded(LowerBatchMatMul));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

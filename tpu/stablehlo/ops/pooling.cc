@@ -40,15 +40,15 @@ Value ReduceWindows(Writer& w, const char* op, const Value& x, const Value& init
                {w.ScalarRegion(op, x.dtype())})[0];
 }
 
-LoweringResult LowerMaxPool(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MaxPool) {
   const Value& x = args.input(0);
   EST_ASSIGN_OR_RETURN(const Window2D windows, WindowsOf(args, x.shape()));
   return Values{ReduceWindows(w, "maximum", x, w.Lowest({x.dtype(), Shape{}}), windows,
                               args.output(0).shape)};
 }
 
-// Calls fn(x, grad) with the elements that one tap of all windows reads, [N, P, Q, C], for every tap
-// in row-major order. A tap in the padding is NaN, which equals no maximum.
+// Calls fn(x, grad) with the elements that one tap of all windows reads, [N, P, Q, C], for every
+// tap in row-major order. A tap in the padding is NaN, which equals no maximum.
 template <typename Fn>
 void ForEachTap(Writer& w, const Window2D& windows, const Shape& output, const Value& x,
                 const Value& grad, Fn fn) {
@@ -71,7 +71,7 @@ void ForEachTap(Writer& w, const Window2D& windows, const Shape& output, const V
 
 // The gradient flows to the first element of a window, in row-major order, that is the maximum:
 // select_and_scatter keeps the earlier one of equal elements under "GE".
-LoweringResult LowerMaxPoolGrad(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MaxPoolGrad) {
   const Value x = Widened(w, args.input(0)), dy = Widened(w, args.input(2));
   if (dy.shape().num_elements() == 0) return Values{w.Fill(args.output(0), 0)};
   EST_ASSIGN_OR_RETURN(const Window2D windows, WindowsOf(args, x.shape()));
@@ -82,7 +82,7 @@ LoweringResult LowerMaxPoolGrad(Writer& w, const LoweringArgs& args) {
 }
 
 // The reverse: every output takes the gradient of its maximum, or 0 if no input equals it.
-LoweringResult LowerMaxPoolGradGrad(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MaxPoolGradGrad) {
   const Value &x = args.input(0), &y = args.input(1), &grad = args.input(2);
   EST_ASSIGN_OR_RETURN(const Window2D windows, WindowsOf(args, x.shape()));
   Value result = w.Fill(args.output(0), 0);
@@ -109,7 +109,7 @@ Value Counts(Writer& w, const Window2D& windows, DType dtype) {
   return w.Constant(counts.Cast(dtype));
 }
 
-LoweringResult LowerAvgPool(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(AvgPool) {
   const Value x = Widened(w, args.input(0));
   EST_ASSIGN_OR_RETURN(const Window2D windows, WindowsOf(args, x.shape()));
   const Value sum =
@@ -119,7 +119,7 @@ LoweringResult LowerAvgPool(Writer& w, const LoweringArgs& args) {
 
 // An element of the input gets its share from every window that reads it: a sum over windows of the
 // shares, which are `stride` apart.
-LoweringResult LowerAvgPoolGrad(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(AvgPoolGrad) {
   const Value dy = Widened(w, args.input(1));
   const Shape& input = args.output(0).shape;
   if (dy.shape().num_elements() == 0) return Values{w.Fill(args.output(0), 0)};
@@ -138,12 +138,6 @@ LoweringResult LowerAvgPoolGrad(Writer& w, const LoweringArgs& args) {
   const Value spread = w.Pad(share, zero, low, high, interior);
   return Values{w.Convert(ReduceWindows(w, "add", spread, zero, all, input), args.output(0).dtype)};
 }
-
-EST_REGISTER_STABLEHLO("MaxPool", Guarded(LowerMaxPool));
-EST_REGISTER_STABLEHLO("MaxPoolGrad", Guarded(LowerMaxPoolGrad));
-EST_REGISTER_STABLEHLO("MaxPoolGradGrad", Guarded(LowerMaxPoolGradGrad));
-EST_REGISTER_STABLEHLO("AvgPool", Guarded(LowerAvgPool));
-EST_REGISTER_STABLEHLO("AvgPoolGrad", Guarded(LowerAvgPoolGrad));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

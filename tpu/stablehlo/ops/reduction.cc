@@ -40,7 +40,7 @@ EST_REGISTER_STABLEHLO("All", Reduction("and"));
 EST_REGISTER_STABLEHLO("Any", Reduction("or"));
 
 // Integers are summed and divided in 64 bits, as in TensorFlow. The mean of no integers is 0.
-LoweringResult LowerMean(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(Mean) {
   EST_ASSIGN_OR_RETURN(const Ints axes, AxesOf(args));
   const bool floating = IsFloating(args.output(0).dtype);
   const Value x = floating ? Widened(w, args.input(0)) : w.Convert(args.input(0), DType::kInt64);
@@ -52,26 +52,21 @@ LoweringResult LowerMean(Writer& w, const LoweringArgs& args) {
   return Values{w.Convert(w.Reshape(mean, args.output(0).shape), args.output(0).dtype)};
 }
 
-LoweringResult LowerL2Loss(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(L2Loss) {
   const Value x = Widened(w, args.input(0)), squares = w.Mul(x, x);
   const Value sum = x.rank() == 0 ? squares : w.Reduce("add", squares, Count(x.rank()));
   return Values{w.Convert(w.MulConst(sum, 0.5), args.output(0).dtype)};
 }
 
-LoweringResult LowerBiasAdd(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(BiasAdd) {
   const Value sum = w.Add(Widened(w, args.input(0)), Widened(w, args.input(1)));
   return Values{w.Convert(sum, args.output(0).dtype)};
 }
 
-LoweringResult LowerBiasAddGrad(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(BiasAddGrad) {
   const Value dy = Widened(w, args.input(0));
   return Values{w.Convert(w.Reduce("add", dy, Count(dy.rank() - 1)), args.output(0).dtype)};
 }
-
-EST_REGISTER_STABLEHLO("Mean", Guarded(LowerMean));
-EST_REGISTER_STABLEHLO("L2Loss", Guarded(LowerL2Loss));
-EST_REGISTER_STABLEHLO("BiasAdd", Guarded(LowerBiasAdd));
-EST_REGISTER_STABLEHLO("BiasAddGrad", Guarded(LowerBiasAddGrad));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

@@ -6,6 +6,7 @@
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/op_def/op_def.h"
 #include "gtest/gtest.h"
 #include "tpu/stablehlo/op_lowering.h"
 
@@ -23,23 +24,26 @@ const std::set<std::string>& PartsOfTheStep() {
 TEST(StableHloRegistry, LowersEveryOpOrSaysWhyNot) {
   for (const std::string& op : RegisteredOps()) {
     const bool lowered = FindLowering(op) != nullptr, part = PartsOfTheStep().count(op) > 0;
-    const std::optional<std::string> reason = ReasonNotLowerable(op);
+    const char* const reason = TraitsOf(op).not_lowered;
     EXPECT_EQ(
-        static_cast<int>(lowered) + static_cast<int>(part) + static_cast<int>(reason.has_value()),
-        1)
+        static_cast<int>(lowered) + static_cast<int>(part) + static_cast<int>(reason != nullptr), 1)
         << op
         << (lowered ? " is lowered and has a reason why not"
                     : " has no lowering: write one in tpu/stablehlo/ops, or give the reason "
-                      "in not_lowered.cc");
-    if (reason.has_value()) {
-      EXPECT_NE(*reason, "") << op;
+                      "in its row");
+    if (reason != nullptr) {
+      EXPECT_STRNE(reason, "") << op;
     }
   }
 }
 
 TEST(StableHloRegistry, KnowsNoOpThatTheGraphDoesNotKnow) {
   for (const std::string& op : LoweredOps()) EXPECT_NE(FindOp(op), nullptr) << op;
-  for (const std::string& op : NotLowerableOps()) EXPECT_NE(FindOp(op), nullptr) << op;
+  for (const OpDef* row : OpDefs()) {
+    if (row->traits.not_lowered != nullptr) {
+      EXPECT_NE(FindOp(row->name), nullptr) << row->name;
+    }
+  }
   for (const std::string& op : PartsOfTheStep()) EXPECT_NE(FindOp(op), nullptr) << op;
 }
 

@@ -37,7 +37,7 @@ EST_REGISTER_STABLEHLO("Cumprod", Guarded([](Writer& w, const LoweringArgs& args
                          return LowerScan(w, args, "multiply", 1);
                        }));
 
-LoweringResult LowerBandPart(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MatrixBandPart) {
   EST_ASSIGN_OR_RETURN(const Ints lower, args.ConstantInts(1));
   EST_ASSIGN_OR_RETURN(const Ints upper, args.ConstantInts(2));
   const Value& x = args.input(0);
@@ -61,7 +61,7 @@ Shape WithLastAxes(const Shape& shape, int kept, const Ints& last) {
 }
 
 // Row-major, the diagonal's elements are N + 1 apart.
-LoweringResult LowerDiag(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MatrixDiag) {
   const Value& x = args.input(0);
   Ints none = Repeated(x.rank(), 0), interior = none;
   interior.back() = x.shape().dim(-1);
@@ -69,7 +69,7 @@ LoweringResult LowerDiag(Writer& w, const LoweringArgs& args) {
   return Values{w.Reshape(flat, args.output(0).shape)};
 }
 
-LoweringResult LowerDiagPart(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MatrixDiagPart) {
   const Value& x = args.input(0);
   const int64_t rows = x.shape().dim(-2), columns = x.shape().dim(-1);
   const int64_t size = std::min(rows, columns);
@@ -81,12 +81,8 @@ LoweringResult LowerDiagPart(Writer& w, const LoweringArgs& args) {
   return Values{w.Slice(flat, starts, limits, strides)};
 }
 
-EST_REGISTER_STABLEHLO("MatrixBandPart", Guarded(LowerBandPart));
-EST_REGISTER_STABLEHLO("MatrixDiag", Guarded(LowerDiag));
-EST_REGISTER_STABLEHLO("MatrixDiagPart", Guarded(LowerDiagPart));
-
 // The inverse of a permutation is the order that sorts it.
-LoweringResult LowerInvertPermutation(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(InvertPermutation) {
   const Value& x = args.input(0);
   const Value position = w.Iota(x.type, 0);
   const Type scalar(x.dtype(), Shape{});
@@ -97,8 +93,6 @@ LoweringResult LowerInvertPermutation(Writer& w, const LoweringArgs& args) {
                               "dimension = 0 : i64, is_stable = true", {less});
   return Values{sorted[1]};
 }
-
-EST_REGISTER_STABLEHLO("InvertPermutation", Guarded(LowerInvertPermutation));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

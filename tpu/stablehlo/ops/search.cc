@@ -43,7 +43,7 @@ EST_REGISTER_STABLEHLO("ArgMin", Guarded([](Writer& w, const LoweringArgs& args)
                          return LowerArg(w, args, false);
                        }));
 
-LoweringResult LowerTopK(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(TopKV2) {
   const Value& x = args.input(0);
   const int64_t axis = x.rank() - 1, k = args.output(0).shape.dim(-1);
   const Value position = w.Iota({DType::kInt32, x.shape()}, axis);
@@ -58,10 +58,8 @@ LoweringResult LowerTopK(Writer& w, const LoweringArgs& args) {
                 w.Convert(SliceAxis(w, sorted[1], axis, 0, k), args.output(1).dtype)};
 }
 
-EST_REGISTER_STABLEHLO("TopKV2", Guarded(LowerTopK));
-
 // A row counts only if its target is a class and all its elements are finite.
-LoweringResult LowerInTopK(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(InTopKV2) {
   EST_ASSIGN_OR_RETURN(const Ints k, args.ConstantInts(2));
   const Value &x = args.input(0), &targets = args.input(1);
   const int64_t rows = x.shape().dim(0), classes = x.shape().dim(1);
@@ -78,8 +76,6 @@ LoweringResult LowerInTopK(Writer& w, const LoweringArgs& args) {
   const Value finite = w.Reduce("and", w.IsFinite(x), {1});
   return Values{w.Binary("and", among_best, w.Binary("and", is_class, finite))};
 }
-
-EST_REGISTER_STABLEHLO("InTopKV2", Guarded(LowerInTopK));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

@@ -21,10 +21,7 @@ EST_REGISTER_STABLEHLO("EnsureShape", Guarded(LowerCopy));
 EST_REGISTER_STABLEHLO("CheckNumerics", Guarded(LowerCopy));
 EST_REGISTER_STABLEHLO("CheckRange", Guarded(LowerCopy));
 
-EST_REGISTER_STABLEHLO("BroadcastTo",
-                       Guarded([](Writer& w, const LoweringArgs& args) -> LoweringResult {
-                         return Values{w.BroadcastTo(args.input(0), args.output(0).shape)};
-                       }));
+EST_LOWERING(BroadcastTo) { return Values{w.BroadcastTo(args.input(0), args.output(0).shape)}; }
 
 Values KnownInts(Writer& w, const TensorSpec& spec, const Ints& numbers) {
   return {w.Constant(Array::FromSpan<int64_t>(spec.shape, numbers).Cast(spec.dtype))};

@@ -9,7 +9,7 @@
 namespace estimator::tpu::stablehlo {
 namespace {
 
-LoweringResult LowerSlice(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(Slice) {
   EST_ASSIGN_OR_RETURN(const Ints begin, args.ConstantInts(1));
   Ints limits = begin;
   for (size_t axis = 0; axis < limits.size(); ++axis)
@@ -47,7 +47,7 @@ absl::StatusOr<Taken> TakenBy(const LoweringArgs& args, const Shape& whole, int 
   return taken;
 }
 
-LoweringResult LowerStridedSlice(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(StridedSlice) {
   EST_ASSIGN_OR_RETURN(const Taken taken, TakenBy(args, args.input(0).shape(), 1));
   Ints limits = taken.last;
   for (int64_t& limit : limits) ++limit;
@@ -56,7 +56,7 @@ LoweringResult LowerStridedSlice(Writer& w, const LoweringArgs& args) {
   return Values{w.Reshape(y, args.output(0).shape)};
 }
 
-LoweringResult LowerStridedSliceGrad(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(StridedSliceGrad) {
   const TensorSpec& whole = args.output(0);
   if (args.input(4).shape().num_elements() == 0) return Values{w.Fill(whole, 0)};
   EST_ASSIGN_OR_RETURN(const Taken taken, TakenBy(args, whole.shape, 1));
@@ -81,8 +81,8 @@ LoweringResult LowerPad(Writer& w, const LoweringArgs& args) {
 }
 
 // How an axis of n elements is padded by MirrorPad. Its elements [edge, edge + low) are added in
-// front, reversed. Its elements [n - edge - high, n - edge) are added at the end, reversed. edge is 1 if
-// the border is not repeated (REFLECT), else 0.
+// front, reversed. Its elements [n - edge - high, n - edge) are added at the end, reversed. edge is
+// 1 if the border is not repeated (REFLECT), else 0.
 struct Mirror {
   int64_t axis = 0, n = 0, low = 0, high = 0, edge = 0;
 };
@@ -100,7 +100,7 @@ absl::StatusOr<std::vector<Mirror>> MirrorsOf(const LoweringArgs& args, const Sh
   return mirrors;
 }
 
-LoweringResult LowerMirrorPad(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MirrorPad) {
   EST_ASSIGN_OR_RETURN(const std::vector<Mirror> mirrors, MirrorsOf(args, args.input(0).shape()));
   Value x = args.input(0);
   for (const Mirror& m : mirrors) {
@@ -117,7 +117,7 @@ LoweringResult LowerMirrorPad(Writer& w, const LoweringArgs& args) {
 }
 
 // Adds the mirrored elements to those that they come from.
-LoweringResult LowerMirrorPadGrad(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(MirrorPadGrad) {
   EST_ASSIGN_OR_RETURN(const std::vector<Mirror> mirrors, MirrorsOf(args, args.output(0).shape));
   Value dy = Widened(w, args.input(0));
   const Value zero = w.Scalar(dy.dtype(), 0);
@@ -135,13 +135,8 @@ LoweringResult LowerMirrorPadGrad(Writer& w, const LoweringArgs& args) {
   return Values{w.Convert(dy, args.output(0).dtype)};
 }
 
-EST_REGISTER_STABLEHLO("Slice", Guarded(LowerSlice));
-EST_REGISTER_STABLEHLO("StridedSlice", Guarded(LowerStridedSlice));
-EST_REGISTER_STABLEHLO("StridedSliceGrad", Guarded(LowerStridedSliceGrad));
 EST_REGISTER_STABLEHLO("Pad", Guarded(LowerPad));
 EST_REGISTER_STABLEHLO("PadV2", Guarded(LowerPad));
-EST_REGISTER_STABLEHLO("MirrorPad", Guarded(LowerMirrorPad));
-EST_REGISTER_STABLEHLO("MirrorPadGrad", Guarded(LowerMirrorPadGrad));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

@@ -29,17 +29,17 @@ Value LogSoftmax(Writer& w, const Rows& rows) {
   return w.Sub(rows.shifted, AlongRows(w, rows.log_sum, rows.shifted));
 }
 
-LoweringResult LowerLogSoftmax(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(LogSoftmax) {
   const Rows rows = RowsOf(w, Widened(w, args.input(0)));
   return Values{w.Convert(LogSoftmax(w, rows), args.output(0).dtype)};
 }
-LoweringResult LowerSoftmax(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(Softmax) {
   const Rows rows = RowsOf(w, Widened(w, args.input(0)));
   return Values{w.Convert(w.Unary("exponential", LogSoftmax(w, rows)), args.output(0).dtype)};
 }
 
 // loss = sum_c labels[c] * -logsoftmax[c], backprop = softmax - labels
-LoweringResult LowerCrossEntropy(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(SoftmaxCrossEntropyWithLogits) {
   const Value labels = Widened(w, args.input(1));
   const Value log_softmax = LogSoftmax(w, RowsOf(w, Widened(w, args.input(0))));
   const Value zero = w.Scalar(labels.dtype(), 0);
@@ -52,7 +52,7 @@ LoweringResult LowerCrossEntropy(Writer& w, const LoweringArgs& args) {
 
 // loss = -logsoftmax[label], backprop[c] = softmax[c] - (c == label). A label out of range gives
 // NaN, as in TensorFlow on accelerators; the kernels of the CPU fail.
-LoweringResult LowerSparseCrossEntropy(Writer& w, const LoweringArgs& args) {
+EST_LOWERING(SparseSoftmaxCrossEntropyWithLogits) {
   const Value& labels = args.input(1);
   const Value log_softmax = LogSoftmax(w, RowsOf(w, Widened(w, args.input(0))));
   const DType dtype = log_softmax.dtype();
@@ -68,11 +68,6 @@ LoweringResult LowerSparseCrossEntropy(Writer& w, const LoweringArgs& args) {
   const Value backprop = w.Select(AlongRows(w, is_class, difference), difference, nan);
   return Values{w.Convert(loss, args.output(0).dtype), w.Convert(backprop, args.output(1).dtype)};
 }
-
-EST_REGISTER_STABLEHLO("Softmax", Guarded(LowerSoftmax));
-EST_REGISTER_STABLEHLO("LogSoftmax", Guarded(LowerLogSoftmax));
-EST_REGISTER_STABLEHLO("SoftmaxCrossEntropyWithLogits", Guarded(LowerCrossEntropy));
-EST_REGISTER_STABLEHLO("SparseSoftmaxCrossEntropyWithLogits", Guarded(LowerSparseCrossEntropy));
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

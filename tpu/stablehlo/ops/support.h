@@ -15,6 +15,14 @@ namespace estimator::tpu::stablehlo {
 //   results without elements: empty constants
 OpLowering Guarded(OpLowering lowering);
 
+// Defines and registers the guarded lowering of an op, in an anonymous namespace:
+//   EST_LOWERING(Reshape) { return Values{w.Reshape(args.input(0), args.output(0).shape)}; }
+#define EST_LOWERING(op)                                              \
+  LoweringResult LoweringOf##op(Writer& w, const LoweringArgs& args); \
+  EST_REGISTER_STABLEHLO(#op, Guarded(LoweringOf##op));               \
+  LoweringResult LoweringOf##op([[maybe_unused]] Writer& w,           \
+                                [[maybe_unused]] const LoweringArgs& args)
+
 // The dtype that the reference kernels compute in: f32 for 16-bit floats, else the dtype itself.
 DType ComputeDType(DType dtype);
 // x in its compute dtype.

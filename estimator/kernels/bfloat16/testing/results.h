@@ -1,4 +1,5 @@
-// For tests: the results of a kernel of this folder, whichever kernel programs take, and their error.
+// For tests: the results of a kernel of this folder, whichever kernel programs take, and their
+// error.
 #ifndef ESTIMATOR_KERNELS_BFLOAT16_TESTING_RESULTS_H_
 #define ESTIMATOR_KERNELS_BFLOAT16_TESTING_RESULTS_H_
 
@@ -19,7 +20,7 @@
 
 namespace estimator::bfloat16 {
 
-using Factory = std::unique_ptr<Kernel> (*)(const KernelSpec& spec);
+using Factory = KernelPlan (*)(const KernelSpec& spec);
 
 // Memory that begins with NaN, because what is left in it must not matter.
 inline Array DirtyMemory(size_t bytes) {
@@ -80,8 +81,8 @@ inline Array RunWithDirtyScratch(Factory factory, const KernelSpec& spec,
   return ResultsOf(factory, spec, operands)[0];
 }
 
-// The largest error of the kernel's output 0, relative to the root mean square of the exact one, which is
-// computed in double precision.
+// The largest error of the kernel's output 0, relative to the root mean square of the exact one,
+// which is computed in double precision.
 inline double LargestError(Factory factory, const KernelSpec& spec,
                            const std::vector<Array>& operands) {
   const Array result = RunWithDirtyScratch(factory, spec, operands).Cast(DType::kFloat32);

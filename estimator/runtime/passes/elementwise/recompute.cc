@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "estimator/runtime/passes/elementwise/groups.h"
+#include "estimator/runtime/passes/rewriter.h"
 
 namespace estimator::ir {
 namespace {
@@ -41,6 +42,7 @@ class Recomputer {
         const int from = input.node < NumOldNodes() ? groups_.group(input.node) : -1;
         if (from < 0 || from == to || !groups_.SameLevel(members[0], input.node)) continue;
         const std::vector<int>& all = At(readers_, input.node);
+        // A value that others read is written in any case.
         if (std::all_of(all.begin(), all.end(), [&, from = from](int r) {
               return r >= 0 && (groups_.group(r) == to || groups_.group(r) == from);
             }))
@@ -59,18 +61,11 @@ class Recomputer {
 
   // `values` and all nodes of their group that they depend on.
   std::set<int> ConeOf(int group, const std::set<int>& values) const {
-    std::set<int> cone = values;
-    std::vector<int> stack(values.begin(), values.end());
-    while (!stack.empty()) {
-      const int n = stack.back();
-      stack.pop_back();
-      for (const Value& input : module_.node(n).inputs) {
-        if (input.node < NumOldNodes() && groups_.group(input.node) == group &&
-            cone.insert(input.node).second)
-          stack.push_back(input.node);
-      }
-    }
-    return cone;
+    std::vector<Value> outputs;
+    for (const int n : values) outputs.push_back({n, 0});
+    return NodesBelow(module_, outputs, [&](Value value) {
+      return value.node < NumOldNodes() && groups_.group(value.node) == group;
+    });
   }
 
   // Whether what `cone` reads has fewer bytes than `values`. What `members` read anyway, and single
@@ -86,6 +81,7 @@ class Recomputer {
     for (const int n : values) saved += BytesOf(module_, {n, 0});
     std::set<Value> counted;
     for (const int n : cone) {
+      // Computing a power again takes longer than reading it.
       if (module_.node(n).op == "Pow") return false;
       for (const Value& input : module_.node(n).inputs) {
         if (cone.count(input.node) > 0 || known.count(input) > 0) continue;
@@ -122,27 +118,19 @@ class Recomputer {
 }  // namespace
 
 void SplitAddN(Module& module) {
-  const size_t size = module.nodes.size();
-  Replacements to(size);
-  for (size_t n = 0; n < size; ++n) {
-    const Node sum = module.nodes[n];
-    if (sum.kind != Node::Kind::kOp || sum.op != "AddN" || sum.inputs.size() < 2 ||
-        sum.inputs.size() > kMostAddends || sum.outputs[0].dtype != DType::kFloat32)
+  Rewriter rewriter(module);
+  const int size = static_cast<int>(module.nodes.size());
+  for (int n = 0; n < size; ++n) {
+    const Node sum = module.node(n);
+    if (!IsOp(sum, "AddN") || sum.inputs.size() < 2 || sum.inputs.size() > kMostAddends ||
+        sum.outputs[0].dtype != DType::kFloat32)
       continue;
     Value total = sum.inputs[0];
-    for (size_t i = 1; i < sum.inputs.size(); ++i) {
-      Node add;
-      add.op = "AddV2";
-      add.name = sum.name;
-      add.inputs = {total, sum.inputs[i]};
-      add.outputs = sum.outputs;
-      total = {static_cast<int>(module.nodes.size()), 0};
-      module.nodes.push_back(std::move(add));
-    }
-    to[n] = {total};
+    for (size_t i = 1; i < sum.inputs.size(); ++i)
+      total = rewriter.AddOp("AddV2", {total, sum.inputs[i]}, sum.outputs[0], sum.name);
+    rewriter.Replace({n, 0}, total);
   }
-  ReplaceUses(module, to);
-  Compact(module);
+  rewriter.Finish();
 }
 
 void RecomputeElementwise(Module& module) { Recomputer(module).Run(); }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "estimator/runtime/passes/fuse.h"
+#include "estimator/runtime/passes/fusion/fuse.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {

@@ -78,10 +78,18 @@ Array Numbers(const Shape& shape, int seed) {
   return array;
 }
 
+std::shared_ptr<Kernel> KernelOf(const Module& module, const Node& node) {
+  if (node.kernel != nullptr) return node.kernel;
+  auto kernel = CreateKernel(SpecOf(module, node), KernelTier::kNative, node.slowest);
+  CHECK(kernel.ok()) << kernel.status();
+  return *std::move(kernel);
+}
+
 namespace {
 
-absl::StatusOr<std::vector<Array>> RunOwnKernel(const Node& node,
-                                                const std::vector<Array>& inputs) {
+absl::StatusOr<std::vector<Array>> RunKernelOf(const Module& module, const Node& node,
+                                               const std::vector<Array>& inputs) {
+  const std::shared_ptr<Kernel> kernel = KernelOf(module, node);
   std::vector<const void*> in;
   for (const Array& input : inputs) in.push_back(input.raw());
   std::vector<Array> outputs;
@@ -90,9 +98,9 @@ absl::StatusOr<std::vector<Array>> RunOwnKernel(const Node& node,
     outputs.emplace_back(output.dtype, output.shape);
     out.push_back(outputs.back().raw());
   }
-  Array scratch(DType::kUint8, Shape{static_cast<int64_t>(node.kernel->scratch_bytes())});
+  Array scratch(DType::kUint8, Shape{static_cast<int64_t>(kernel->scratch_bytes())});
   EST_RETURN_IF_ERROR(
-      node.kernel->Run({.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}}));
+      kernel->Run({.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}}));
   return outputs;
 }
 
@@ -114,8 +122,9 @@ absl::StatusOr<std::vector<Array>> Interpret(const Module& module,
       values.push_back({Numbers(node.outputs[0].shape, 100 + node.index)});
     } else if (IsView(node)) {
       values.push_back({inputs[0].Reshaped(node.outputs[0].shape)});
-    } else if (node.kernel != nullptr) {
-      EST_ASSIGN_OR_RETURN(std::vector<Array> outputs, RunOwnKernel(node, inputs));
+    } else if (node.kernel != nullptr || node.origin != nullptr || node.op[0] == '_' ||
+               node.slowest != KernelTier::kReference) {
+      EST_ASSIGN_OR_RETURN(std::vector<Array> outputs, RunKernelOf(module, node, inputs));
       values.push_back(std::move(outputs));
     } else {
       EST_ASSIGN_OR_RETURN(std::vector<Array> outputs,

@@ -2,6 +2,7 @@
 #ifndef ESTIMATOR_RUNTIME_PASSES_TESTING_PASS_MODULE_H_
 #define ESTIMATOR_RUNTIME_PASSES_TESTING_PASS_MODULE_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,11 @@ const Node& Only(const Module& module, absl::string_view op);
 // f32 numbers in [-1, 1) that look random but are always the same.
 Array Numbers(const Shape& shape, int seed = 1);
 
-// The values of the fetches, then of the updates. Runs a node with its own kernel if it has one,
-// else with the reference kernel. Variable v has the value Numbers(shape, 100 + v).
+// The node's kernel, or the one that SelectKernels would take.
+std::shared_ptr<Kernel> KernelOf(const Module& module, const Node& node);
+
+// The values of the fetches, then of the updates. Runs a node that a pass has made with KernelOf,
+// others with the reference kernel. Variable v has the value Numbers(shape, 100 + v).
 absl::StatusOr<std::vector<Array>> Interpret(const Module& module, const std::vector<Array>& feeds);
 // Returns "" if both modules give the same values within 1e-5, else the difference.
 std::string DifferenceOf(const Module& before, const Module& after,

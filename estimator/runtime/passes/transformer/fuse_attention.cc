@@ -1,186 +1,101 @@
-#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "estimator/runtime/passes/rewriter.h"
 #include "estimator/runtime/passes/transformer/fuse_transformer.h"
-#include "estimator/runtime/passes/transformer/pattern.h"
 
 namespace estimator::ir {
 namespace {
 
-// Which of the optional ops an attention has.
-struct Form {
-  bool bias = false;
-  bool mask = false;
-};
-
+// Exchanges the axes of positions and heads.
+Pattern Transpose(Pattern operand, const std::string& name) {
+  return OpOf("Transpose", {std::move(operand)}, name).If([](const Module& module, Value value) {
+    return ConstantInts(module, module.node(value).inputs[1]) == std::vector<int64_t>{0, 2, 1, 3};
+  });
+}
 // [B, S, heads, D] `name` -> [B, heads, S, D] `name`_turned.
-Pattern Turned(const std::string& name) { return OpOf("Transpose", {Any(name)}, name + "_turned"); }
+Pattern Turned(const std::string& name) { return Transpose(Any(name), name + "_turned"); }
 
-Pattern ForwardPattern(const Form& form) {
-  const Pattern scores = OpOf("BatchMatMulV2", {Turned("q"), Turned("k")}, "scores");
-  const Pattern scaled = OpOf("Mul", {scores, ScalarOf("scale")});
-  const Pattern p =
-      OpOf("Softmax", {form.bias ? OpOf("AddV2", {scaled, Any("bias")}) : scaled}, "p");
-  const Pattern kept =
-      OpOf("SelectV2", {Any("mask"), OpOf("Mul", {p, ScalarOf("keep_scale")}), ScalarOf("zero")},
-           "kept");
-  return OpOf("Transpose", {OpOf("BatchMatMulV2", {form.mask ? kept : p, Turned("v")}, "context")},
-              "y");
+Pattern Product(Pattern x, Pattern y, bool adj_x, bool adj_y, const std::string& name) {
+  return OpOf("BatchMatMulV2", {std::move(x), std::move(y)}, name)
+      .If([adj_x, adj_y](const Module& module, Value value) {
+        const Node& node = module.node(value);
+        return HasFlag(node, "adj_x") == adj_x && HasFlag(node, "adj_y") == adj_y;
+      });
 }
 
-Pattern KeptGradient() { return OpOf("BatchMatMulV2", {Turned("dy"), Any("v_turned")}, "dkept"); }
+// A match has the names "bias" and "mask" if the attention has these.
+Pattern AttentionPattern() {
+  const Pattern scores = Product(Turned("q"), Turned("k"), false, true, "scores");
+  const Pattern scaled = OpOf("Mul", {scores, ScalarOf("scale")});
+  const Pattern biased = EitherOf({OpOf("AddV2", {scaled, Any("bias")}), scaled});
+  const Pattern p = OpOf("Softmax", {biased}, "p");
+  const Pattern scaled_p = OpOf("Mul", {p, ScalarOf("keep_scale")});
+  const Pattern kept = OpOf("SelectV2", {Any("mask"), scaled_p, AllOf(0)}, "kept");
+  return Transpose(Product(EitherOf({kept, p}), Turned("v"), false, false, "context"), "y");
+}
 
 // The gradient of the products of queries and keys.
-Pattern ScoresGradient(const Form& form) {
-  const Pattern dp = form.mask
-                         ? OpOf("Mul",
-                                {OpOf("SelectV2", {Any("mask"), Any("dkept"), ScalarOf("zero")}),
-                                 ScalarOf("keep_scale")},
-                                "dp")
-                         : Any("dkept");
-  const Pattern sum = OpOf("Sum", {OpOf("Mul", {dp, Any("p")})}, "sum");
+Pattern ScoresGradient(bool has_mask) {
+  const Pattern select = OpOf("SelectV2", {Any("mask"), Any("dkept"), AllOf(0)});
+  const Pattern dp = has_mask ? OpOf("Mul", {select, ScalarOf("keep_scale")}, "dp") : Any("dkept");
+  const Pattern sum =
+      OpOf("Sum", {OpOf("Mul", {dp, Any("p")})}, "sum").If([](const Module& module, Value value) {
+        return ReducesOnly(module, value, /*last=*/true);
+      });
   return OpOf("Mul", {OpOf("Mul", {OpOf("Sub", {dp, sum}), Any("p")}), ScalarOf("scale")},
               "dscores");
 }
 
-class AttentionFuser {
- public:
-  AttentionFuser(Module& module, KernelTier fastest)
-      : module_(module),
-        fastest_(fastest),
-        readers_(Readers(module)),
-        value_readers_(module),
-        to_(module.nodes.size()) {}
-
-  void Run() {
-    for (int n = 0; n < static_cast<int>(to_.size()); ++n) {
-      if (module_.node(n).op != "Transpose") continue;
-      for (const Form& form : {Form{true, true}, Form{true, false}, Form{false, true}, Form{}}) {
-        Match match;
-        if (!MatchPattern(module_, ForwardPattern(form), {n, 0}, &match)) continue;
-        Visit(form, match);
-        break;
-      }
-    }
-    ReplaceUses(module_, to_);
-    Compact(module_);
-  }
-
- private:
-  // Whether a Transpose exchanges the axes of positions and heads.
-  bool IsTurn(Value value) const {
-    const Node& node = module_.node(value);
-    const Array* const axes = module_.constant(Root(module_, node.inputs[1]));
-    if (axes == nullptr || axes->num_elements() != 4) return false;
-    for (int64_t i = 0; i < 4; ++i) {
-      const auto axis = static_cast<int64_t>(axes->AsDouble(i));
-      if (axis != (i == 1 ? 2 : i == 2 ? 1 : i)) return false;
-    }
-    return true;
-  }
-  bool IsProduct(Value value, bool adj_x, bool adj_y) const {
-    const Attrs& attrs = module_.node(value).attrs;
-    const auto flag = [&attrs](const char* name) { return attrs.has(name) && attrs.b(name); };
-    return flag("adj_x") == adj_x && flag("adj_y") == adj_y;
-  }
-  bool IsZero(const Form& form, const Match& match) const {
-    return !form.mask || ScalarValue(module_, match["zero"]) == 0;
-  }
-
-  void Visit(const Form& form, const Match& forward) {
-    for (const char* turn : {"q_turned", "k_turned", "v_turned", "y"}) {
-      if (!IsTurn(forward[turn])) return;
-    }
-    if (!IsProduct(forward["scores"], false, true) ||
-        !IsProduct(forward["context"], false, false) || !IsZero(form, forward))
-      return;
-    Match whole = forward;
-    const bool has_gradient = FindGradient(form, &whole);
-    std::vector<Value> outputs = {forward["y"]}, gradients;
-    if (has_gradient) gradients = {whole["dq"], whole["dk"], whole["dv"]};
-    std::vector<Value> all = gradients;
-    all.push_back(forward["y"]);
-    if (!OnlyReadInside(module_, readers_, whole.nodes, all)) return;
-
-    Node node;
-    node.op = "_Attention";
-    node.attrs = AttrsOf(form, forward);
-    node.inputs = InputsOf(form, forward);
-    if (!AddFusedNode(module_, fastest_, std::move(node), outputs, forward.nodes, to_)) return;
-    if (!has_gradient) return;
-    Node gradient;
-    gradient.op = "_AttentionGrad";
-    gradient.attrs = AttrsOf(form, forward);
-    gradient.inputs = InputsOf(form, forward);
-    gradient.inputs.insert(gradient.inputs.begin(), whole["dy"]);
-    AddFusedNode(module_, fastest_, std::move(gradient), gradients, whole.nodes, to_);
-  }
-
-  Attrs AttrsOf(const Form& form, const Match& match) const {
-    Attrs attrs;
-    attrs.Set("has_bias", form.bias);
-    attrs.Set("has_mask", form.mask);
-    attrs.Set("scale", static_cast<float>(ScalarValue(module_, match["scale"])));
-    attrs.Set("keep_scale",
-              form.mask ? static_cast<float>(ScalarValue(module_, match["keep_scale"])) : 1.0f);
-    return attrs;
-  }
-  static std::vector<Value> InputsOf(const Form& form, const Match& match) {
-    std::vector<Value> inputs = {match["q"], match["k"], match["v"]};
-    if (form.bias) inputs.push_back(match["bias"]);
-    if (form.mask) inputs.push_back(match["mask"]);
-    return inputs;
-  }
-
-  // Finds the gradients, and adds their names and nodes to `match`.
-  bool FindGradient(const Form& form, Match* match) const {
-    Match trial = *match;
-    const bool found =
-        Find(KeptGradient(), (*match)["v_turned"], false, true, &trial) &&
-        Find(OpOf("BatchMatMulV2", {Any(form.mask ? "kept" : "p"), Any("dy_turned")}, "dv_turned"),
-             trial["dy_turned"], true, false, &trial) &&
-        Find(OpOf("BatchMatMulV2", {ScoresGradient(form), Any("k_turned")}, "dq_turned"),
-             trial["k_turned"], false, false, &trial) &&
-        Find(OpOf("BatchMatMulV2", {Any("dscores"), Any("q_turned")}, "dk_turned"),
-             trial["q_turned"], true, false, &trial) &&
-        FindTurn("dq", &trial) && FindTurn("dk", &trial) && FindTurn("dv", &trial) &&
-        IsTurn(trial["dy_turned"]) && ReducesOnly(module_, trial["sum"], /*last=*/true);
-    if (found) *match = std::move(trial);
-    return found;
-  }
-
-  // Finds a reader of `value` that matches the pattern of a product.
-  bool Find(const Pattern& pattern, Value value, bool adj_x, bool adj_y, Match* match) const {
-    for (const int n : value_readers_.of(value)) {
-      if (n >= 0 && match->nodes.count(n) == 0 && module_.node(n).op == pattern.op &&
-          IsProduct({n, 0}, adj_x, adj_y) && MatchPattern(module_, pattern, {n, 0}, match))
-        return true;
-    }
-    return false;
-  }
-  // Finds the Transpose that makes gradient `name` from `name`_turned.
-  bool FindTurn(const std::string& name, Match* match) const {
-    const Pattern pattern = OpOf("Transpose", {Any(name + "_turned")}, name);
-    for (const int n : value_readers_.of((*match)[name + "_turned"])) {
-      if (n >= 0 && module_.node(n).op == "Transpose" && IsTurn({n, 0}) &&
-          MatchPattern(module_, pattern, {n, 0}, match))
-        return true;
-    }
-    return false;
-  }
-
-  Module& module_;
-  const KernelTier fastest_;
-  const std::vector<std::vector<int>> readers_;
-  const ValueReaders value_readers_;
-  Replacements to_;
-};
+// Finds the gradients, and adds their names and nodes to `match`.
+bool FindAttentionGradient(const Rewriter& rewriter, Match* match) {
+  const bool has_mask = match->has("mask");
+  const auto find = [&](const Pattern& pattern, const std::string& operand) {
+    return rewriter.FindAbove(pattern, (*match)[operand], match);
+  };
+  return find(Product(Turned("dy"), Any("v_turned"), false, true, "dkept"), "v_turned") &&
+         find(Product(Any(has_mask ? "kept" : "p"), Any("dy_turned"), true, false, "dv_turned"),
+              "dy_turned") &&
+         find(Product(ScoresGradient(has_mask), Any("k_turned"), false, false, "dq_turned"),
+              "k_turned") &&
+         find(Product(Any("dscores"), Any("q_turned"), true, false, "dk_turned"), "q_turned") &&
+         find(Transpose(Any("dq_turned"), "dq"), "dq_turned") &&
+         find(Transpose(Any("dk_turned"), "dk"), "dk_turned") &&
+         find(Transpose(Any("dv_turned"), "dv"), "dv_turned");
+}
 
 }  // namespace
 
 void FuseAttention(Module& module, KernelTier fastest) {
-  if (fastest != KernelTier::kReference) AttentionFuser(module, fastest).Run();
+  Rewriter rewriter(module, fastest);
+  rewriter.ForEach(AttentionPattern(), [&](const Match& forward) {
+    const auto number = [&](const char* name) {
+      return forward.has(name) ? static_cast<float>(ScalarValue(module, forward[name])) : 1.0f;
+    };
+    Node node{.op = "_Attention", .inputs = {forward["q"], forward["k"], forward["v"]}};
+    node.attrs = {{"has_bias", forward.has("bias")},
+                  {"has_mask", forward.has("mask")},
+                  {"scale", number("scale")},
+                  {"keep_scale", number("keep_scale")}};
+    // The kernel takes the optional operands in this order.
+    for (const char* optional : {"bias", "mask"}) {
+      if (forward.has(optional)) node.inputs.push_back(forward[optional]);
+    }
+    std::vector<Fusion> fusions = {{.node = node, .outputs = {forward["y"]}}};
+    Match whole = forward;
+    if (FindAttentionGradient(rewriter, &whole)) {
+      node.op = "_AttentionGrad";
+      // The gradient computes the probabilities again, so it has all operands of the forward op.
+      node.inputs.insert(node.inputs.begin(), whole["dy"]);
+      fusions.push_back({.node = node, .outputs = {whole["dq"], whole["dk"], whole["dv"]}});
+    } else {
+      // A search that failed may have left names of a part of the gradient.
+      whole = forward;
+    }
+    rewriter.Fuse(whole.nodes, std::move(fusions));
+  });
+  rewriter.Finish();
 }
 
 }  // namespace estimator::ir

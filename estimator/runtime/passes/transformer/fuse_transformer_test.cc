@@ -14,7 +14,7 @@
 #include "estimator/ops/ops.h"
 #include "estimator/runtime/lower.h"
 #include "estimator/runtime/passes/fold_constants.h"
-#include "estimator/runtime/passes/fuse.h"
+#include "estimator/runtime/passes/fusion/fuse.h"
 #include "estimator/runtime/passes/merge_equal.h"
 #include "estimator/runtime/passes/prune.h"
 #include "estimator/runtime/passes/simplify.h"

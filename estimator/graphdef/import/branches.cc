@@ -1,0 +1,99 @@
+#include "estimator/graphdef/import/branches.h"
+
+#include <utility>
+
+#include "estimator/graphdef/import/op_kinds.h"
+
+namespace estimator {
+namespace {
+
+constexpr size_t kMaxContexts = 1 << 22;
+
+}  // namespace
+
+absl::StatusOr<Branches> Branches::Create(const FlatGraph& nodes, const std::vector<int>& sorted) {
+  Branches branches(nodes);
+  size_t total = 0;
+  for (const int i : sorted) {
+    Context context;
+    if (IsMergeOp(nodes.op(i))) {
+      context = branches.Merged(i);
+    } else {
+      for (const FlatTensor& input : nodes.node(i).inputs) context.merge(branches.ContextOf(input));
+    }
+    for (const int control : nodes.node(i).controls) {
+      const auto found = branches.contexts_.find(control);
+      if (found != branches.contexts_.end())
+        context.insert(found->second.begin(), found->second.end());
+    }
+    total += context.size();
+    if (total > kMaxContexts)
+      return absl::InvalidArgumentError("conditions (tf.cond) are nested too deeply");
+    if (!context.empty()) branches.contexts_.emplace(i, std::move(context));
+  }
+  return branches;
+}
+
+Branches::Context Branches::ContextOf(FlatTensor tensor) const {
+  Context context;
+  const auto found = contexts_.find(tensor.node);
+  if (found != contexts_.end()) context = found->second;
+  const FlatNode& node = nodes_->node(tensor.node);
+  if (IsSwitchOp(node.op) && node.inputs.size() == 2)
+    context[nodes_->BehindIdentities(node.inputs[1])] = tensor.output == 0 ? 0 : 1;
+  return context;
+}
+
+Branches::Context Branches::Merged(int merge) {
+  const FlatNode& node = nodes_->node(merge);
+  if (node.inputs.size() != 2) return {};
+  const Context first = ContextOf(node.inputs[0]), second = ContextOf(node.inputs[1]);
+  // A condition that both inputs depend on, with different sides; else the only one that one of
+  // them depends on.
+  const FlatTensor* predicate = nullptr;
+  bool first_is_true = false;
+  int opposite = 0, single = 0;
+  for (const auto& [condition, side] : first) {
+    const auto other = second.find(condition);
+    if (other == second.end() || other->second == side) continue;
+    ++opposite;
+    predicate = &condition;
+    first_is_true = side == 1;
+  }
+  if (opposite == 0) {
+    for (const auto& [condition, side] : first) {
+      if (second.count(condition) > 0) continue;
+      ++single;
+      predicate = &condition;
+      first_is_true = side == 1;
+    }
+    for (const auto& [condition, side] : second) {
+      if (first.count(condition) > 0) continue;
+      ++single;
+      predicate = &condition;
+      first_is_true = side == 0;
+    }
+  }
+  if (opposite == 1 || (opposite == 0 && single == 1)) {
+    choices_[merge] = {.predicate = *predicate,
+                       .if_true = first_is_true ? size_t{0} : size_t{1},
+                       .if_false = first_is_true ? size_t{1} : size_t{0}};
+  }
+  Context both;
+  for (const auto& [condition, side] : first) {
+    const auto other = second.find(condition);
+    if (other != second.end() && other->second == side) both.emplace(condition, side);
+  }
+  return both;
+}
+
+const Branches::Choice* Branches::ChoiceOf(int merge) const {
+  const auto found = choices_.find(merge);
+  return found == choices_.end() ? nullptr : &found->second;
+}
+
+bool Branches::IsConditional(int node) const {
+  return nodes_->node(node).in_branch || contexts_.count(node) > 0;
+}
+
+}  // namespace estimator

@@ -1,0 +1,176 @@
+#include "estimator/graphdef/import/gradient_conversions.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/array/element_limit.h"
+#include "estimator/base/status.h"
+#include "estimator/graph/constant_value.h"
+#include "estimator/graphdef/import/op_conversions.h"
+#include "estimator/ops/comparison.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+
+namespace estimator {
+namespace {
+
+using Outputs = absl::StatusOr<std::vector<Tensor>>;
+
+constexpr int64_t kMaxComputedElements = 1 << 20;  // of a constant that this file computes
+
+absl::StatusOr<Array> ConstantOf(const Tensor& tensor) {
+  if (tensor.valid() && tensor.node()->op() == "Const")
+    return tensor.node()->attrs().get<Array>("value");
+  if (!tensor.valid()) return absl::InvalidArgumentError("an input is missing");
+  std::optional<Array> value = ConstantValue(tensor);
+  if (value.has_value()) return *std::move(value);
+  return absl::UnimplementedError(absl::StrCat(
+      "'", tensor.name(), "' is not known when the graph is built; shapes are static"));
+}
+
+absl::StatusOr<std::vector<int64_t>> IntsOf(const Tensor& tensor) {
+  EST_ASSIGN_OR_RETURN(const Array array, ConstantOf(tensor));
+  if (array.dtype() != DType::kInt32 && array.dtype() != DType::kInt64)
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", tensor.name(), "' is ", array.TypeString(), ", not a shape"));
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < array.num_elements(); ++i) {
+    values.push_back(array.dtype() == DType::kInt32 ? array.data<int32_t>()[i]
+                                                    : array.data<int64_t>()[i]);
+  }
+  return values;
+}
+
+Tensor ConstIn(const ImportNode& node, const Array& value) {
+  return node.graph.AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, node.name);
+}
+
+Tensor IntsLike(const ImportNode& node, const std::vector<int64_t>& values, DType dtype) {
+  const Shape shape{static_cast<int64_t>(values.size())};
+  return ConstIn(node, Array::FromSpan<int64_t>(shape, values).Cast(dtype));
+}
+
+// The axes along which each of two shapes is broadcast.
+// Source: TF 2.15 bcast.h, BCast::grad_x_reduce_idx.
+Outputs ConvertBroadcastGradientArgs(const ImportNode& node) {
+  std::vector<int64_t> shapes[2], axes[2];
+  for (size_t i = 0; i < 2; ++i) {
+    EST_ASSIGN_OR_RETURN(shapes[i], IntsOf(node.inputs[i]));
+  }
+  const size_t rank = std::max(shapes[0].size(), shapes[1].size());
+  if (rank > 1024) return absl::InvalidArgumentError("a shape of more than 1024 axes");
+  // Broadcasting aligns the last axes, so the shorter shape gets axes of 1 in front.
+  for (std::vector<int64_t>& shape : shapes) shape.insert(shape.begin(), rank - shape.size(), 1);
+  for (size_t axis = 0; axis < rank; ++axis) {
+    const int64_t x = shapes[0][axis], y = shapes[1][axis];
+    if (x != y && x != 1 && y != 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("sizes ", x, " and ", y, " of axis ", axis, " do not broadcast"));
+    }
+    // If both are 1, TensorFlow lists the axis for both. A sum along it would change nothing.
+    if (x == 1 && y != 1) axes[0].push_back(static_cast<int64_t>(axis));
+    if (y == 1 && x != 1) axes[1].push_back(static_cast<int64_t>(axis));
+  }
+  const DType dtype = node.inputs[0].dtype();
+  return std::vector<Tensor>{IntsLike(node, axes[0], dtype), IntsLike(node, axes[1], dtype)};
+}
+
+// The place of each input of a Concat in its result. Inputs: the axis, then the shapes.
+Outputs ConvertConcatOffset(const ImportNode& node) {
+  if (node.inputs.size() < 2) return absl::InvalidArgumentError("takes an axis and shapes");
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, IntsOf(node.inputs[0]));
+  std::vector<Tensor> offsets;
+  int64_t offset = 0;
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, IntsOf(node.inputs[i]));
+    const auto rank = static_cast<int64_t>(shape.size());
+    if (axes.size() != 1 || axes[0] < -rank || axes[0] >= rank)
+      return absl::InvalidArgumentError("the axis is out of range");
+    const auto axis = static_cast<size_t>(axes[0] < 0 ? axes[0] + rank : axes[0]);
+    std::vector<int64_t> place(shape.size(), 0);
+    place[axis] = offset;
+    offset += shape[axis];
+    if (shape[axis] < 0 || offset > (int64_t{1} << 40))
+      return absl::InvalidArgumentError("the sizes are too large");
+    offsets.push_back(IntsLike(node, place, node.inputs[i].dtype()));
+  }
+  return offsets;
+}
+
+// result[indices[k][i]] = data[k][i], for numbers that are known.
+Outputs ConvertDynamicStitch(const ImportNode& node) {
+  const size_t n = node.inputs.size() / 2;
+  if (n == 0 || node.inputs.size() % 2 != 0)
+    return absl::InvalidArgumentError("takes as many indices as data");
+  std::map<int64_t, int64_t> values;
+  for (size_t k = 0; k < n; ++k) {
+    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> indices, IntsOf(node.inputs[k]));
+    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> data, IntsOf(node.inputs[n + k]));
+    // Shapes are built of single sizes; stitching rows of data would need a kernel.
+    if (indices.size() != data.size())
+      return absl::UnimplementedError("only data of one number for each index is supported");
+    for (size_t i = 0; i < indices.size(); ++i) {
+      if (indices[i] < 0 || indices[i] >= kMaxComputedElements)
+        return absl::InvalidArgumentError(absl::StrCat("index ", indices[i], " is out of range"));
+      values[indices[i]] = data[i];
+    }
+  }
+  std::vector<int64_t> result(values.empty() ? 0 : static_cast<size_t>(values.rbegin()->first) + 1,
+                              0);
+  for (const auto& [index, value] : values) result[static_cast<size_t>(index)] = value;
+  return std::vector<Tensor>{IntsLike(node, result, node.inputs[n].dtype())};
+}
+
+// Gradients of unary functions, from the result y and the gradient of it.
+Outputs ConvertSqrtGrad(const ImportNode& node) {
+  return std::vector<Tensor>{Divide(node.inputs[1] * 0.5, node.inputs[0])};
+}
+Outputs ConvertRsqrtGrad(const ImportNode& node) {
+  const Tensor& y = node.inputs[0];
+  return std::vector<Tensor>{node.inputs[1] * -0.5 * y * y * y};
+}
+Outputs ConvertReciprocalGrad(const ImportNode& node) {
+  const Tensor& y = node.inputs[0];
+  return std::vector<Tensor>{Negate(node.inputs[1]) * y * y};
+}
+
+// The older forms have no reserve_space_3, which the CPU does not use.
+Outputs ConvertBatchNormGrad(const ImportNode& node) {
+  std::vector<Tensor> inputs = node.inputs;
+  // Any tensor of its type serves.
+  inputs.push_back(inputs[4]);
+  return AddOutputs(node.graph, "FusedBatchNormGradV3", inputs, node.attrs, node.name);
+}
+
+std::map<absl::string_view, ImportRule> MakeConversions() {
+  std::map<absl::string_view, ImportRule> rules;
+  rules["AccumulateNV2"] = {"AddN", ""};
+  rules["BroadcastGradientArgs"] = {"", "", ConvertBroadcastGradientArgs, 2};
+  rules["ConcatOffset"] = {"", "", ConvertConcatOffset, -1};
+  rules["DynamicStitch"] = {"", "", ConvertDynamicStitch, -1};
+  rules["ParallelDynamicStitch"] = rules["DynamicStitch"];
+  for (const char* op : {"FusedBatchNormGrad", "FusedBatchNormGradV2"}) {
+    rules[op] = {"", "epsilon:f=0.0001 is_training:b=true data_format:s=NHWC!",
+                 ConvertBatchNormGrad, 5};
+  }
+  rules["InvGrad"] = {"", "", ConvertReciprocalGrad, 2};
+  rules["LogicalXor"] = {"NotEqual", ""};
+  rules["ReciprocalGrad"] = rules["InvGrad"];
+  rules["RsqrtGrad"] = {"", "", ConvertRsqrtGrad, 2};
+  rules["SqrtGrad"] = {"", "", ConvertSqrtGrad, 2};
+  return rules;
+}
+
+}  // namespace
+
+const ImportRule* FindGradientConversion(absl::string_view op) {
+  static const auto* const kRules = new std::map<absl::string_view, ImportRule>(MakeConversions());
+  const auto found = kRules->find(op);
+  return found == kRules->end() ? nullptr : &found->second;
+}
+
+}  // namespace estimator

@@ -1,0 +1,334 @@
+#include "estimator/graphdef/import/import_source.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "estimator/base/status.h"
+#include "estimator/base/strings.h"
+#include "estimator/graphdef/import/meta_graph_signature.h"
+#include "estimator/graphdef/import/op_kinds.h"
+#include "estimator/graphdef/import/op_support.h"
+#include "estimator/graphdef/node_attr.h"
+#include "estimator/graphdef/tensor_proto.h"
+#include "estimator/proto/variable.pb.h"
+
+namespace estimator {
+namespace {
+
+constexpr int64_t kMaxTagBytes = 1 << 16;
+
+std::vector<std::string> NodeList(const proto::MetaGraphDef& meta, const char* name) {
+  const auto found = meta.collection_def().find(name);
+  if (found == meta.collection_def().end()) return {};
+  return {found->second.node_list().value().begin(), found->second.node_list().value().end()};
+}
+
+// The string of a constant; nullopt if the tensor is none.
+std::optional<std::string> ConstString(const FlatGraph& nodes, FlatTensor tensor) {
+  const proto::NodeDef& def = *nodes.node(tensor.node).def;
+  const proto::AttrValue* const value = FindAttr(def, "value");
+  if (def.op() != "Const" || value == nullptr) return std::nullopt;
+  const absl::StatusOr<Array> array = ReadTensorProto(value->tensor(), kMaxTagBytes);
+  if (!array.ok() || array->dtype() != DType::kString || array->num_elements() != 1)
+    return std::nullopt;
+  return array->values<std::string>()[0];
+}
+
+// The variables of a collection. Messages of another type under this name are left out.
+std::vector<proto::VariableDef> VariableDefs(const proto::MetaGraphDef& meta,
+                                             const char* collection) {
+  std::vector<proto::VariableDef> defs;
+  const auto found = meta.collection_def().find(collection);
+  if (found == meta.collection_def().end()) return defs;
+  for (const std::string& bytes : found->second.bytes_list().value()) {
+    proto::VariableDef def;
+    if (def.ParseFromString(bytes)) defs.push_back(std::move(def));
+  }
+  return defs;
+}
+
+std::string NameOf(const proto::VariableDef& def) {
+  return std::string(absl::StripSuffix(def.variable_name(), ":0"));
+}
+
+void AddVariables(const char* collection, bool local, ImportSource& source) {
+  for (const proto::VariableDef& def : VariableDefs(source.meta_graph, collection)) {
+    SourceVariable variable;
+    variable.name = NameOf(def);
+    variable.node = source.nodes->FindOp(variable.name).value_or(-1);
+    if (variable.node < 0 || !IsVariableOp(source.nodes->op(variable.node))) continue;
+    // metric_variables repeats what local_variables has.
+    const bool known =
+        std::any_of(source.variables.begin(), source.variables.end(),
+                    [&](const SourceVariable& other) { return other.node == variable.node; });
+    if (known) continue;
+    const absl::StatusOr<FlatTensor> initial = source.nodes->Find(def.initial_value_name());
+    if (initial.ok()) variable.initial_value = *initial;
+    variable.local = local;
+    variable.is_part = def.has_save_slice_info_def();
+    source.variables.push_back(std::move(variable));
+  }
+}
+
+void AddVariables(ImportSource& source) {
+  AddVariables("variables", /*local=*/false, source);
+  AddVariables("local_variables", /*local=*/true, source);
+  AddVariables("metric_variables", /*local=*/true, source);
+  // VariableDef::trainable is missing in files of early versions: the collection decides.
+  std::set<std::string> trainable;
+  for (const proto::VariableDef& def : VariableDefs(source.meta_graph, "trainable_variables"))
+    trainable.insert(NameOf(def));
+  for (SourceVariable& variable : source.variables) {
+    variable.trainable = !variable.local && trainable.count(variable.name) > 0;
+    if (!variable.local) source.info.variables.push_back(variable.name);
+    if (variable.trainable) source.info.trainable_variables.push_back(variable.name);
+  }
+}
+
+void AddSummaries(ImportSource& source) {
+  for (const std::string& name : NodeList(source.meta_graph, "summaries")) {
+    const absl::StatusOr<FlatTensor> at = source.nodes->Find(name);
+    if (!at.ok()) continue;
+    const FlatNode& node = source.nodes->node(at->node);
+    if (node.inputs.size() < 2) continue;
+    SourceSummary summary;
+    if (node.op == "ScalarSummary") {
+      summary.kind = SummaryRequest::Kind::kScalar;
+    } else if (node.op == "HistogramSummary") {
+      summary.kind = SummaryRequest::Kind::kHistogram;
+    } else if (node.op == "ImageSummary") {
+      summary.kind = SummaryRequest::Kind::kImage;
+      const proto::AttrValue* const max_images = FindAttr(*node.def, "max_images");
+      if (max_images != nullptr)
+        summary.max_outputs = static_cast<int>(std::clamp<int64_t>(max_images->i(), 1, 1000));
+    } else {
+      continue;
+    }
+    const std::optional<std::string> tag = ConstString(*source.nodes, node.inputs[0]);
+    // A tag that the graph computes is not known here, and a summary is not needed to train.
+    if (!tag.has_value()) continue;
+    summary.tag = *tag;
+    summary.value = node.inputs[1];
+    source.info.summaries.push_back(*tag);
+    source.summaries.push_back(std::move(summary));
+  }
+}
+
+TrainGraphInput DescribeInput(const FlatGraph& nodes, FlatTensor at, const std::string* key) {
+  const FlatNode& node = nodes.node(at.node);
+  TrainGraphInput input;
+  input.name = absl::StrCat(node.name, ":", at.output);
+  if (key != nullptr) input.key = *key;
+  const char* types_name = node.op == "Placeholder"                    ? "dtype"
+                           : absl::StartsWith(node.op, "QueueDequeue") ? "component_types"
+                                                                       : "output_types";
+  if (const proto::AttrValue* const types = FindAttr(*node.def, types_name)) {
+    if (types->value_case() == proto::AttrValue::kType) {
+      input.dtype = ReadDType(types->type());
+    } else if (at.output < types->list().type_size()) {
+      input.dtype = ReadDType(static_cast<proto::DataType>(types->list().type(at.output)));
+    }
+  }
+  const proto::TensorShapeProto* shape = nullptr;
+  // Shape inference wrote the first, which knows most.
+  for (const char* name : {"_output_shapes", "output_shapes", "shape"}) {
+    const proto::AttrValue* const shapes = FindAttr(*node.def, name);
+    if (shapes == nullptr || shape != nullptr) continue;
+    if (shapes->value_case() == proto::AttrValue::kShape) {
+      shape = &shapes->shape();
+    } else if (at.output < shapes->list().shape_size()) {
+      shape = &shapes->list().shape(at.output);
+    }
+  }
+  const absl::StatusOr<Shape> known =
+      shape == nullptr || shape->unknown_rank() ? absl::NotFoundError("") : ReadShapeProto(*shape);
+  input.rank_known = known.ok();
+  if (known.ok()) input.shape = *known;
+  return input;
+}
+
+int NumOutputs(const proto::NodeDef& def) {
+  for (const char* name : {"output_types", "component_types"}) {
+    const proto::AttrValue* const types = FindAttr(def, name);
+    if (types != nullptr) return types->list().type_size();
+  }
+  return 1;
+}
+
+// The places where the input enters: what the loss and train_op reach.
+absl::Status AddInputs(const TrainGraphOptions& options, ImportSource& source) {
+  FlatGraph& nodes = *source.nodes;
+  if (!options.inputs.empty()) {
+    source.inputs.clear();
+    for (const std::string& name : options.inputs) {
+      const absl::StatusOr<FlatTensor> at = nodes.Find(name);
+      if (!at.ok()) return Annotate(at.status(), "TrainGraphOptions::inputs, --placeholders");
+      source.inputs.push_back(*at);
+    }
+  } else if (source.inputs.empty()) {
+    std::vector<int> roots = {source.train_op, source.loss.node};
+    roots.erase(std::remove(roots.begin(), roots.end(), -1), roots.end());
+    std::vector<int> reached = nodes.Reached(roots, true);
+    // The order of the GraphDef is the order in which the program made its placeholders.
+    std::sort(reached.begin(), reached.end());
+    for (const int i : reached) {
+      if (!IsInputOp(nodes.op(i))) continue;
+      for (int k = 0; k < NumOutputs(*nodes.node(i).def); ++k) source.inputs.push_back({i, k});
+    }
+  }
+  for (const FlatTensor& at : source.inputs) {
+    nodes.Give(at);
+    const auto key = source.input_keys.find(at);
+    source.info.inputs.push_back(
+        DescribeInput(nodes, at, key == source.input_keys.end() ? nullptr : &key->second));
+  }
+  return absl::OkStatus();
+}
+
+// Optimizers list their own ops in the collection `train_op`, but what EstimatorSpec had as its
+// train_op may wrap them: tf.group of two optimizers, or a moving average after one. Returns the op
+// that nothing uses and that runs all of `listed`; of several, the one that runs most, which is
+// the last of equals. Without one, the last of `listed`.
+int WrappingOp(const FlatGraph& nodes, const std::set<int>& listed, int last) {
+  std::vector<std::vector<int>> users(static_cast<size_t>(nodes.size()));
+  for (int i = 0; i < nodes.size(); ++i) {
+    for (const FlatTensor& input : nodes.node(i).inputs)
+      users[static_cast<size_t>(input.node)].push_back(i);
+    for (const int control : nodes.node(i).controls)
+      users[static_cast<size_t>(control)].push_back(i);
+  }
+  std::vector<size_t> runs(users.size(), 0);  // how many of `listed` run before a node
+  for (const int op : listed) {
+    std::vector<bool> seen(users.size(), false);
+    std::vector<int> open = {op};
+    seen[static_cast<size_t>(op)] = true;
+    while (!open.empty()) {
+      const auto at = static_cast<size_t>(open.back());
+      open.pop_back();
+      ++runs[at];
+      for (const int user : users[at]) {
+        if (!seen[static_cast<size_t>(user)]) open.push_back(user);
+        seen[static_cast<size_t>(user)] = true;
+      }
+    }
+  }
+  int best = last;
+  size_t most = 0;
+  for (int i = 0; i < nodes.size(); ++i) {
+    // An op that something uses is a part of a larger one.
+    if (runs[static_cast<size_t>(i)] < listed.size() || !users[static_cast<size_t>(i)].empty())
+      continue;
+    const size_t reached = nodes.Reached({i}, true).size();
+    if (reached < most) continue;
+    most = reached;
+    best = i;
+  }
+  return best;
+}
+
+absl::Status FindTrainOp(const TrainGraphOptions& options, ImportSource& source) {
+  FlatGraph& nodes = *source.nodes;
+  if (!options.train_op.empty()) {
+    source.info.train_op = std::string(absl::StripSuffix(options.train_op, ":0"));
+    EST_ASSIGN_OR_RETURN(source.train_op, nodes.FindOp(options.train_op));
+    return absl::OkStatus();
+  }
+  // What EstimatorSpec had as its train_op, in a SavedModel.
+  const std::vector<std::string> saved = NodeList(source.meta_graph, "saved_model_train_op");
+  const std::vector<std::string> names =
+      saved.size() == 1 ? saved : NodeList(source.meta_graph, "train_op");
+  if (names.empty()) {
+    return absl::InvalidArgumentError(
+        "the collection 'train_op' is empty: this is not the graph of a training; give "
+        "TrainGraphOptions::train_op (--train_op) if the file has such an op");
+  }
+  std::set<int> listed;
+  int last = -1;
+  for (absl::string_view name : names) {
+    absl::ConsumePrefix(&name, "^");
+    EST_ASSIGN_OR_RETURN(last, nodes.FindOp(name));
+    listed.insert(last);
+  }
+  source.train_op = saved.size() == 1 ? last : WrappingOp(nodes, listed, last);
+  source.info.train_op = nodes.node(source.train_op).name;
+  return absl::OkStatus();
+}
+
+// "loss", "loss_1", "loss_2", ...
+bool IsLossTag(absl::string_view tag) {
+  if (!absl::ConsumePrefix(&tag, "loss")) return false;
+  if (tag.empty()) return true;
+  return absl::ConsumePrefix(&tag, "_") && !tag.empty() &&
+         std::all_of(tag.begin(), tag.end(), [](char c) { return absl::ascii_isdigit(c); });
+}
+
+absl::Status FindLoss(const TrainGraphOptions& options, ImportSource& source) {
+  if (!options.loss.empty()) {
+    EST_ASSIGN_OR_RETURN(source.loss, source.nodes->Find(options.loss));
+  } else if (source.loss.node < 0) {  // the signature has none
+    // The Estimator adds its summary last. It is loss_1 if the model has a scope or summary `loss`.
+    const auto shown =
+        std::find_if(source.summaries.rbegin(), source.summaries.rend(), [](const auto& summary) {
+          return summary.kind == SummaryRequest::Kind::kScalar && IsLossTag(summary.tag);
+        });
+    const std::vector<std::string> losses = NodeList(source.meta_graph, "losses");
+    if (shown != source.summaries.rend()) {
+      source.loss = shown->value;
+    } else if (losses.size() == 1) {
+      EST_ASSIGN_OR_RETURN(source.loss, source.nodes->Find(losses[0]));
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "no summary has the tag 'loss' or 'loss_1', and the collection 'losses' has ",
+          losses.empty() ? "no tensor" : JoinSome(losses, 5),
+          "; give the loss in TrainGraphOptions::loss (--loss)"));
+    }
+  }
+  source.info.loss =
+      absl::StrCat(source.nodes->node(source.loss.node).name, ":", source.loss.output);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string TrainGraphInput::ToString() const {
+  return absl::StrCat(key.empty() ? name : absl::StrCat(key, " (", name, ")"), ": ",
+                      DTypeName(dtype), " ", rank_known ? shape.ToString() : "of unknown shape");
+}
+
+std::string InputList(const TrainGraphInfo& info) {
+  std::vector<std::string> names;
+  for (const TrainGraphInput& input : info.inputs) names.push_back(input.ToString());
+  return names.empty() ? "none" : JoinSome(names, 20);
+}
+
+bool FitsInput(const Tensor& given, const TrainGraphInput& wanted) {
+  return given.dtype() == wanted.dtype &&
+         (!wanted.rank_known || FitsShape(given.shape(), wanted.shape));
+}
+
+absl::Status ReadImportSource(const TrainGraphOptions& options, ImportSource& source) {
+  EST_ASSIGN_OR_RETURN(source.nodes, FlatGraph::Create(source.meta_graph.graph_def()));
+  EST_RETURN_IF_ERROR(source.nodes->AddAll());
+  source.info.tensorflow_version = source.meta_graph.meta_info_def().tensorflow_version();
+  source.info.role = options.role;
+  AddVariables(source);
+  AddSummaries(source);
+  EST_RETURN_IF_ERROR(ReadMetaGraphSignature(options, source));
+  if (options.role == TrainGraphRole::kTrain) EST_RETURN_IF_ERROR(FindTrainOp(options, source));
+  if (options.role != TrainGraphRole::kPredict) EST_RETURN_IF_ERROR(FindLoss(options, source));
+  for (const std::string& name : NodeList(source.meta_graph, "update_ops")) {
+    const absl::StatusOr<int> op = source.nodes->FindOp(name);
+    if (op.ok()) source.update_ops.push_back(*op);
+  }
+  return AddInputs(options, source);
+}
+
+}  // namespace estimator

@@ -1,0 +1,89 @@
+// Builds the nodes of an imported graph in a Graph of ours, one after the other.
+#ifndef ESTIMATOR_GRAPHDEF_IMPORT_NODE_BUILDER_H_
+#define ESTIMATOR_GRAPHDEF_IMPORT_NODE_BUILDER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graphdef/import/branches.h"
+#include "estimator/graphdef/import/unique_rows.h"
+#include "estimator/graphdef/import/variable_order.h"
+
+namespace estimator {
+
+class NodeBuilder {
+ public:
+  // The value of `variable` that the node `reader` sees.
+  using ReadFn = std::function<absl::StatusOr<Tensor>(int variable, int reader)>;
+  // Changes a value on its way to a node; used for gradients on shards.
+  using TransferFn = std::function<Tensor(FlatTensor from, int to, const Tensor& value)>;
+
+  struct Options {
+    std::string prefix = "";  // "tower/": before the names of the nodes
+    int64_t max_constant_bytes = int64_t{1} << 31;
+    const UniqueRows* unique_rows = nullptr;  // as FindUniqueRows found them
+    bool variables_exist = true;              // whether IsVariableInitialized is true
+    TransferFn transfer = nullptr;
+  };
+
+  NodeBuilder(const FlatGraph& nodes, const VariableOrder& order, const Branches& branches,
+              Graph& graph, ReadFn read, Options options)
+      : nodes_(nodes),
+        order_(order),
+        branches_(branches),
+        graph_(graph),
+        read_(std::move(read)),
+        options_(std::move(options)) {}
+
+  // The tensor is given and not computed: an input.
+  void Give(FlatTensor at, const Tensor& value) { given_[at] = value; }
+  void SetValues(int node, std::vector<Tensor> values) { values_[node] = std::move(values); }
+  // Builds a node, whose inputs are built already. Variables, writes and nodes that parse Examples
+  // are the caller's: see SetValues.
+  // Errors: INVALID_ARGUMENT naming the node; the graph's first error.
+  absl::Status Build(int node);
+  // The value of `at` that the node `reader` gets.
+  absl::StatusOr<Tensor> Value(FlatTensor at, int reader) const;
+  // The values of all inputs of `node`.
+  absl::StatusOr<std::vector<Tensor>> Inputs(int node) const;
+  // Whether the tensor has a row for each row of a Unique. Those rows are imported with
+  // repetitions.
+  bool IsOfUnique(FlatTensor at) const { return OriginOf(at.node) >= 0; }
+  // The name of a node in the graph that is built.
+  std::string NameOf(int node) const { return options_.prefix + nodes_.node(node).name; }
+
+ private:
+  absl::StatusOr<std::vector<Tensor>> Outputs(int node);
+  // As Value, but an Optional that is empty gives an invalid handle.
+  absl::StatusOr<Tensor> OptionalValue(FlatTensor at, int reader) const;
+  absl::StatusOr<std::vector<Tensor>> BuildConst(int node);
+  absl::StatusOr<std::vector<Tensor>> BuildMerge(int node);
+  absl::StatusOr<std::vector<Tensor>> BuildSelect(int node);
+  absl::StatusOr<std::vector<Tensor>> BuildUniqueSum(int node);
+  absl::StatusOr<std::vector<Tensor>> BuildOp(int node);
+  absl::StatusOr<Tensor> Select(const Tensor& predicate, const Tensor& yes, const Tensor& no,
+                                int node);
+  int OriginOf(int node) const;
+  Tensor Const(const Array& value, const std::string& name);
+  Tensor Folded(const Tensor& output, const std::string& name);
+
+  const FlatGraph& nodes_;
+  const VariableOrder& order_;
+  const Branches& branches_;
+  Graph& graph_;
+  const ReadFn read_;
+  const Options options_;
+  std::map<FlatTensor, Tensor> given_;
+  std::map<int, std::vector<Tensor>> values_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_GRAPHDEF_IMPORT_NODE_BUILDER_H_

@@ -1,0 +1,107 @@
+#include "estimator/graphdef/import/op_rules.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/graphdef/import/op_conversions.h"
+#include "estimator/graphdef/tensor_proto.h"
+#include "estimator/op_def/attr_def.h"
+#include "estimator/op_def/op_def.h"
+#include "estimator/proto/graph.pb.h"
+
+namespace estimator {
+namespace {
+
+using RuleMap = std::map<absl::string_view, ImportRule>;
+
+RuleMap MakeRules() {
+  RuleMap rules;
+  for (const OpDef* row : OpDefs()) {
+    if (row->traits.read_as_is) rules[row->name] = {row->name, row->attrs};
+  }
+
+  // Ops that have another name than ours.
+  rules["Add"] = rules["AddV2"];
+  rules["BatchMatMul"] = rules["BatchMatMulV2"];
+  rules["BatchMatMulV3"] = rules["BatchMatMulV2"];
+  rules["BiasAddV1"] = rules["BiasAdd"];
+  rules["FusedBatchNorm"] = rules["FusedBatchNormV3"];
+  rules["FusedBatchNormV2"] = rules["FusedBatchNormV3"];
+  rules["Inv"] = rules["Reciprocal"];
+  rules["VariableShape"] = rules["Shape"];
+  rules["ResourceGatherNd"] = rules["GatherNd"];
+
+  // Ops that become several of our ops, or none.
+  for (const char* op : {"DebugGradientIdentity", "Identity", "PreventGradient", "ReadVariableOp",
+                         "Snapshot", "StopGradient"})
+    rules[op] = {"", "", PassThrough, 1};
+  rules["IdentityN"] = {"", "", PassThrough, -1};
+  rules["PlaceholderWithDefault"] = {"", "", PassThrough, 1};
+  rules["ClipByValue"] = {"", "", ConvertClipByValue, 3};
+  rules["Concat"] = {"", "", ConvertConcat, -1};
+  rules["Einsum"] = {"", "equation:s", ConvertEinsum, -1};
+  rules["EnsureShape"] = {"", "shape:p", ConvertEnsureShape, 1};
+  rules["Gather"] = {"", "", ConvertGather, 2};
+  rules["InTopK"] = {"", "k:i", ConvertInTopK, 2};
+  for (const char* op : {"MatrixDiagV2", "MatrixDiagV3"})
+    rules[op] = {"", "", ConvertMatrixDiag, 5};
+  for (const char* op : {"MatrixDiagPartV2", "MatrixDiagPartV3"})
+    rules[op] = {"", "", ConvertMatrixDiagPart, 3};
+  rules["ResourceGather"] = {"", "batch_dims:i=0!", ConvertGather, 2};
+  rules["Select"] = {"", "", ConvertSelect, 3};
+  rules["ShapeN"] = {"", "out_type:t=int32", ConvertShapeN, -1};
+  rules["TopK"] = {"", "k:i sorted:b=true", ConvertTopK, 1};
+  return rules;
+}
+
+// The attribute as a value of the rule's kind; nullopt if it is of another kind.
+std::optional<AttrValue> FromProto(char kind, const proto::AttrValue& value) {
+  using proto::AttrValue;
+  const auto is = [&value](AttrValue::ValueCase c) { return value.value_case() == c; };
+  if (kind == 'b' && is(AttrValue::kB)) return value.b();
+  if (kind == 'i' && is(AttrValue::kI)) return value.i();
+  if (kind == 'f' && is(AttrValue::kF)) return value.f();
+  if (kind == 's' && is(AttrValue::kS)) return value.s();
+  if (kind == 't' && is(AttrValue::kType)) return ReadDType(value.type());
+  if (kind == 'l' && is(AttrValue::kList))
+    return std::vector<int64_t>(value.list().i().begin(), value.list().i().end());
+  if (kind == 'p' && is(AttrValue::kShape)) {
+    const absl::StatusOr<Shape> shape = ReadShapeProto(value.shape());
+    if (shape.ok()) return *shape;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const ImportRule* FindImportRule(absl::string_view op) {
+  static const RuleMap* const kRules = new RuleMap(MakeRules());
+  const auto found = kRules->find(op);
+  return found == kRules->end() ? nullptr : &found->second;
+}
+
+Attrs ReadAttrs(const ImportRule& rule, const proto::NodeDef& node,
+                std::optional<std::string>& problem) {
+  Attrs attrs;
+  for (const AttrDef& wanted : ParseAttrs(rule.attrs)) {
+    const auto found = node.attr().find(wanted.name);
+    std::optional<AttrValue> value;
+    if (found != node.attr().end()) {
+      value = FromProto(wanted.kind, found->second);
+      if (!value.has_value()) problem = absl::StrCat(wanted.name, " of an unknown kind");
+    } else if (wanted.default_value.has_value()) {
+      value = wanted.default_value;
+    } else {
+      problem = absl::StrCat("without ", wanted.name);
+    }
+    if (!value.has_value()) continue;
+    if (wanted.only_default && AttrToString(*value) != AttrToString(*wanted.default_value)) {
+      problem = absl::StrCat(wanted.name, " = ", AttrToString(*value).substr(0, 40));
+    }
+    attrs.Set(wanted.name, *std::move(value));
+  }
+  return attrs;
+}
+
+}  // namespace estimator

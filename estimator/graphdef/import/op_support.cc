@@ -1,0 +1,151 @@
+#include "estimator/graphdef/import/op_support.h"
+
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/array/element_limit.h"
+#include "estimator/base/status.h"
+#include "estimator/graphdef/import/gradient_conversions.h"
+#include "estimator/graphdef/import/op_kinds.h"
+#include "estimator/graphdef/import/output_numbers.h"
+#include "estimator/graphdef/import/write_rules.h"
+#include "estimator/graphdef/node_attr.h"
+#include "estimator/graphdef/tensor_proto.h"
+
+namespace estimator {
+namespace {
+
+constexpr int64_t kMaxOutputs = 1 << 16;  // the largest number of outputs of a node
+
+// Ops that pass strings and resources on without reading them, or that read only the shape.
+bool TakesAnyType(absl::string_view op) {
+  return IsOneOf(op, {"Const", "Identity", "IdentityN", "Placeholder", "PlaceholderWithDefault",
+                      "ParseExample", "ParseExampleV2", "Rank", "Shape", "ShapeN", "Size",
+                      "Snapshot", "StopGradient", "VariableShape"});
+}
+
+// Ops whose kernels produce, move or compare strings. Classification heads use them for the names
+// of classes.
+bool TakesStrings(absl::string_view op) {
+  return IsOneOf(op,
+                 {"AsString", "BroadcastTo", "Concat",       "ConcatV2", "Equal",     "ExpandDims",
+                  "Fill",     "Gather",      "GatherNd",     "GatherV2", "NotEqual",  "Pack",
+                  "Reshape",  "ReverseV2",   "Select",       "SelectV2", "Slice",     "Split",
+                  "SplitV",   "Squeeze",     "StridedSlice", "Tile",     "Transpose", "Unpack"});
+}
+
+std::optional<std::string> TypeProblem(const proto::NodeDef& node) {
+  // Sorted by name, so that the same graph gives the same message.
+  std::map<std::string, proto::DataType> types;
+  for (const auto& [name, value] : node.attr()) {
+    if (value.value_case() == proto::AttrValue::kType) types.emplace(name, value.type());
+    if (value.value_case() == proto::AttrValue::kPlaceholder)
+      return absl::StrCat("attribute ", name, " of a polymorphic function");
+  }
+  for (const auto& [name, type] : types) {
+    const DType dtype = ReadDType(type);
+    const bool known = dtype != DType::kInvalid && dtype != DType::kString;
+    const bool handed_on =
+        (dtype == DType::kString && (TakesAnyType(node.op()) || TakesStrings(node.op()))) ||
+        (type == proto::DT_RESOURCE && TakesAnyType(node.op()));
+    if (known || handed_on) continue;
+    const std::string text = proto::DataType_Name(type);
+    return absl::StrCat("dtype ", text.empty() ? absl::StrCat(static_cast<int>(type)) : text);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> VariableProblem(const proto::NodeDef& node) {
+  const proto::AttrValue* const shape = FindAttr(node, "shape");
+  if (FindAttr(node, "dtype") == nullptr) return "without dtype";
+  if (shape == nullptr || shape->shape().unknown_rank()) return "unknown shape";
+  const absl::StatusOr<Shape> known = ReadShapeProto(shape->shape());
+  if (known.ok() && known->fully_known()) return std::nullopt;
+  return "unknown shape";
+}
+
+// Why an op that no rule knows cannot be imported.
+std::string Unsupported(absl::string_view op) {
+  if (absl::StartsWith(op, "TPU") || absl::StartsWith(op, "Infeed") ||
+      absl::StartsWith(op, "Outfeed") || absl::StrContains(op, "TPUEmbedding") ||
+      IsOneOf(op, {"ConfigureDistributedTPU", "ShutdownDistributedTPU", "CrossReplicaSum",
+                   "CollectivePermute", "AllToAll"})) {
+    return "the graph was built for real TPUs; save it with use_tpu=False";
+  }
+  if (IsOneOf(op, {"Enter", "Exit", "NextIteration", "LoopCond", "RefEnter", "RefExit",
+                   "RefNextIteration", "While", "StatelessWhile"})) {
+    return "a loop (tf.while_loop)";
+  }
+  if (IsOneOf(op, {"PyFunc", "PyFuncStateless", "EagerPyFunc"})) return "calls Python";
+  if (IsOneOf(op, {"If", "StatelessIf", "Case", "StatelessCase"})) return "without its functions";
+  return "not supported";
+}
+
+}  // namespace
+
+const ImportRule* FindOpRule(absl::string_view op) {
+  const ImportRule* const rule = FindGradientConversion(op);
+  return rule != nullptr ? rule : FindImportRule(op);
+}
+
+std::optional<std::string> NodeProblem(const FlatNode& node) {
+  const absl::string_view op = node.op;
+  // These the import builds itself, with any attributes.
+  if (IsSwitchOp(op) || IsMergeOp(op) || IsInputOp(op) ||
+      IsOneOf(op, {"IsVariableInitialized", "OptionalFromValue", "OptionalGetValue", "OptionalNone",
+                   "RefIdentity", "Unique", "VarIsInitializedOp", kCallOp, kSelectBranchOp}))
+    return std::nullopt;
+  const proto::NodeDef& def = *node.def;
+  std::optional<std::string> problem;
+  if (const WriteRule* const write = FindWriteRule(op)) {
+    ReadAttrs({.op = write->op, .attrs = write->attrs}, def, problem);
+    return problem;
+  }
+  const ImportRule* const rule = FindOpRule(op);
+  if (rule == nullptr && op != "Const" && !IsVariableOp(op) && !IsParseExampleOp(op))
+    return Unsupported(op);
+  if ((problem = TypeProblem(def))) return problem;
+  if (IsVariableOp(op)) return VariableProblem(def);
+  if (rule != nullptr) ReadAttrs(*rule, def, problem);
+  // A number from a malformed file becomes the number of outputs that are allocated.
+  for (const char* name : {"num", "num_split"}) {
+    const proto::AttrValue* const count = FindAttr(def, name);
+    if (count != nullptr && count->i() > kMaxOutputs)
+      problem = absl::StrCat(name, " = ", count->i());
+  }
+  return problem;
+}
+
+std::optional<std::string> ParsedOutputProblem(const proto::NodeDef& node, int output) {
+  const ParseExampleOutputs outputs = ParseExampleOutputsOf(node);
+  const int dense = output - outputs.first_dense();
+  if (dense < 0 || dense >= outputs.num_dense) return "a sparse or ragged feature";
+  const proto::AttrValue* const shapes = FindAttr(node, "dense_shapes");
+  if (shapes == nullptr || dense >= shapes->list().shape_size()) return std::nullopt;
+  const auto& shape = shapes->list().shape(dense);
+  for (const auto& dim : shape.dim())
+    if (dim.size() < 0 || shape.unknown_rank()) return "a dense feature of variable length";
+  return std::nullopt;
+}
+
+absl::StatusOr<TensorSpec> VariableSpec(const FlatNode& node) {
+  if (const std::optional<std::string> problem = NodeProblem(node))
+    return absl::UnimplementedError(*problem);
+  const auto& attrs = node.def->attr();
+  EST_ASSIGN_OR_RETURN(const Shape shape, ReadShapeProto(attrs.at("shape").shape()));
+  if (!HasElementsAtMost(shape, kMaxImportedElements)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a variable of shape ", shape.ToString(), " is too large"));
+  }
+  return TensorSpec{ReadDType(attrs.at("dtype").type()), shape};
+}
+
+bool FitsShape(const Shape& actual, const Shape& wanted) {
+  bool fits = wanted.rank() == actual.rank();
+  for (int i = 0; fits && i < wanted.rank(); ++i)
+    fits = wanted.dim(i) == Shape::kUnknownDim || wanted.dim(i) == actual.dim(i);
+  return fits;
+}
+
+}  // namespace estimator

@@ -1,0 +1,107 @@
+#include "estimator/graphdef/import/output_numbers.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "estimator/graphdef/node_attr.h"
+
+namespace estimator {
+namespace {
+
+constexpr int kMaxOutputIndex = 1 << 20;
+
+// The ops with several named outputs. Every other op has one output, or one list of outputs, so the
+// name does not matter.
+const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
+  using Names = std::vector<absl::string_view>;
+  static const auto* const kNames = new std::map<absl::string_view, Names>({
+      {"FusedBatchNorm",
+       {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2"}},
+      {"FusedBatchNormV2",
+       {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2"}},
+      {"FusedBatchNormV3",
+       {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2",
+        "reserve_space_3"}},
+      {"LogMatrixDeterminant", {"sign", "log_abs_determinant"}},
+      {"MaxPoolWithArgmax", {"output", "argmax"}},
+      {"Merge", {"output", "value_index"}},
+      {"Qr", {"q", "r"}},
+      {"SelfAdjointEigV2", {"e", "v"}},
+      {"SoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
+      {"SparseSoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
+      {"Svd", {"s", "u", "v"}},
+      {"Switch", {"output_false", "output_true"}},
+      {"TopK", {"values", "indices"}},
+      {"TopKV2", {"values", "indices"}},
+      {"Unique", {"y", "idx"}},
+  });
+  const auto found = kNames->find(op);
+  return found == kNames->end() ? nullptr : &found->second;
+}
+
+int IntAttr(const proto::NodeDef& node, const char* name) {
+  const proto::AttrValue* const attr = FindAttr(node, name);
+  const int64_t value = attr == nullptr ? 0 : attr->i();
+  return static_cast<int>(std::clamp<int64_t>(value, 0, kMaxOutputIndex));
+}
+
+absl::StatusOr<int> ParseExampleOutput(const proto::NodeDef& node, absl::string_view arg,
+                                       int index) {
+  const ParseExampleOutputs outputs = ParseExampleOutputsOf(node);
+  const std::pair<absl::string_view, int> groups[] = {{"sparse_indices", outputs.num_sparse},
+                                                      {"sparse_values", outputs.num_sparse},
+                                                      {"sparse_shapes", outputs.num_sparse},
+                                                      {"dense_values", outputs.num_dense}};
+  int first = 0;
+  for (const auto& [name, size] : groups) {
+    if (arg == name && index < size) return first + index;
+    first += size;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", node.name(), "' (", node.op(), ") has no output ", arg, ":", index));
+}
+
+}  // namespace
+
+ParseExampleOutputs ParseExampleOutputsOf(const proto::NodeDef& node) {
+  ParseExampleOutputs outputs;
+  if (node.op() == "ParseExample") {
+    outputs.num_sparse = IntAttr(node, "Nsparse");
+    outputs.num_dense = IntAttr(node, "Ndense");
+    return outputs;
+  }
+  outputs.num_sparse = IntAttr(node, "num_sparse");
+  const proto::AttrValue* const types = FindAttr(node, "Tdense");
+  if (types != nullptr) outputs.num_dense = types->list().type_size();
+  return outputs;
+}
+
+absl::StatusOr<int> OutputNumber(const proto::NodeDef& node, absl::string_view output) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(output, absl::MaxSplits(':', 1));
+  int index = 0;
+  const bool bare = parts.second.empty() && absl::SimpleAtoi(parts.first, &index);
+  if (!bare && !parts.second.empty() && !absl::SimpleAtoi(parts.second, &index)) index = -1;
+  if (index < 0 || index >= kMaxOutputIndex) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", node.name(), ":", output, "' does not name an output"));
+  }
+  if (bare) return index;
+  // Its outputs are lists, so a name alone does not give a number.
+  if (node.op() == "ParseExample" || node.op() == "ParseExampleV2")
+    return ParseExampleOutput(node, parts.first, index);
+  const std::vector<absl::string_view>* const names = NamesOf(node.op());
+  if (names == nullptr) return index;
+  const auto found = std::find(names->begin(), names->end(), parts.first);
+  if (found == names->end() || index != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("'", node.name(), "' (", node.op(),
+                                                   ") has no output ", parts.first, ":", index));
+  }
+  return static_cast<int>(found - names->begin());
+}
+
+}  // namespace estimator

@@ -1,0 +1,248 @@
+#include "estimator/graphdef/import/plan.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graphdef/import/obstacles.h"
+#include "estimator/graphdef/import/op_kinds.h"
+#include "estimator/graphdef/import/op_support.h"
+#include "estimator/graphdef/import/write_rules.h"
+#include "estimator/graphdef/node_attr.h"
+
+namespace estimator {
+namespace {
+
+class Planner {
+ public:
+  Planner(const ImportSource& source, const PlanOptions& options)
+      : source_(source), nodes_(*source.nodes), options_(options) {}
+
+  absl::StatusOr<ImportPlan> Run() {
+    std::vector<int> roots;
+    if (options_.training) roots.push_back(source_.train_op);
+    for (const FlatTensor& fetch : options_.fetches) AddRoot(fetch, roots);
+    if (options_.with_metrics) {
+      for (const SourceMetric& metric : source_.metrics) {
+        roots.push_back(metric.update);
+        AddRoot(metric.value, roots);
+      }
+    }
+    const bool controls = !options_.values_only;
+    run_ = nodes_.Reached(roots, controls);
+    std::sort(run_.begin(), run_.end());
+    if (Writes()) {
+      for (const int i : run_)
+        if (FindWriteRule(nodes_.op(i)) != nullptr) plan_.writes.push_back(i);
+    }
+    if (options_.training) ChooseSummaries();
+    CheckOps();
+    if (!obstacles_.empty()) return Finished();
+    for (const SourceSummary& summary : plan_.summaries) AddRoot(summary.value, roots);
+    EST_ASSIGN_OR_RETURN(std::vector<int> sorted, nodes_.Sorted(roots, controls));
+    EST_ASSIGN_OR_RETURN(plan_.branches, Branches::Create(nodes_, sorted));
+    EST_ASSIGN_OR_RETURN(plan_.order, VariableOrder::Create(nodes_, std::move(sorted)));
+    Need(/*predicates=*/true);
+    CheckNeeded();
+    plan_.unique_rows = FindUniqueRows(nodes_, *plan_.order, plan_.needed);
+    for (const auto& [node, problem] : plan_.unique_rows.problems)
+      obstacles_.Add(nodes_.node(node), problem);
+    if (options_.training) {
+      CheckGlobalStep();
+      std::vector<std::string> undefined = plan_.order->Undefined(plan_.needed);
+      plan_.warnings.insert(plan_.warnings.end(), undefined.begin(), undefined.end());
+    }
+    return Finished();
+  }
+
+ private:
+  void AddRoot(FlatTensor at, std::vector<int>& roots) const {
+    if (!nodes_.IsGiven(at)) roots.push_back(at.node);
+  }
+
+  // Whether the import has updates: a training step, or metrics.
+  bool Writes() const { return options_.training || options_.with_metrics; }
+
+  ImportPlan Finished() {
+    plan_.obstacles = obstacles_.list();
+    return std::move(plan_);
+  }
+
+  void ChooseSummaries() {
+    for (const SourceSummary& summary : source_.summaries) {
+      std::optional<std::string> problem;
+      std::vector<int> roots;
+      AddRoot(summary.value, roots);
+      for (const int i : nodes_.Reached(roots, false)) {
+        if (FindWriteRule(nodes_.op(i)) != nullptr &&
+            !std::binary_search(run_.begin(), run_.end(), i)) {
+          problem = "an update that train_op does not run";
+        }
+        if (!problem.has_value()) problem = Problem(nodes_.node(i));
+        if (!problem.has_value()) continue;
+        plan_.warnings.push_back(absl::StrCat("The summary '", summary.tag,
+                                              "' is left out: it needs ", nodes_.Where(i), ", ",
+                                              *problem));
+        break;
+      }
+      if (!problem.has_value()) plan_.summaries.push_back(summary);
+    }
+  }
+
+  // Marks what the roots need through data.
+  void Need(bool predicates) {
+    plan_.needed.assign(static_cast<size_t>(nodes_.size()), false);
+    std::vector<int> pending = plan_.writes;
+    for (const FlatTensor& fetch : options_.fetches) AddRoot(fetch, pending);
+    for (const SourceSummary& summary : plan_.summaries) AddRoot(summary.value, pending);
+    if (options_.with_metrics)
+      for (const SourceMetric& metric : source_.metrics) AddRoot(metric.value, pending);
+    while (!pending.empty()) {
+      const int i = pending.back();
+      pending.pop_back();
+      if (plan_.needed[static_cast<size_t>(i)]) continue;
+      plan_.needed[static_cast<size_t>(i)] = true;
+      for (const FlatTensor& input : nodes_.node(i).inputs) AddRoot(input, pending);
+      if (!predicates) continue;
+      // A condition is no input of its Merge, which needs its value here to select.
+      if (const Branches::Choice* const choice = plan_.branches->ChoiceOf(i))
+        AddRoot(choice->predicate, pending);
+    }
+  }
+
+  // The reason why a node whose value is needed cannot be imported.
+  std::optional<std::string> Problem(const FlatNode& node) const {
+    if (IsInputOp(node.op)) {
+      return options_.values_only ? "not fed" : "not in TrainGraphOptions::inputs (--placeholders)";
+    }
+    const bool is_feature = node.parsed_feature != nullptr;
+    if (!options_.values_only && (is_feature || IsParseExampleOp(node.op)))
+      return "parses Examples";
+    if (is_feature) return std::nullopt;
+    if (options_.values_only && FindWriteRule(node.op) != nullptr) return "changes a variable";
+    return NodeProblem(node);
+  }
+
+  void CheckOps() {
+    Need(/*predicates=*/false);
+    for (int i = 0; i < nodes_.size(); ++i) {
+      if (!plan_.needed[static_cast<size_t>(i)]) continue;
+      const FlatNode& node = nodes_.node(i);
+      if (std::optional<std::string> problem = Problem(node))
+        obstacles_.Add(node, *std::move(problem));
+    }
+    for (const FlatTensor& used : UsedTensors(source_, plan_, options_.fetches)) {
+      const FlatNode& node = nodes_.node(used.node);
+      if (!IsParseExampleOp(node.op) || nodes_.IsGiven(used)) continue;
+      if (std::optional<std::string> problem = ParsedOutputProblem(*node.def, used.output))
+        obstacles_.Add(node, *std::move(problem));
+    }
+    if (!Writes()) return;
+    // TensorFlow would also run these. What only reports is left out; the rest would be missed.
+    const char* const runner = options_.training ? "train_op" : "a metric";
+    for (const int i : run_) {
+      const FlatNode& node = nodes_.node(i);
+      if (plan_.needed[static_cast<size_t>(i)] || IsReportOp(node.op)) continue;
+      if (std::optional<std::string> problem = NodeProblem(node))
+        obstacles_.Add(node, absl::StrCat(*problem, " (", runner, " runs it)"));
+    }
+  }
+
+  void CheckNeeded() {
+    for (const int i : plan_.order->sorted()) {
+      if (!plan_.needed[static_cast<size_t>(i)]) continue;
+      const FlatNode& node = nodes_.node(i);
+      const absl::string_view op = node.op;
+      const WriteRule* const write = FindWriteRule(op);
+      const bool conditional = plan_.branches->IsConditional(i);
+      if (write != nullptr) {
+        if (conditional) obstacles_.Add(node, "an update inside tf.cond");
+        CheckWrite(node, *write);
+      } else if (conditional && IsRandomOp(op)) {
+        obstacles_.Add(node, "draws random numbers inside tf.cond");
+      } else if (IsMergeOp(op) && plan_.branches->ChoiceOf(i) == nullptr) {
+        obstacles_.Add(node, "not of one tf.cond");
+      } else if (IsSwitchOp(op) && node.inputs.size() != 2) {
+        obstacles_.Add(node, "takes 2 inputs");
+      } else {
+        CheckHandles(node);
+      }
+      // The graphs of evaluation and prediction are as their model wants them.
+      if (options_.training || source_.info.role != TrainGraphRole::kTrain) continue;
+      if (IsRandomOp(op)) {
+        obstacles_.Add(node, "random numbers (dropout): the graph is fixed to training");
+      } else if (absl::StartsWith(op, "FusedBatchNorm")) {
+        const proto::AttrValue* const training = FindAttr(*node.def, "is_training");
+        if (training == nullptr || training->b())
+          obstacles_.Add(node, "batch normalization: the graph is fixed to training");
+      }
+    }
+    for (const SourceVariable& variable : source_.variables) {
+      if (variable.is_part && plan_.needed[static_cast<size_t>(variable.node)])
+        obstacles_.Add(nodes_.node(variable.node), "a part of a partitioned variable");
+    }
+  }
+
+  void CheckWrite(const FlatNode& node, const WriteRule& rule) {
+    const size_t count =
+        static_cast<size_t>(std::count(rule.operands.begin(), rule.operands.end(), ' ')) + 1;
+    if (node.inputs.size() != count) {
+      obstacles_.Add(node, absl::StrCat("takes ", count, " inputs"));
+      return;
+    }
+    for (size_t k = 0; k < static_cast<size_t>(rule.num_states); ++k) {
+      if (plan_.order->VariableOf(node.inputs[k]) < 0)
+        obstacles_.Add(node, "changes something that is not a variable of the graph");
+    }
+  }
+
+  // A handle may only go to ops that read it.
+  void CheckHandles(const FlatNode& node) {
+    const absl::string_view op = node.op;
+    if (PassesReference(op) || ReadsHandle(op) || IsSwitchOp(op) || IsMergeOp(op) ||
+        op == kSelectBranchOp)
+      return;
+    for (const FlatTensor& input : node.inputs) {
+      const int variable = plan_.order->VariableOf(input);
+      if (variable < 0 || nodes_.op(variable) != "VarHandleOp") continue;
+      obstacles_.Add(node, "takes the handle of a variable");
+      return;
+    }
+  }
+
+  // Without its update training would never end.
+  void CheckGlobalStep() {
+    const int step = source_.nodes->FindOp("global_step").value_or(-1);
+    if (step < 0 || plan_.order->Writes(step).empty())
+      obstacles_.Add(nodes_.node(source_.train_op), "does not update the variable 'global_step'");
+  }
+
+  const ImportSource& source_;
+  const FlatGraph& nodes_;
+  const PlanOptions& options_;
+  std::vector<int> run_;  // the nodes that a step runs, sorted
+  Obstacles obstacles_;
+  ImportPlan plan_;
+};
+
+}  // namespace
+
+absl::StatusOr<ImportPlan> MakeImportPlan(const ImportSource& source, const PlanOptions& options) {
+  return Planner(source, options).Run();
+}
+
+std::set<FlatTensor> UsedTensors(const ImportSource& source, const ImportPlan& plan,
+                                 const std::vector<FlatTensor>& fetches) {
+  std::set<FlatTensor> used(fetches.begin(), fetches.end());
+  for (const SourceSummary& summary : plan.summaries) used.insert(summary.value);
+  for (int i = 0; i < source.nodes->size(); ++i) {
+    if (static_cast<size_t>(i) >= plan.needed.size() || !plan.needed[static_cast<size_t>(i)])
+      continue;
+    const std::vector<FlatTensor>& inputs = source.nodes->node(i).inputs;
+    used.insert(inputs.begin(), inputs.end());
+  }
+  return used;
+}
+
+}  // namespace estimator

@@ -1,0 +1,149 @@
+#include "estimator/graphdef/import/variable_maker.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
+#include "estimator/graphdef/import/op_kinds.h"
+#include "estimator/graphdef/import/op_support.h"
+#include "estimator/graphdef/import/write_rules.h"
+#include "estimator/ops/building/builder.h"
+#include "estimator/ops/check_numerics.h"
+
+namespace estimator {
+
+absl::Status VariableMaker::Make() {
+  for (const SourceVariable& variable : source_.variables)
+    sources_.emplace(variable.node, &variable);
+  const FlatGraph& nodes = *source_.nodes;
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (!needed_[static_cast<size_t>(i)] || !IsVariableOp(nodes.op(i)) || sources_.count(i) > 0)
+      continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("variable '", nodes.node(i).name,
+                     "' is neither in the collection 'variables' nor in 'local_variables', so "
+                     "nothing says how it is saved"));
+  }
+  EST_RETURN_IF_ERROR(PlanInitialValues());
+  for (const SourceVariable& variable : source_.variables) {
+    // Local variables are in no checkpoint, so none needs to be made that nothing reads.
+    if (variable.local && !needed_[static_cast<size_t>(variable.node)]) continue;
+    EST_RETURN_IF_ERROR(MakeOne(variable));
+  }
+  return absl::OkStatus();
+}
+
+// Finds the initial values that can be imported, and an order of their nodes.
+absl::Status VariableMaker::PlanInitialValues() {
+  const FlatGraph& nodes = *source_.nodes;
+  std::vector<int> roots;
+  for (const SourceVariable& variable : source_.variables) {
+    if (variable.initial_value.node < 0) {
+      problems_[variable.node] = "the file does not name it";
+      continue;
+    }
+    for (const int i : nodes.Reached({variable.initial_value.node}, false)) {
+      std::optional<std::string> problem = NodeProblem(nodes.node(i));
+      // An initializer runs before any step, so there is no batch and nothing was written.
+      if (IsInputOp(nodes.op(i)) || FindWriteRule(nodes.op(i)) != nullptr)
+        problem = "not a value of the start";
+      if (!problem.has_value()) continue;
+      problems_[variable.node] = absl::StrCat(nodes.Where(i), ": ", *problem);
+      break;
+    }
+    if (problems_.count(variable.node) == 0) roots.push_back(variable.initial_value.node);
+  }
+  EST_ASSIGN_OR_RETURN(std::vector<int> sorted, nodes.Sorted(roots, true));
+  place_.assign(static_cast<size_t>(nodes.size()), 0);
+  for (size_t i = 0; i < sorted.size(); ++i)
+    place_[static_cast<size_t>(sorted[i])] = static_cast<int>(i);
+  EST_ASSIGN_OR_RETURN(branches_, Branches::Create(nodes, sorted));
+  EST_ASSIGN_OR_RETURN(order_, VariableOrder::Create(nodes, std::move(sorted)));
+  // Before the first step no variable has a value.
+  builder_ = std::make_unique<NodeBuilder>(
+      nodes, *order_, *branches_, graph_, [this](int variable, int) { return Read(variable); },
+      NodeBuilder::Options{.variables_exist = false});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> VariableMaker::Read(int node) {
+  if (variables_.count(node) == 0) {
+    const auto source = sources_.find(node);
+    if (source == sources_.end())
+      return absl::InvalidArgumentError(
+          absl::StrCat("variable '", source_.nodes->node(node).name, "' is in no collection"));
+    EST_RETURN_IF_ERROR(MakeOne(*source->second));
+  }
+  return InitializedValue(variables_.at(node));
+}
+
+absl::Status VariableMaker::MakeOne(const SourceVariable& variable) {
+  if (variables_.count(variable.node) > 0) return absl::OkStatus();
+  if (!open_.insert(variable.node).second) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the initial value of variable '", variable.name, "' depends on itself"));
+  }
+  const absl::StatusOr<TensorSpec> spec = VariableSpec(source_.nodes->node(variable.node));
+  if (!spec.ok()) return Annotate(spec.status(), absl::StrCat("variable '", variable.name, "'"));
+  const std::optional<Variable> existing = graph_.FindVariable(variable.name);
+  // The loop makes global_step before it calls the model_fn.
+  if (existing.has_value()) {
+    if (!(existing->spec() == *spec)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("variable '", variable.name, "' is ", spec->ToString(),
+                       " in the file, but the graph has it as ", existing->spec().ToString()));
+    }
+    variables_[variable.node] = *existing;
+    return absl::OkStatus();
+  }
+  EST_ASSIGN_OR_RETURN(const Tensor initial, InitialValue(variable, *spec));
+  const Variable made =
+      GetVariable(variable.name, spec->shape,
+                  {.dtype = spec->dtype,
+                   .initializer = [initial](const Shape&, DType) { return initial; },
+                   .regularizer = nullptr,
+                   .trainable = variable.trainable,
+                   .local = variable.local});
+  EST_RETURN_IF_ERROR(graph_.status());
+  variables_[variable.node] = made;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> VariableMaker::InitialValue(const SourceVariable& variable,
+                                                   const TensorSpec& spec) {
+  const auto problem = problems_.find(variable.node);
+  if (problem == problems_.end()) {
+    std::vector<int> nodes = source_.nodes->Reached({variable.initial_value.node}, false);
+    // What a Merge selects by is needed too.
+    for (size_t k = 0; k < nodes.size(); ++k) {
+      const Branches::Choice* const choice = branches_->ChoiceOf(nodes[k]);
+      if (choice == nullptr) continue;
+      for (const int i : source_.nodes->Reached({choice->predicate.node}, false))
+        if (std::find(nodes.begin(), nodes.end(), i) == nodes.end()) nodes.push_back(i);
+    }
+    std::sort(nodes.begin(), nodes.end(), [this](int a, int b) {
+      return place_[static_cast<size_t>(a)] < place_[static_cast<size_t>(b)];
+    });
+    for (const int i : nodes) {
+      if (IsVariableOp(source_.nodes->op(i)) || built_.count(i) > 0) continue;
+      EST_RETURN_IF_ERROR(builder_->Build(i));
+      built_.insert(i);
+    }
+    return builder_->Value(variable.initial_value, variable.initial_value.node);
+  }
+  const std::string message =
+      absl::StrCat("the initial value of variable '", variable.name, "' cannot be imported (",
+                   problem->second, "); train from a checkpoint");
+  warnings_.push_back(message);
+  // NaN in a CheckNumerics fails where the value is used, which a checkpoint avoids.
+  const bool floating = IsFloating(spec.dtype);
+  const Array value =
+      Array::Scalar(floating ? std::numeric_limits<double>::quiet_NaN() : 0.0).Cast(spec.dtype);
+  const Tensor filled =
+      OpBuilder("Fill", "").Ints("dims", spec.shape.dims()).Const("value", value).Build();
+  return floating ? CheckNumerics(filled, message) : filled;
+}
+
+}  // namespace estimator

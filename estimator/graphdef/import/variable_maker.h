@@ -1,0 +1,58 @@
+// Makes the variables of an imported graph, with the initial values that the graph computes.
+#ifndef ESTIMATOR_GRAPHDEF_IMPORT_VARIABLE_MAKER_H_
+#define ESTIMATOR_GRAPHDEF_IMPORT_VARIABLE_MAKER_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graphdef/import/branches.h"
+#include "estimator/graphdef/import/import_source.h"
+#include "estimator/graphdef/import/node_builder.h"
+#include "estimator/graphdef/import/variable_order.h"
+
+namespace estimator {
+
+class VariableMaker {
+ public:
+  // needed: nodes by number. Variables of checkpoints are made even if nothing needs them.
+  VariableMaker(const ImportSource& source, const std::vector<bool>& needed, Graph& graph)
+      : source_(source), needed_(needed), graph_(graph) {}
+
+  // Errors: INVALID_ARGUMENT if a variable is in no collection, or if its initial value does not
+  // fit; the graph's first error.
+  absl::Status Make();
+  // The variable of a node.
+  const Variable& Of(int node) const { return variables_.at(node); }
+  const std::map<int, Variable>& all() const { return variables_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  absl::Status PlanInitialValues();
+  absl::Status MakeOne(const SourceVariable& variable);
+  absl::StatusOr<Tensor> InitialValue(const SourceVariable& variable, const TensorSpec& spec);
+  absl::StatusOr<Tensor> Read(int node);
+
+  const ImportSource& source_;
+  const std::vector<bool>& needed_;
+  Graph& graph_;
+  std::map<int, const SourceVariable*> sources_;
+  std::map<int, std::string> problems_;  // why an initial value cannot be imported
+  std::optional<VariableOrder> order_;
+  std::optional<Branches> branches_;
+  std::unique_ptr<NodeBuilder> builder_;
+  std::vector<int> place_;  // of each node in the order
+  std::set<int> built_, open_;
+  std::map<int, Variable> variables_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace estimator
+
+#endif  // ESTIMATOR_GRAPHDEF_IMPORT_VARIABLE_MAKER_H_

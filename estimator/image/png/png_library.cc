@@ -1,0 +1,21 @@
+#include "estimator/image/png/png_library.h"
+
+#include <cstdio>
+
+namespace estimator::image {
+
+void ExitPngStep(png_structp png, png_const_charp message) {
+  PngErrors* const errors = static_cast<PngErrors*>(png_get_error_ptr(png));
+  std::snprintf(errors->message, sizeof(errors->message), "%s", message);
+  std::longjmp(errors->jump, 1);
+}
+
+void IgnorePngWarning(png_structp, png_const_charp) {}
+
+bool RunPngStep(PngErrors& errors, void (*step)(void*), void* argument) {
+  if (setjmp(errors.jump) != 0) return false;
+  step(argument);
+  return true;
+}
+
+}  // namespace estimator::image

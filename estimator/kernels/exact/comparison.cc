@@ -1,0 +1,97 @@
+// Comparisons and logic with broadcasting, on all threads.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+
+#include "estimator/kernels/fused/parallel.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
+#include "estimator/kernels/strided_rows.h"
+
+namespace estimator {
+namespace {
+
+// A stride is 0 or 1. Separate loops for the three cases can be vectorised.
+template <typename T, typename Fn>
+void CompareRow(Fn fn, const T* x, int64_t x_stride, const T* y, int64_t y_stride, int64_t count,
+                bool* out) {
+  using C = Compute<T>;
+  if constexpr (std::is_same_v<T, std::string>) {
+    for (int64_t i = 0; i < count; ++i) out[i] = fn(x[i * x_stride], y[i * y_stride]);
+  } else if (x_stride == 0) {
+    const C value = static_cast<C>(*x);
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) out[i] = fn(value, static_cast<C>(y[i * y_stride]));
+  } else if (y_stride == 0) {
+    const C value = static_cast<C>(*y);
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) out[i] = fn(static_cast<C>(x[i]), value);
+  } else {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) out[i] = fn(static_cast<C>(x[i]), static_cast<C>(y[i]));
+  }
+}
+
+template <typename T, typename Fn>
+KernelPlan CompareKernel(const KernelSpec& spec, Fn fn) {
+  const Shape& shape = spec.outputs[0].shape;
+  const StridedRows<2> rows(shape, {BroadcastStrides(spec.inputs[0].shape, shape),
+                                    BroadcastStrides(spec.inputs[1].shape, shape)});
+  if (!rows.ok()) return nullptr;
+  return MakeKernel([rows, fn](const KernelArgs& args) {
+    rows.ForEach([&](int64_t i, const auto& at, int64_t count) {
+      CompareRow(fn, args.in<T>(0) + at[0], rows.strides()[0], args.in<T>(1) + at[1],
+                 rows.strides()[1], count, args.out<bool>(0) + i);
+    });
+    return absl::OkStatus();
+  });
+}
+
+template <typename Fn>
+KernelFactory Comparison(Fn fn) {
+  return [fn](const KernelSpec& spec) {
+    KernelPlan kernel;
+    VisitNumeric(spec.inputs[0].dtype,
+                 [&](auto tag) { kernel = CompareKernel<decltype(tag)>(spec, fn); });
+    if (spec.inputs[0].dtype == DType::kString) kernel = CompareKernel<std::string>(spec, fn);
+    return kernel;
+  };
+}
+
+template <typename Fn>
+KernelFactory Logic(Fn fn) {
+  return [fn](const KernelSpec& spec) { return CompareKernel<bool>(spec, fn); };
+}
+
+KernelPlan MakeLogicalNot(const KernelSpec& spec) {
+  const fused::Chunks chunks = fused::MakeChunks(spec.outputs[0].shape.num_elements());
+  return MakeKernel(
+      [chunks](const KernelArgs& args) {
+        fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+          const bool* const x = args.in<bool>(0);
+          bool* const out = args.out<bool>(0);
+#pragma omp simd
+          for (int64_t i = begin; i < end; ++i) out[i] = !x[i];
+        });
+        return absl::OkStatus();
+      },
+      /*scratch_bytes=*/0, /*alias_input=*/0);
+}
+
+EST_REGISTER_EXACT_KERNEL("Equal", Comparison(std::equal_to<>()));
+EST_REGISTER_EXACT_KERNEL("NotEqual", Comparison(std::not_equal_to<>()));
+EST_REGISTER_EXACT_KERNEL("Less", Comparison(std::less<>()));
+EST_REGISTER_EXACT_KERNEL("LessEqual", Comparison(std::less_equal<>()));
+EST_REGISTER_EXACT_KERNEL("Greater", Comparison(std::greater<>()));
+EST_REGISTER_EXACT_KERNEL("GreaterEqual", Comparison(std::greater_equal<>()));
+// Bitwise, so that both operands are read and the loop has no branch.
+EST_REGISTER_EXACT_KERNEL("LogicalAnd",
+                          Logic([](bool a, bool b) { return static_cast<bool>(a & b); }));
+EST_REGISTER_EXACT_KERNEL("LogicalOr",
+                          Logic([](bool a, bool b) { return static_cast<bool>(a | b); }));
+
+EST_REGISTER_EXACT_KERNEL("LogicalNot", MakeLogicalNot);
+
+}  // namespace
+}  // namespace estimator

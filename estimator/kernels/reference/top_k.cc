@@ -1,0 +1,76 @@
+// TopKV2, InTopKV2.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
+
+namespace estimator {
+namespace {
+
+EST_REGISTER_KERNEL("TopKV2", KernelTier::kReference, [](const KernelSpec& spec) {
+  KernelPlan kernel;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kIsNumberType<T>) {
+      const int64_t columns = spec.inputs[0].shape.dim(-1);
+      const int64_t k = spec.outputs[0].shape.dim(-1);
+      const int64_t rows = columns == 0 ? 0 : spec.inputs[0].shape.num_elements() / columns;
+      kernel = MakeKernel(
+          [rows, columns, k](const KernelArgs& args) {
+            auto* order = static_cast<int32_t*>(args.scratch);
+            for (int64_t row = 0; row < rows; ++row) {
+              const T* x = args.in<T>(0) + row * columns;
+              std::iota(order, order + columns, 0);
+              // As in TensorFlow, equal elements are ordered by index.
+              std::partial_sort(order, order + k, order + columns, [x](int32_t a, int32_t b) {
+                const auto xa = static_cast<Compute<T>>(x[a]), xb = static_cast<Compute<T>>(x[b]);
+                return xa > xb || (!(xb > xa) && a < b);
+              });
+              for (int64_t i = 0; i < k; ++i) {
+                args.out<T>(0)[row * k + i] = x[order[i]];
+                args.out<int32_t>(1)[row * k + i] = order[i];
+              }
+            }
+            return absl::OkStatus();
+          },
+          static_cast<size_t>(columns) * sizeof(int32_t));
+    }
+  });
+  return kernel;
+});
+
+template <typename Index>
+KernelPlan InTopKKernel(const KernelSpec& spec, int64_t k) {
+  const int64_t rows = spec.inputs[0].shape.dim(0);
+  const int64_t columns = spec.inputs[0].shape.dim(1);
+  return MakeKernel([rows, columns, k](const KernelArgs& args) {
+    for (int64_t row = 0; row < rows; ++row) {
+      const float* x = args.in<float>(0) + row * columns;
+      const auto target = static_cast<int64_t>(args.in<Index>(1)[row]);
+      bool in = target >= 0 && target < columns && std::isfinite(x[target]);
+      int64_t num_larger = 0;
+      for (int64_t i = 0; in && i < columns; ++i) {
+        if (!std::isfinite(x[i]))
+          in = false;  // as in TensorFlow: such a row has no order
+        else
+          num_larger += x[i] > x[target];
+      }
+      args.out<bool>(0)[row] = in && num_larger < k;
+    }
+    return absl::OkStatus();
+  });
+}
+
+EST_REGISTER_KERNEL("InTopKV2", KernelTier::kReference, [](const KernelSpec& spec) -> KernelPlan {
+  const auto k = ConstantInts(spec, 2);
+  if (!k.has_value() || spec.inputs[0].dtype != DType::kFloat32) return nullptr;
+  return spec.inputs[1].dtype == DType::kInt64 ? InTopKKernel<int64_t>(spec, (*k)[0])
+                                               : InTopKKernel<int32_t>(spec, (*k)[0]);
+});
+
+}  // namespace
+}  // namespace estimator
