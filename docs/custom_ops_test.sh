@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs the program of custom_ops.md on the CPU and on replicas, and its exported model: CustomGradient
-# is a part of TensorFlow's graph, an op of one's own is refused by name.
+# Runs the program of custom_ops.md on the CPU and on replicas, and its exported model:
+# CustomGradient is a part of TensorFlow's graph, an op of one's own is refused by name.
 set -eu
 program=$1
 saved_model=$2

@@ -16,9 +16,9 @@
 
 namespace estimator::tpu {
 
-// While it exists, GetVariable with DType::kBfloat16 creates a float32 variable and returns a handle
-// that reads as its value cast to bfloat16. Optimizers, checkpoints and initializers see float32.
-// Other dtypes are not affected. The scope holds for scopes that are opened inside it.
+// While it exists, GetVariable with DType::kBfloat16 creates a float32 variable and returns a
+// handle that reads as its value cast to bfloat16. Optimizers, checkpoints and initializers see
+// float32. Other dtypes are not affected. The scope holds for scopes that are opened inside it.
 //
 // The layers of this project do the same without the scope: weights are float32, and the layer
 // computes in the dtype of its input. So only calls of GetVariable need it.

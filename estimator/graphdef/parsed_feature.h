@@ -2,8 +2,9 @@
 //
 // tf.io.parse_example gives such features as sparse tensors, or padded to the longest of the batch,
 // and further nodes pad them. Their sizes depend on the request, so they cannot be imported. The
-// last of these nodes has attributes that say which feature it is, and is imported as a placeholder.
-// TensorFlow ignores attributes whose names begin with an underscore. On disk: do not change.
+// last of these nodes has attributes that say which feature it is, and is imported as a
+// placeholder. TensorFlow ignores attributes whose names begin with an underscore. On disk: do not
+// change.
 //
 //   _example_serialized   string   the tensor of the serialized Examples
 //   _example_key          string   the name of the feature in the Example

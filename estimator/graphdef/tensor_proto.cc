@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kMaxRank = 254;  // TensorShape::MaxDimensions of TF 2.15
 
-// Copies the values of a field, and returns their number. If there are too few, the last value fills
-// the missing elements.
+// Copies the values of a field, and returns their number. If there are too few, the last value
+// fills the missing elements.
 template <typename T, typename Field>
 int Spread(const Field& field, absl::Span<T> values) {
   const auto given = std::min<size_t>(static_cast<size_t>(field.size()), values.size());

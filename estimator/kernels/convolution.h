@@ -8,7 +8,7 @@ namespace estimator {
 
 // A convolution of one group without dilation.
 //   y[n, p, q, k] = sum over u, v, c of
-//       x[n, p * row_stride - pad_top + u, q * column_stride - pad_left + v, c] * filter[u, v, c, k]
+//     x[n, p * row_stride - pad_top + u, q * column_stride - pad_left + v, c] * filter[u, v, c, k]
 // Outside of x there are zeros.
 //   x: [images, in_rows, in_columns, in_channels].
 //   y: [images, out_rows, out_columns, out_channels].

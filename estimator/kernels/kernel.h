@@ -34,7 +34,8 @@ enum class ConvAlgorithm {
   // convolutions of bf16 see bfloat16/winograd.h.
   kAuto,
   kDirect,  // neither of the two: the rounding error of a plain sum
-  kWinograd,  // Winograd wherever a kernel supports the shape, even where it is slower; no three products
+  // Winograd wherever a kernel supports the shape, even where it is slower; no three products.
+  kWinograd,
 };
 
 // What is known about an op when its kernel is built.

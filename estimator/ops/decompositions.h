@@ -1,5 +1,6 @@
-// Decompositions of batches of matrices, f32 or f64. Kernels run on one thread. The sign of a vector
-// of a decomposition is arbitrary; it is that of Eigen's algorithms, which TensorFlow takes, too.
+// Decompositions of batches of matrices, f32 or f64. Kernels run on one thread. The sign of a
+// vector of a decomposition is arbitrary; it is that of Eigen's algorithms, which TensorFlow takes,
+// too.
 #ifndef ESTIMATOR_OPS_DECOMPOSITIONS_H_
 #define ESTIMATOR_OPS_DECOMPOSITIONS_H_
 

@@ -1,6 +1,6 @@
 // _MaxPoolWithArgmax and _MaxPoolGradWithArgmax, which the runtime makes of a max pool and its
-// gradient (runtime/passes/fusion/fuse.h), against TensorFlow's MaxPool, MaxPoolGrad and ReluGrad: the
-// same goldens as those of the ops, ties included.
+// gradient (runtime/passes/fusion/fuse.h), against TensorFlow's MaxPool, MaxPoolGrad and ReluGrad:
+// the same goldens as those of the ops, ties included.
 #include <algorithm>
 #include <set>
 #include <string>

@@ -76,7 +76,8 @@ TEST_F(ActivationTiersTest, AnActivationOfAnActivationIsOneInstruction) {
 }
 
 // The gradients of Softplus and Softsign read what the activation reads, so in training it is
-// written before the activation. The products are those of gemm/ or oneDNN, which has fewer activations.
+// written before the activation. The products are those of gemm/ or oneDNN, which has fewer
+// activations.
 TEST_F(ActivationTiersTest, ADenseLayerComputesItsActivation) {
   const Tensor x = Placeholder(DType::kFloat32, {256, 64}),
                dy = Placeholder(DType::kFloat32, {256, 1024}),

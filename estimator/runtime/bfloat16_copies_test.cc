@@ -1,5 +1,5 @@
-// Copies of variables in bf16, which the updates write (passes/write_copies.h): a training gives the
-// same bits with and without them.
+// Copies of variables in bf16, which the updates write (passes/write_copies.h): a training gives
+// the same bits with and without them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

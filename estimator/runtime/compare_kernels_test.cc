@@ -82,8 +82,8 @@ TEST_F(CheckTest, AStepOfReferenceKernelsIsCheckedWhole) {
   EXPECT_THAT(Unchecked(testing::Add(x_, x_), 6), IsEmpty());
 }
 
-// Winograd's algorithm rounds sums of inputs, but only in bf16, for filters of 3x3. For filters of 5x5 it may have
-// larger tiles, but only where the errors of bf16 are small enough.
+// Winograd's algorithm rounds sums of inputs, but only in bf16, for filters of 3x3. For filters of
+// 5x5 it may have larger tiles, but only where the errors of bf16 are small enough.
 TEST_F(CheckTest, ConvolutionsThatMayRoundSumsHaveALargerTolerance) {
   const auto check = [](DType dtype, float error, int64_t taps = 3,
                         ConvAlgorithm algorithm = ConvAlgorithm::kAuto,

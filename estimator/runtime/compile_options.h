@@ -15,12 +15,13 @@ namespace estimator {
 
 struct CompileOptions {
   KernelTier fastest = KernelTier::kNative;  // kReference: the kernels that define the results
-  // kDirect: convolutions, and matrix products of f32, have the rounding error of a plain sum. kAuto:
-  // Winograd, or three products of bf16 with AMX, where they are faster.
+  // kDirect: convolutions, and matrix products of f32, have the rounding error of a plain sum.
+  // kAuto: Winograd, or three products of bf16 with AMX, where they are faster.
   ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;
   // kBfloat16: matrix products of f32 operands are computed in bf16 where the CPU has instructions
-  // for that, with sums and results in f32 (passes/bfloat16_products.h). Convolutions of f32 with filters
-  // of 5x5 may have errors of 1e-3 of the result's root mean square (kernels/winograd/winograd.h).
+  // for that, with sums and results in f32 (passes/bfloat16_products.h). Convolutions of f32 with
+  // filters of 5x5 may have errors of 1e-3 of the result's root mean square
+  // (kernels/winograd/winograd.h).
   DType compute_dtype = DType::kFloat32;
   // True: f32 matrix products and convolutions read operands that are rounded to bf16, on every
   // CPU. Sums and results are f32. This is the default precision of a TPU

@@ -1,5 +1,5 @@
-// A step of a convolutional network allocates nothing, in RunLoop too. Allocations inside of oneDNN do not
-// count: its primitives make a table of their arguments in each call.
+// A step of a convolutional network allocates nothing, in RunLoop too. Allocations inside of oneDNN
+// do not count: its primitives make a table of their arguments in each call.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -22,8 +22,8 @@ using testing::Mul;
 using testing::Placeholder;
 using testing::Sub;
 
-// The step adds x to w. The fetches: w * w in each step, and two watched tensors, which fail if x or
-// the new w is above 100.
+// The step adds x to w. The fetches: w * w in each step, and two watched tensors, which fail if x
+// or the new w is above 100.
 class FetchGroupsTest : public GraphTest {
  protected:
   void Compile(std::vector<FetchGroups> groups) {

@@ -71,8 +71,8 @@ class ProgramRun {
   // Binds to the variables of `store`; allocates those that it lacks.
   //   arena: shared with other runs of this replica, which must never run at the same time; null:
   //   the run has its own.
-  //   shared: for the values that live within a segment; shared with the runs of all replicas, which
-  //   take turns. Null: the run has its own.
+  //   shared: for the values that live within a segment; shared with the runs of all replicas,
+  //   which take turns. Null: the run has its own.
   //   derived: `derived_values()` of another run of the same program and store, which takes turns
   //   with this one. Null: the run has its own.
   // Errors: INVALID_ARGUMENT if the store has a variable with another dtype or shape, if the groups

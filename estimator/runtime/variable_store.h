@@ -50,15 +50,15 @@ class VariableStore {
   const bool* InitializedFlag(absl::string_view name) const;
   // Call it after the storage has been written through its address. REQUIRES: Has(name).
   void MarkInitialized(absl::string_view name);
-  // Tells that `device` has computed a newer value of `name`. Peek, Get and Download copy it into the
-  // storage when it is needed there. Set, MarkInitialized and MarkUninitialized discard it.
+  // Tells that `device` has computed a newer value of `name`. Peek, Get and Download copy it into
+  // the storage when it is needed there. Set, MarkInitialized and MarkUninitialized discard it.
   // REQUIRES: Has(name).
   void MarkNewerOnDevice(absl::string_view name, std::shared_ptr<DeviceValues> device);
   bool newer_on(absl::string_view name, const DeviceValues* device) const;
   // Copies all newer values from devices into the storage. Call it before the storage is read
   // through an address that Allocate returned. Costs nothing if there are none.
-  // Errors: those of the devices, also of earlier copies, until the variable is set on the host. It is
-  // not initialized until then.
+  // Errors: those of the devices, also of earlier copies, until the variable is set on the host. It
+  // is not initialized until then.
   absl::Status Download() const;
   // A number that changes with the value in the storage: by Set, Mark..., updates of programs and
   // copies from devices. Values that are computed from variables are kept while it stays the same.

@@ -4,9 +4,9 @@
 // Writes 2 GiB under $TMPDIR or /tmp. With MODEL_DIR, whose model.ckpt-1 has the same variables
 // (testdata/interop/check_large_checkpoint.py lets TensorFlow write one), it only reads.
 // Fails if the peak is more than 1.2 times the checkpoint where values are restored, or more than
-// 100 MB in `verify`, or if a save in the background takes the loop more than the copy of the values
-// and kMaxOverheadMs. Expected: a restore that takes as long as `touch new memory` and `verify`
-// together.
+// 100 MB in `verify`, or if a save in the background takes the loop more than the copy of the
+// values and kMaxOverheadMs. Expected: a restore that takes as long as `touch new memory` and
+// `verify` together.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -30,8 +30,8 @@ class Exporter {
   virtual const std::string& name() const = 0;
   // Checks the options. TrainAndEvaluate calls it before it trains.
   virtual absl::Status Validate() const { return absl::OkStatus(); }
-  // Called after an evaluation. Returns the folder of the export, or nullopt if there is none. It is
-  // a folder in export_path whose name is 10 digits; a restart then finds it.
+  // Called after an evaluation. Returns the folder of the export, or nullopt if there is none. It
+  // is a folder in export_path whose name is 10 digits; a restart then finds it.
   //   export_path: <model_dir>/export/<name>.  checkpoint_path: the checkpoint that was evaluated.
   //   is_the_final_export: whether the evaluated step is TrainSpec.max_steps or later.
   // An error ends the training.

@@ -29,11 +29,10 @@ struct InMemoryEvaluatorOptions {
   int64_t every_n_iter = 100;
 };
 
-// Evaluates before the first step, after every n-th run, and at the end unless the last run has just
-// been evaluated. The evaluation copies the variables that it needs, as
-// Scaffold::restore_names says, such as moving averages.
-// Errors: Train returns INVALID_ARGUMENT if every_n_iter is not positive, or if the hook was made
-// for another estimator; those of Evaluate.
+// Evaluates before the first step, after every n-th run, and at the end unless the last run has
+// just been evaluated. The evaluation copies the variables that it needs, as
+// Scaffold::restore_names says, such as moving averages. Errors: Train returns INVALID_ARGUMENT if
+// every_n_iter is not positive, or if the hook was made for another estimator; those of Evaluate.
 // Source: TF 2.15 tf.estimator.experimental.InMemoryEvaluatorHook.
 class InMemoryEvaluatorHook : public SessionRunHook, public PlannedWork {
  public:

@@ -119,7 +119,8 @@ void Measure(const char* rule, const Optimizer& optimizer, Use use, const std::s
     double in_place = 1e9, copying = 1e9, theirs = 1e9;
     for (int round = 0; round < kRounds; ++round) {
       in_place = std::min(in_place, bench.Run({.single_replica = true}, 300));
-      copying = std::min(copying, bench.Run({.disable_passes = OptionalPasses(), .single_replica = true}, 3));
+      copying = std::min(
+          copying, bench.Run({.disable_passes = OptionalPasses(), .single_replica = true}, 3));
       theirs = std::min(theirs, RunPython(python, rule, num_rows, use));
     }
     std::printf("%-16s %-8s %8lld rows: in place %7.1f us   copying %9.0f us", rule, NameOf(use),

@@ -49,8 +49,8 @@ struct EvalSpec {
   double start_delay_secs = 120;
   // The least time between the starts of two evaluations. The last checkpoint is always evaluated.
   double throttle_secs = 600;
-  // Not in TensorFlow. If given, it replaces throttle_secs: the least distance of two evaluations in
-  // any unit, such as Period::Epochs(1). An evaluator takes steps and seconds only.
+  // Not in TensorFlow. If given, it replaces throttle_secs: the least distance of two evaluations
+  // in any unit, such as Period::Epochs(1). An evaluator takes steps and seconds only.
   std::optional<Period> throttle_every = std::nullopt;
 };
 
@@ -129,11 +129,11 @@ TrainAndEvaluateCall MakeTrainAndEvaluateCall(EstimatorOf<Params>& estimator,
 // for the checkpoints of the other process, until one has max_steps.
 //
 // Errors: INVALID_ARGUMENT for a spec without input_fn, numbers that are out of range, exporters
-// without a name or with the same one, RunConfig without checkpoints, and an evaluator with an index
-// other than 0 or with throttle_every in epochs or examples; FAILED_PRECONDITION if throttle_every
-// needs the examples of an epoch, which are not known (RunConfig.examples_per_epoch); CANCELLED
-// after an interrupt; those of Train, Evaluate and the exporters.
-// Source: TF 2.15 tf.estimator.train_and_evaluate.
+// without a name or with the same one, RunConfig without checkpoints, and an evaluator with an
+// index other than 0 or with throttle_every in epochs or examples; FAILED_PRECONDITION if
+// throttle_every needs the examples of an epoch, which are not known
+// (RunConfig.examples_per_epoch); CANCELLED after an interrupt; those of Train, Evaluate and the
+// exporters. Source: TF 2.15 tf.estimator.train_and_evaluate.
 template <typename Params>
 absl::StatusOr<TrainAndEvaluateResult> TrainAndEvaluate(EstimatorOf<Params>& estimator,
                                                         const TrainSpec<Params>& train_spec,

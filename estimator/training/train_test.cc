@@ -246,8 +246,8 @@ TEST_F(TrainTest, InitFnRunsOnAFreshStartOnlyAndTheSpecsHooksAreCalled) {
   EXPECT_THAT(own->steps, ElementsAre(1, 2, 3, 4));
 }
 
-// Without steps, training continues to the input's end; many programs train one pass over the data a
-// call.
+// Without steps, training continues to the input's end; many programs train one pass over the data
+// a call.
 TEST_F(TrainTest, WithoutStepsACallTrainsOnePassAndTheNextCallAnother) {
   Estimator<TinyParams> estimator(TinyOptions(Dir()));
   const auto epoch = [](const TinyParams&) { return TinyDataset(4); };

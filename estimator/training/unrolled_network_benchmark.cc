@@ -1,8 +1,8 @@
 // How long a recurrent network takes to build, which is unrolled over its time steps:
 //   bazel run -c opt //estimator/training:unrolled_network_benchmark [TIME_STEPS [UNITS [BATCH]]]
-// An LSTM over embeddings with lengths, its gradients and an Adam update. By default 200 time steps,
-// 128 units and a batch of 32. Expected: graph and program together take less than a second, and
-// twice the time steps take twice as long.
+// An LSTM over embeddings with lengths, its gradients and an Adam update. By default 200 time
+// steps, 128 units and a batch of 32. Expected: graph and program together take less than a second,
+// and twice the time steps take twice as long.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 """C++ rules with the project's warnings. .bazelrc sets the C++ standard and the target machine.
 
-A library is a folder: est_library(name = "checkpoint") has all sources and headers of the folder and
-of its rooms. est_test makes one program of the tests of a room. The compiler gets several sources at
-once (jumbo.bzl). The rules add the libraries that every folder may use (absl, glog;
+A library is a folder: est_library(name = "checkpoint") has all sources and headers of the folder
+and of its rooms. est_test makes one program of the tests of a room. The compiler gets several
+sources at once (jumbo.bzl). The rules add the libraries that every folder may use (absl, glog;
 tools/checks/layers.txt), and for tests GoogleTest and the matchers of absl::Status
 (estimator/base/testing/status_matchers.h).
 """
@@ -96,7 +96,8 @@ def est_library(
 
     Args:
       name: the library.
-      srcs: default: all .cc files but tests (_test), benchmarks (_benchmark) and fuzz targets (_fuzz).
+      srcs: default: all .cc files but tests (_test), benchmarks (_benchmark) and fuzz targets
+        (_fuzz).
       hdrs: default: all .h files.
       exclude: files that the defaults leave out, for example programs.
       deps: the libraries whose headers are included, except absl and glog.
@@ -176,11 +177,17 @@ TEST_COPTS = select({
 # work, and a compilation takes a quarter less than with -O2.
 PROGRAM_COPTS = ["-O1"]
 
-def estimator_binary(name, srcs = None, deps = [], copts = ["-Wall", "-Werror=unused-result"], **kwargs):
+def estimator_binary(
+        name,
+        srcs = None,
+        deps = [],
+        copts = ["-Wall", "-Werror=unused-result"],
+        **kwargs):
     """A program that trains a model: NAME.cc by default, with //tpu and //estimator/base:main.
 
-    It begins with a precompiled tpu/tpu_estimator.h, so that an edit costs half of the time. If a function of
-    the input pipeline computes much, put it into a cc_library, which is compiled with -O2.
+    It begins with a precompiled tpu/tpu_estimator.h, so that an edit costs half of the time. If a
+    function of the input pipeline computes much, put it into a cc_library, which is compiled with
+    -O2.
 
     Args:
       name: the program, and the name of its file without extension.
@@ -238,8 +245,8 @@ def est_test(
 def est_fuzz_test(name, src, corpus, deps):
     """A fuzz target: a source with LLVMFuzzerTestOneInput.
 
-    NAME_test replays the corpus, in every build. NAME is the fuzzer, which needs clang: tools/fuzz.sh finds it by its
-    tag, builds it and runs it.
+    NAME_test replays the corpus, in every build. NAME is the fuzzer, which needs clang:
+    tools/fuzz.sh finds it by its tag, builds it and runs it.
 
     Args:
       name: must end in "_fuzz".

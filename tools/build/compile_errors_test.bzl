@@ -1,4 +1,4 @@
-"""A test that a source file does not compile, and that the compiler says why in one line for each mistake."""
+"""A test that a source does not compile, and that the compiler says why in a line per mistake."""
 
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
@@ -17,7 +17,8 @@ def _compile_errors_test_impl(ctx):
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
         cc_toolchain = toolchain,
-        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts + ["-fsyntax-only"],
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts +
+                             ctx.attr.copts + ["-fsyntax-only"],
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
         system_include_directories = context.system_includes,
@@ -59,14 +60,18 @@ def _compile_errors_test_impl(ctx):
     )]
 
 compile_errors_test = rule(
-    doc = "Passes if the compiler gives the errors that comments `// error: TEXT` of the source name, and no others.",
+    doc = "Passes if the compiler gives the errors that comments `// error: TEXT` name, and no " +
+          "others.",
     implementation = _compile_errors_test_impl,
     test = True,
     attrs = {
         "src": attr.label(allow_single_file = [".cc"], mandatory = True),
         "deps": attr.label_list(providers = [CcInfo]),
         "copts": attr.string_list(),
-        "_check": attr.label(default = "//tools/checks:check_compile_errors.py", allow_single_file = True),
+        "_check": attr.label(
+            default = "//tools/checks:check_compile_errors.py",
+            allow_single_file = True,
+        ),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },
     fragments = ["cpp"],

@@ -28,7 +28,7 @@ _jumbo_source = rule(
     doc = "NAME.cc, with the text of all `srcs`.",
     attrs = {
         "own_names": attr.bool(
-            doc = "An unnamed namespace gets the name of its file, so that names of two files differ.",
+            doc = "An unnamed namespace gets the name of its file: names of two files differ.",
         ),
         "srcs": attr.label_list(allow_files = [".cc"]),
     },

@@ -70,7 +70,8 @@ def _precompiled_header_impl(ctx):
 
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
-    doc = "Compiles NAME.h, which includes `includes` and `own_includes`. Use it with `-include $(GENDIR)/FOLDER/NAME.h`.",
+    doc = "Compiles NAME.h, which includes `includes` and `own_includes`. Use it with " +
+          "`-include $(GENDIR)/FOLDER/NAME.h`.",
     attrs = {
         "copts": attr.string_list(doc = "flags that the users of the header are compiled with"),
         "deps": attr.label_list(providers = [CcInfo], doc = "libraries of the headers"),

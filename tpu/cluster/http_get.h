@@ -20,8 +20,8 @@ struct HttpGetOptions {
 //   url: http://HOST[:PORT][/PATH]; HOST is a name, an IPv4 address, or an IPv6 address in [].
 // Errors: NOT_FOUND for status 404; PERMISSION_DENIED for 401 and 403; UNAVAILABLE for any other
 // status but 200, and if the host cannot be reached; DEADLINE_EXCEEDED after the timeout;
-// UNIMPLEMENTED for https; INVALID_ARGUMENT for another URL; RESOURCE_EXHAUSTED for more than 1 MiB.
-// Each names the URL.
+// UNIMPLEMENTED for https; INVALID_ARGUMENT for another URL; RESOURCE_EXHAUSTED for more than 1
+// MiB. Each names the URL.
 absl::StatusOr<std::string> HttpGet(StringArg url, const HttpGetOptions& options = {});
 
 }  // namespace estimator::tpu

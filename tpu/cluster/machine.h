@@ -45,8 +45,8 @@ TPUChips FindTPUChips(const Machine& machine);
 // user's cache. Errors: NOT_FOUND with the file, or with what to do.
 absl::StatusOr<std::string> FindLibtpu(const Machine& machine, const std::string& given);
 
-// Whether this is a virtual machine of Google Compute Engine, which has a metadata server. True also
-// if GCE_METADATA_IP or GCE_METADATA_HOST is set.
+// Whether this is a virtual machine of Google Compute Engine, which has a metadata server. True
+// also if GCE_METADATA_IP or GCE_METADATA_HOST is set.
 bool HasMetadataServer(const Machine& machine);
 
 }  // namespace estimator::tpu

@@ -11,7 +11,8 @@ namespace estimator::tpu {
 // Completes the config of a run with use_tpu = true:
 //   master              that of `cluster`: its plugin if the TPU is attached to this machine; else
 //                       `session_master` of TF_CONFIG if it is empty
-//   evaluation_master   `eval_session_master` of TF_CONFIG if it is empty; else `master`, unless the
+//   evaluation_master   `eval_session_master` of TF_CONFIG if it is empty; else `master`, unless
+//   the
 //                       task is an evaluator
 //   tpu_config.num_shards     that of the TPU of `cluster`
 //   tpu_config.tpu_job_name   as TPUJobName says, with service.tpu_worker_job_name of TF_CONFIG if

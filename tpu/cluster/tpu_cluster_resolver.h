@@ -48,13 +48,13 @@ struct TPUClusterResolver {
   std::string job_name = "worker";  // of the workers in ClusterSpec
   Machine machine = {};
 
-  // A name becomes an address through the TPU API (GET v1/projects/P/locations/Z/nodes/NAME), unless
-  // it is the name of this TPU VM. The API's endpoint is that of TPU_API_DISCOVERY_URL, which must
-  // be http here: an https endpoint is an error that says what to do instead.
-  // The metadata server is GCE_METADATA_IP, GCE_METADATA_HOST or metadata.google.internal.
-  // Errors: NOT_FOUND if nothing names a TPU, or if the API does not know the name;
-  // FAILED_PRECONDITION if the TPU is not ready; INVALID_ARGUMENT for a malformed address or
-  // TPU_CONFIG; errors of HttpGet.
+  // A name becomes an address through the TPU API (GET v1/projects/P/locations/Z/nodes/NAME),
+  // unless it is the name of this TPU VM. The API's endpoint is that of TPU_API_DISCOVERY_URL,
+  // which must be http here: an https endpoint is an error that says what to do instead. The
+  // metadata server is GCE_METADATA_IP, GCE_METADATA_HOST or metadata.google.internal. Errors:
+  // NOT_FOUND if nothing names a TPU, or if the API does not know the name; FAILED_PRECONDITION if
+  // the TPU is not ready; INVALID_ARGUMENT for a malformed address or TPU_CONFIG; errors of
+  // HttpGet.
   absl::StatusOr<TPUCluster> Resolve() const;
 };
 

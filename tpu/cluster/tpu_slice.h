@@ -13,8 +13,8 @@
 
 namespace estimator::tpu {
 
-// The chips of a TPU generation. A device runs one replica: it is a core of v2 and v3, and the whole
-// chip of later TPUs. Source: Cloud TPU's published system architecture.
+// The chips of a TPU generation. A device runs one replica: it is a core of v2 and v3, and the
+// whole chip of later TPUs. Source: Cloud TPU's published system architecture.
 struct TPUGeneration {
   const char* name;  // "v3"
   int devices_per_chip;

@@ -1,4 +1,5 @@
-// Compiles the very steps of a TPUEstimator for the topology of --tpu_check, as the rules ask for it.
+// Compiles the very steps of a TPUEstimator for the topology of --tpu_check, as the rules ask for
+// it.
 #include <algorithm>
 #include <map>
 #include <optional>

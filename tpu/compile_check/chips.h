@@ -10,8 +10,8 @@
 
 namespace estimator::tpu {
 
-// A slice of a TPU, in Cloud TPU's name for it. The numbers are those of one device of the compiler,
-// from the table of tpu_slice.h: a core up to v4, a chip from v5 on.
+// A slice of a TPU, in Cloud TPU's name for it. The numbers are those of one device of the
+// compiler, from the table of tpu_slice.h: a core up to v4, a chip from v5 on.
 struct CompileTarget {
   std::string name;              // "v3-8"
   std::string topology;          // libtpu's: "v3:2x2x1"

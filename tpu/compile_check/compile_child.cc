@@ -91,7 +91,8 @@ std::string EndOfLog(const std::string& log) {
 
 absl::Status HowItEnded(int wait_status, const std::string& log) {
   const int signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
-  // Signals that others may have sent. The kernel sends SIGKILL if the machine's memory is exhausted.
+  // Signals that others may have sent. The kernel sends SIGKILL if the machine's memory is
+  // exhausted.
   if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGKILL) {
     return absl::CancelledError(absl::StrCat(
         "the TPU compiler was ended by signal ", signal, " (", strsignal(signal),

@@ -337,7 +337,7 @@ LargeTensor TensorOfType(absl::string_view type, absl::string_view op) {
           .bytes = bytes};
 }
 
-//   func.func public @main(%arg0: tensor<8xf32> {tf.aliasing_output = 0 : i32}, %arg1: tensor<2x8xf32>) -> ...
+//   func.func public @main(%arg0: tensor<8xf32> {tf.aliasing_output = 0 : i32}, %arg1: ...
 std::vector<LargeTensor> ArgumentsOf(absl::string_view line) {
   std::vector<LargeTensor> tensors;
   const size_t open = line.find('(');

@@ -14,8 +14,8 @@
 
 namespace estimator::tpu {
 
-// Gives the program for a batch of so many rows on each device; nullopt if the model cannot be built
-// for them.
+// Gives the program for a batch of so many rows on each device; nullopt if the model cannot be
+// built for them.
 using ProgramForRows = std::function<absl::StatusOr<std::optional<std::string>>(int64_t rows)>;
 
 struct SearchLimits {
@@ -30,8 +30,8 @@ struct LargestBatch {
   int64_t too_large = 0;  // the fewest rows that are known not to fit; 0: none
   int num_compiles = 0;
   // OK if the search reached its resolution. Else why it ended before: RESOURCE_EXHAUSTED after
-  // max_compiles; DEADLINE_EXCEEDED after `seconds`; CANCELLED after a signal; NOT_FOUND if the model
-  // cannot be built for a number of rows; the compiler's errors other than too little memory.
+  // max_compiles; DEADLINE_EXCEEDED after `seconds`; CANCELLED after a signal; NOT_FOUND if the
+  // model cannot be built for a number of rows; the compiler's errors other than too little memory.
   absl::Status ended;
 };
 
@@ -46,8 +46,8 @@ LargestBatch FindLargestBatch(const CompileRequest& request, const CompileOutcom
 //   rows: of the program that was checked.  num_replicas: to give the rows of all replicas, too.
 std::string LargestBatchLine(const LargestBatch& largest, int64_t rows, int64_t num_replicas);
 
-// The rows that would fill a device if all memory of the program grew with its rows. Variables do not,
-// so more may fit. 0: the memory of the program is not known.
+// The rows that would fill a device if all memory of the program grew with its rows. Variables do
+// not, so more may fit. 0: the memory of the program is not known.
 int64_t EstimateRows(const CompileRequest& request, const CompileOutcome& outcome, int64_t rows);
 
 // What libtpu's message on too little memory says, in bytes.

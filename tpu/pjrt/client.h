@@ -1,5 +1,5 @@
-// Client: the devices of a PJRT plugin, and what lives on them. Every class here owns one object of the
-// plugin, destroys it at its end, and keeps the client alive.
+// Client: the devices of a PJRT plugin, and what lives on them. Every class here owns one object of
+// the plugin, destroys it at its end, and keeps the client alive.
 #ifndef TPU_PJRT_CLIENT_H_
 #define TPU_PJRT_CLIENT_H_
 
@@ -35,9 +35,9 @@ class LoadedProgram;
 // Thread-safe.
 class Client : public std::enable_shared_from_this<Client> {
  public:
-  // Makes the client of the plugin at `path`. A device can usually be opened once, so all callers in
-  // the process share one client while any of them holds it.
-  // Errors: those of Plugin::Load; the plugin's, as when there is no device.
+  // Makes the client of the plugin at `path`. A device can usually be opened once, so all callers
+  // in the process share one client while any of them holds it. Errors: those of Plugin::Load; the
+  // plugin's, as when there is no device.
   static absl::StatusOr<std::shared_ptr<Client>> Shared(StringArg path);
   static absl::StatusOr<std::shared_ptr<Client>> Create(std::shared_ptr<const Plugin> plugin);
   ~Client();

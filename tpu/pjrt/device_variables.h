@@ -1,4 +1,5 @@
-// DeviceVariables: the variables of a VariableStore on the devices of a client, a copy for each replica.
+// DeviceVariables: the variables of a VariableStore on the devices of a client, a copy for each
+// replica.
 #ifndef TPU_PJRT_DEVICE_VARIABLES_H_
 #define TPU_PJRT_DEVICE_VARIABLES_H_
 
@@ -23,8 +24,8 @@ class DeviceVariables : public DeviceValues, public std::enable_shared_from_this
       : client_(std::move(client)), num_replicas_(static_cast<size_t>(num_replicas)) {}
 
   // Makes the device's value of `name` that of the store: copies it if the store's is newer.
-  // Errors: NOT_FOUND if the store has no such variable; FAILED_PRECONDITION if it has no value; those
-  // of the devices, also of other ones that have the newest value.
+  // Errors: NOT_FOUND if the store has no such variable; FAILED_PRECONDITION if it has no value;
+  // those of the devices, also of other ones that have the newest value.
   absl::Status Update(const VariableStore& store, absl::string_view name);
   // REQUIRES: Update has made a value of `name`, and Drop has not dropped it.
   c_api::Buffer* buffer(absl::string_view name, size_t replica) const;

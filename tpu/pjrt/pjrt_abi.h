@@ -1,15 +1,16 @@
-// The part of the PJRT C API that this project calls: a device's runtime or compiler in a shared library
-// (libtpu.so, the CUDA plugin) exports GetPjrtApi(), which returns a table of functions.
+// The part of the PJRT C API that this project calls: a device's runtime or compiler in a shared
+// library (libtpu.so, the CUDA plugin) exports GetPjrtApi(), which returns a table of functions.
 //
 // The ABI: every function takes one pointer to an argument struct. Every struct begins with its own
-// size and with a pointer for extensions, which is null here. A plugin refuses a struct that is smaller
-// than its own one. A function returns an Error*, which is null on success and belongs to the caller. New
-// functions are appended to the table, so Api::struct_size tells which ones a plugin has. A change of
-// the major version breaks the ABI. Layout as of version 0.34, with the later functions that we call.
+// size and with a pointer for extensions, which is null here. A plugin refuses a struct that is
+// smaller than its own one. A function returns an Error*, which is null on success and belongs to
+// the caller. New functions are appended to the table, so Api::struct_size tells which ones a
+// plugin has. A change of the major version breaks the ABI. Layout as of version 0.34, with the
+// later functions that we call.
 //
-// Only layouts are declared here. client.h has the classes to use. A function that is not called has
-// the type Unused. The order of all fields is the ABI: do not change it.
-// Source: the public header pjrt_c_api.h of OpenXLA.
+// Only layouts are declared here. client.h has the classes to use. A function that is not called
+// has the type Unused. The order of all fields is the ABI: do not change it. Source: the public
+// header pjrt_c_api.h of OpenXLA.
 #ifndef TPU_PJRT_PJRT_ABI_H_
 #define TPU_PJRT_PJRT_ABI_H_
 

@@ -1,6 +1,6 @@
-// The argument structs of the PJRT C API, as far as this project uses them. pjrt_abi.h has the rules of
-// the ABI and the table of functions. The order of all fields is the ABI: do not change it.
-// Source: the public header pjrt_c_api.h of OpenXLA.
+// The argument structs of the PJRT C API, as far as this project uses them. pjrt_abi.h has the
+// rules of the ABI and the table of functions. The order of all fields is the ABI: do not change
+// it. Source: the public header pjrt_c_api.h of OpenXLA.
 #ifndef TPU_PJRT_PJRT_STRUCTS_H_
 #define TPU_PJRT_PJRT_STRUCTS_H_
 
@@ -45,10 +45,11 @@ enum class BufferType : int {
 // Until when the host's bytes must not change.
 enum class HostBufferSemantics : int { kOnlyDuringCall = 0, kUntilTransferCompletes = 1 };
 
-// The end of the structs that tell a plugin what to do. Plugins refuse a struct that is smaller than
-// their own one, and accept a larger one. So these zeros stand for the fields that versions after 0.34
-// have appended. For example, libtpu 0.0.51 (version 0.116) expects 88 bytes of ClientCreateArgs
-// instead of 72, and 112 of ExecuteOptions instead of 52. A zero means that a field is not used.
+// The end of the structs that tell a plugin what to do. Plugins refuse a struct that is smaller
+// than their own one, and accept a larger one. So these zeros stand for the fields that versions
+// after 0.34 have appended. For example, libtpu 0.0.51 (version 0.116) expects 88 bytes of
+// ClientCreateArgs instead of 72, and 112 of ExecuteOptions instead of 52. A zero means that a
+// field is not used.
 struct LaterFields {
   void* zeros[16] = {};
 };

@@ -16,8 +16,8 @@
 
 namespace estimator::tpu::pjrt {
 
-// What the compiler tells about a program, for one device. Fields that a plugin does not fill in are
-// empty.
+// What the compiler tells about a program, for one device. Fields that a plugin does not fill in
+// are empty.
 struct CompiledProgram {
   struct Memory {  // bytes in the device's memory
     int64_t arguments = 0;

@@ -1,4 +1,5 @@
-// What TPUEstimator does with the result of a compilation for a topology, with a stand-in for the compiler.
+// What TPUEstimator does with the result of a compilation for a topology, with a stand-in for the
+// compiler.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
-// A Backend that also writes the StableHLO of each step that it compiles (TPUConfig.dump_stablehlo).
+// A Backend that also writes the StableHLO of each step that it compiles
+// (TPUConfig.dump_stablehlo).
 #ifndef TPU_STABLEHLO_DUMP_BACKEND_H_
 #define TPU_STABLEHLO_DUMP_BACKEND_H_
 
@@ -19,9 +20,9 @@ struct DumpOptions {
 };
 
 // Compiles and runs with `backend`, and writes the module of the same step for
-// backend->num_replicas() replicas. The guard of the loop is the first fetch, if the step has updates
-// and the fetch is a floating scalar: the loops fetch the loss first.
-// Errors of Compile: those of LowerStep and of the file, with the name of the option.
+// backend->num_replicas() replicas. The guard of the loop is the first fetch, if the step has
+// updates and the fetch is a floating scalar: the loops fetch the loss first. Errors of Compile:
+// those of LowerStep and of the file, with the name of the option.
 std::unique_ptr<Backend> MakeDumpBackend(std::unique_ptr<Backend> backend, DumpOptions options);
 
 // "step.mlir" and "eval" -> "step_eval.mlir"; without an extension, "step" -> "step_eval".

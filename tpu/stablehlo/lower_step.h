@@ -15,7 +15,8 @@
 //
 // Replicas are independent copies of the program. CrossReplicaSum is an all_reduce over its groups.
 // All replicas keep equal variables: an update that depends on the replica's own batch (the moving
-// averages of batch normalization) takes the value of replica 0, as in the replicas of this process.
+// averages of batch normalization) takes the value of replica 0, as in the replicas of this
+// process.
 #ifndef TPU_STABLEHLO_LOWER_STEP_H_
 #define TPU_STABLEHLO_LOWER_STEP_H_
 

@@ -1,10 +1,10 @@
 // FlatGraph: the nodes of a GraphDef, with the functions that they call inlined.
 //
-// A name is resolved when its node is needed: "node:1" in the graph, "node:output_arg:0" in the body
-// of a function. The arguments of a function are the caller's tensors, and the outputs of a call
-// are tensors of the function's body: an import of one output needs only the nodes behind it. The
-// node of the call itself (kCallOp) has no inputs. It runs after the whole body, and what reads an
-// output of the call has it as a control input, because TensorFlow runs a function as a whole.
+// A name is resolved when its node is needed: "node:1" in the graph, "node:output_arg:0" in the
+// body of a function. The arguments of a function are the caller's tensors, and the outputs of a
+// call are tensors of the function's body: an import of one output needs only the nodes behind it.
+// The node of the call itself (kCallOp) has no inputs. It runs after the whole body, and what reads
+// an output of the call has it as a control input, because TensorFlow runs a function as a whole.
 // An If becomes a kSelectBranchOp, whose inputs are the condition, the results of then_branch and
 // those of else_branch: both branches are computed.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_FLAT_GRAPH_H_
@@ -54,8 +54,8 @@ struct FlatNode {
   std::unique_ptr<const ParsedFeature> parsed_feature;
 };
 
-// Refers to the GraphDef, which must outlive it. Not thread-safe until AddAll has succeeded; nothing
-// changes after that.
+// Refers to the GraphDef, which must outlive it. Not thread-safe until AddAll has succeeded;
+// nothing changes after that.
 class FlatGraph {
  public:
   // Errors: INVALID_ARGUMENT if two nodes or two functions have the same name.

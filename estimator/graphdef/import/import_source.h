@@ -1,5 +1,5 @@
-// What an import starts from: the nodes of a graph, and for a MetaGraphDef also its variables, inputs,
-// loss, train_op and summaries.
+// What an import starts from: the nodes of a graph, and for a MetaGraphDef also its variables,
+// inputs, loss, train_op and summaries.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_IMPORT_SOURCE_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_IMPORT_SOURCE_H_
 

@@ -9,7 +9,8 @@
 
 namespace estimator::testing {
 
-// Builds a MetaGraphDef. Small() is linear regression without a bias, with one input and one output:
+// Builds a MetaGraphDef. Small() is linear regression without a bias, with one input and one
+// output:
 //   IteratorGetNext -> x f32 [?,inputs], y f32 [?,outputs];  w f32 [inputs,outputs], at first 2
 //   loss = mean((x w - y)^2), with its gradient in the scope `gradients`
 //   train_op: ApplyGradientDescent(w, 0.1, gradient), then AssignAdd(global_step, 1)

@@ -4,7 +4,8 @@
 // Both are sums over taps (u, v) and channels r of an image `from`:
 //
 //   to[n, i * to_stride, j * to_stride, d] =
-//       sum of from[n, i * from_stride - pad_top + u, j * from_stride - pad_left + v, r] * w[u, v, r, d]
+//       sum of from[n, i * from_stride - pad_top + u, j * from_stride - pad_left + v, r] *
+//              w[u, v, r, d]
 //
 // for (i, j) in a grid, and 0 between the points of the grid. For a convolution w is its filter.
 // For the gradient of its input, `from` is dy, and w is the filter with both axes reversed and
@@ -109,8 +110,8 @@ struct ConvolveTarget {
 };
 
 // Copies a filter for Convolve.
-//   filter: that of the convolution, [filter_rows, filter_columns, in_channels, out_channels], in bf16,
-//   or f32 if the plan splits.
+//   filter: that of the convolution, [filter_rows, filter_columns, in_channels, out_channels], in
+//   bf16, or f32 if the plan splits.
 //   packed: plan.filter_bytes(), aligned to 64 bytes.
 void PackFilter(const ConvolvePlan& plan, const void* filter, Bfloat16* packed);
 

@@ -63,7 +63,8 @@ FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled = fa
                           bool splits = false);
 
 //   dy: or the gradient of its pool of 2x2 pixels, if argmax is not null. argmax is the tap
-//   r * 2 + s, or 4 for no gradient. Both are [images, out_rows / 2, out_columns / 2, out_channels].
+//   r * 2 + s, or 4 for no gradient. Both are [images, out_rows / 2, out_columns / 2,
+//   out_channels].
 //   dfilter: [filter_rows, filter_columns, in_channels, out_channels].
 //   dbias: [out_channels], the sums of dy over all pixels, or null.
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.

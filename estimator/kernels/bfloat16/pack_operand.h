@@ -30,7 +30,8 @@ struct OperandBlock {
 
 // As rows. For line l of the block, steps s of 32 numbers, and each part p of `parts` parts of a
 // number (2 in f32, else 1):
-//   to[l * distance + (s * parts + p) * 32 + i] = number first_number + 32 s + i of line first_line + l
+//   to[l * distance + (s * parts + p) * 32 + i] =
+//       number first_number + 32 s + i of line first_line + l
 // It is 0 beyond the depth of the block. The lines beyond the block, up to a multiple of 16, are 0
 // if there are no more lines, or those that follow.
 //   distance, to: multiples of 64 bytes.

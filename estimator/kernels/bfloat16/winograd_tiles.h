@@ -5,7 +5,7 @@
 //   points of g:  g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2
 //   y:            m0 + m1 + m2, m1 - m2 - m3, of the products m at the points
 //   points of dy: y0, y0 + y1, y0 - y1, -y1
-//   dg:           s0 + (s1 + s2) / 2, (s1 - s2) / 2, (s1 + s2) / 2 + s3, of the sums s at the points
+//   dg:           s0 + (s1 + s2) / 2, (s1 - s2) / 2, (s1 + s2) / 2 + s3, of sums s at the points
 // Point (i, j) of a tile has number 4 i + j.
 #ifndef ESTIMATOR_KERNELS_BFLOAT16_WINOGRAD_TILES_H_
 #define ESTIMATOR_KERNELS_BFLOAT16_WINOGRAD_TILES_H_

@@ -1,22 +1,23 @@
 // Batch normalization of f32 and bf16 images, and in batch_norm_grad.cc its gradient, with or
-// without the ops that follow it, on all threads. The channels are the last axis, or are in blocks (kernels/layout.h).
+// without the ops that follow it, on all threads. The channels are the last axis, or are in blocks
+// (kernels/layout.h).
 //   FusedBatchNormV3, FusedBatchNormGradV3
 //     The formulas of the reference tier (TF 2.15 fused_batch_norm_op.cc).
 //   _FusedBatchNormEx
 //     The same, then y = act(y + side). Attributes: num_side_inputs (0 or 1) and activation_mode
-//     ("Identity", "Relu" or "Relu6"). The side input is input 5 and has x's shape. In inference all
-//     this is one multiplication, one addition and one or two comparisons for each element.
+//     ("Identity", "Relu" or "Relu6"). The side input is input 5 and has x's shape. In inference
+//     all this is one multiplication, one addition and one or two comparisons for each element.
 //   _FusedBatchNormGradEx
 //     Inputs: those of FusedBatchNormGradV3, then offset and y. Outputs: the same, then the
-//     gradient of the side input if there is one. The gradient of relu flows if y > 0, that of relu6
-//     if 0 < y < 6. Without a side input y is not read but computed again from x.
+//     gradient of the side input if there is one. The gradient of relu flows if y > 0, that of
+//     relu6 if 0 < y < 6. Without a side input y is not read but computed again from x.
 // Each image is read once for the sums and once for the result, and a result is written once: these
-// two passes are limited by the speed of memory, and are about as fast as a copy (batch_norm_rows.h). In
-// blocks, a thread finishes one block of channels after the other, so that the second pass finds
-// the block in its cache. The second pass runs backward and so begins with what was read last.
-// All but the images is f32, also the sums. What a kernel computes is rounded to bf16 once, where
-// single ops round the result of each op.
-// Source of the names: TF 2.15 nn_ops.cc.
+// two passes are limited by the speed of memory, and are about as fast as a copy
+// (batch_norm_rows.h). In blocks, a thread finishes one block of channels after the other, so that
+// the second pass finds the block in its cache. The second pass runs backward and so begins with
+// what was read last. All but the images is f32, also the sums. What a kernel computes is rounded
+// to bf16 once, where single ops round the result of each op. Source of the names: TF 2.15
+// nn_ops.cc.
 #include "estimator/kernels/fused/batch_norm.h"
 
 #include <algorithm>

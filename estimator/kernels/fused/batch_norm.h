@@ -73,9 +73,10 @@ inline void Slopes(const Norm& norm, const float* scale, const float* variance,
   }
 }
 
-// Splits the rows [begin, end) of all planes into pieces, each in one plane, that fit into the cache
-// of a core. Calls fn(first row, end row, first channel) for each, the last piece first: the second
-// pass over rows begins with those that the first pass read last, which are still in the cache.
+// Splits the rows [begin, end) of all planes into pieces, each in one plane, that fit into the
+// cache of a core. Calls fn(first row, end row, first channel) for each, the last piece first: the
+// second pass over rows begins with those that the first pass read last, which are still in the
+// cache.
 template <typename Fn>
 void ForEachPieceBackward(const ChannelPlanes& planes, int64_t begin, int64_t end, Fn&& fn) {
   constexpr int64_t kElements = 32768;

@@ -1,4 +1,5 @@
-// Measures batch normalization with an activation, forward and backward, on the shapes of ResNet-50.
+// Measures batch normalization with an activation, forward and backward, on the shapes of
+// ResNet-50.
 //   batch_norm_benchmark [BATCH=32] [ROUNDS=20] [ACTIVATION=Relu]
 // ACTIVATION is Identity, Relu or Relu6.
 // It prints the milliseconds of the best round for images of f32 and bf16, in blocks of 16 channels

@@ -17,8 +17,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Rows of this many channels are processed in the order of memory, which the prefetchers of a CPU
-// follow. In narrower ones, a vector of channels is processed for several rows, so that its sums and
-// parameters stay in registers.
+// follow. In narrower ones, a vector of channels is processed for several rows, so that its sums
+// and parameters stay in registers.
 constexpr int64_t kWideRow = 32;
 constexpr int64_t kNarrowRows = 64;
 
@@ -146,8 +146,8 @@ void Normalize(const T* x, const T* side, int64_t rows, int64_t width, const flo
   run(x, side, rows, width, mean, a, offset, act, y);
 }
 
-// From here on, relu6 is 6 in images of T. In bf16, numbers between 5.96875 and 6 are rounded to the
-// nearer one, and the number in the middle to 6.
+// From here on, relu6 is 6 in images of T. In bf16, numbers between 5.96875 and 6 are rounded to
+// the nearer one, and the number in the middle to 6.
 template <typename T>
 constexpr float kSaturated = 6.0f;
 template <>

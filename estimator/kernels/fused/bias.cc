@@ -1,5 +1,5 @@
-// BiasAdd and BiasAddGrad in f32 and bf16 on all threads; sums are f32 and f64. The channels are the last axis, or are in blocks
-// (kernels/layout.h).
+// BiasAdd and BiasAddGrad in f32 and bf16 on all threads; sums are f32 and f64. The channels are
+// the last axis, or are in blocks (kernels/layout.h).
 #include <cstdint>
 #include <memory>
 

@@ -1,6 +1,6 @@
-// Binary element-wise ops whose operands broadcast (a bias for each row, a factor for each column, a
-// mask for each batch), and BroadcastTo. f32, parallel over rows; tile_ops.h has the ops and their
-// accuracy.
+// Binary element-wise ops whose operands broadcast (a bias for each row, a factor for each column,
+// a mask for each batch), and BroadcastTo. f32, parallel over rows; tile_ops.h has the ops and
+// their accuracy.
 #ifndef ESTIMATOR_KERNELS_FUSED_BROADCAST_H_
 #define ESTIMATOR_KERNELS_FUSED_BROADCAST_H_
 

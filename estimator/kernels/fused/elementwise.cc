@@ -98,7 +98,8 @@ bool ElementwiseKernel::Build(const KernelSpec& spec, const std::vector<std::str
   return true;
 }
 
-// Keeps the tile of the observed value to the end. Returns false if it is not a number of full size.
+// Keeps the tile of the observed value to the end. Returns false if it is not a number of full
+// size.
 bool ElementwiseKernel::KeepObserved(const KernelSpec& spec, int64_t n) {
   if (observed_ >= static_cast<int64_t>(values_.size())) return false;
   const auto index = static_cast<size_t>(observed_);

@@ -1,6 +1,6 @@
 // _FusedElementwiseSum: _FusedElementwise, and the sums of one of its values over all axes but the
-// last. If the value is the gradient of a bias's result, the sums are the gradient of the bias, and the
-// value itself need not be written unless another op reads it.
+// last. If the value is the gradient of a bias's result, the sums are the gradient of the bias, and
+// the value itself need not be written unless another op reads it.
 //
 // Attributes: those of _FusedElementwise (elementwise.h), and
 //   sum   the index of the value to sum; it has the outputs' shape, and is f32 or bf16
@@ -85,8 +85,8 @@ class ElementwiseSumKernel final : public Kernel {
     for (int64_t c = 0; c < channels; ++c)
       sums[c] = (((sums[c] + rows[c]) + second[c]) + third[c]) + fourth[c];
   }
-  // Adds n elements to sums, [channels]. The first one belongs to `channel`. A tile may begin and end
-  // within a row.
+  // Adds n elements to sums, [channels]. The first one belongs to `channel`. A tile may begin and
+  // end within a row.
   static void AddTile(const float* tile, int64_t channel, int64_t n, int64_t channels,
                       float* sums) {
     for (int64_t i = 0; i < n;) {

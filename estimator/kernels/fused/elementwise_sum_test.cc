@@ -42,8 +42,8 @@ Array BiasGradient(const Array& x, DType dtype) {
                   {x})[0];
 }
 
-// Rows that are shorter and longer than a tile of 1024 numbers, runs of 64 rows and rests of them, one
-// thread and several.
+// Rows that are shorter and longer than a tile of 1024 numbers, runs of 64 rows and rests of them,
+// one thread and several.
 const std::vector<Shape>& Shapes() {
   static const auto& shapes = *new std::vector<Shape>{
       {4096, 16}, {1000, 100}, {300, 1024}, {70, 3000}, {5, 40, 33}, {1, 7}, {9, 1}};

@@ -38,8 +38,8 @@ void ParallelFor(const Chunks& chunks, Fn&& fn) {
     fn(0, int64_t{0}, chunks.items);
     return;
   }
-  // All threads take part, those without a chunk too: libgomp ends the threads that a smaller team leaves
-  // out, and starting them again takes longer than waking them.
+  // All threads take part, those without a chunk too: libgomp ends the threads that a smaller team
+  // leaves out, and starting them again takes longer than waking them.
 #pragma omp parallel for schedule(static, 1)
   for (int chunk = 0; chunk < chunks.count; ++chunk)
     fn(chunk, chunks.begin(chunk), chunks.end(chunk));

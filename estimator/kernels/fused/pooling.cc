@@ -1,4 +1,5 @@
-// Pooling in f32 and bf16 on all threads. Images are NHWC or in blocks of channels (kernels/layout.h).
+// Pooling in f32 and bf16 on all threads. Images are NHWC or in blocks of channels
+// (kernels/layout.h).
 //   MaxPool, MaxPoolGrad, AvgPool, AvgPoolGrad
 //     As in TensorFlow.
 //   _MaxPoolWithArgmax: x [N,H,W,C] -> y [N,P,Q,C], argmax u8 [N,P,Q,C]

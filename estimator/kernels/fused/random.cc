@@ -1,5 +1,5 @@
-// RandomUniform in f32 and bf16. It gives the bits of the reference tier, and computes many counters at
-// once.
+// RandomUniform in f32 and bf16. It gives the bits of the reference tier, and computes many
+// counters at once.
 #include "estimator/base/random.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Sum, Mean, Max, Min and L2Loss in f32 on all threads. The reduced axes must be adjacent: all axes, the
-// leading or trailing ones, or the middle ones as in a global pool. So x is [outer, reduced,
-// inner].
+// Sum, Mean, Max, Min and L2Loss in f32 on all threads. The reduced axes must be adjacent: all
+// axes, the leading or trailing ones, or the middle ones as in a global pool. So x is [outer,
+// reduced, inner].
 #include <algorithm>
 #include <cstdint>
 #include <limits>

@@ -29,8 +29,9 @@ struct SweepMember {
 // The updates of many variables.
 class UpdateSweep : public Kernel {
  public:
-  // The same sweep with outputs after those of the members: output `outputs[i]`, which is f32, rounded
-  // to bf16. They are written while the new values are in the cache. REQUIRES: it has no such outputs.
+  // The same sweep with outputs after those of the members: output `outputs[i]`, which is f32,
+  // rounded to bf16. They are written while the new values are in the cache. REQUIRES: it has no
+  // such outputs.
   virtual std::unique_ptr<Kernel> WithBfloat16Copies(const std::vector<int>& outputs) const = 0;
 };
 

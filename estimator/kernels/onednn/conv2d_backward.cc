@@ -50,8 +50,8 @@ bool IsSlow(const ConvSpec& spec) {
   return OneDnnFilterGradientIsSlow(spec.x.dtype, amx);
 }
 
-// oneDNN 2.6's kernel of 1x1 filters for AVX2 gives wrong sums on two threads if the stride is not 1 and a
-// number of channels is no multiple of its blocks of 8.
+// oneDNN 2.6's kernel of 1x1 filters for AVX2 gives wrong sums on two threads if the stride is not
+// 1 and a number of channels is no multiple of its blocks of 8.
 bool IsWrong(const dnnl::convolution_backward_weights::primitive_desc& desc,
              const Convolution& conv) {
   const auto fills_blocks = [](const dnnl::memory::desc& images) {

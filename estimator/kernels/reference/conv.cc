@@ -74,8 +74,8 @@ void BackpropInput(const ConvGeometry& g, const T* filter, const T* out_grad, T*
 }
 
 // filter_grad[r,s,c,o] = sum_{n,p,q} in[...] * out_grad[n,p,q,o]. Each image is summed by itself
-// first, which keeps the rounding error of long float32 sums small. Of 16-bit numbers, the result may
-// also be float32, which is then not rounded.
+// first, which keeps the rounding error of long float32 sums small. Of 16-bit numbers, the result
+// may also be float32, which is then not rounded.
 template <typename T, typename Result, typename Acc = Accumulator<T>>
 void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, Result* filter_grad,
                     Acc* scratch) {

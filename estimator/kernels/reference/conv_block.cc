@@ -1,5 +1,5 @@
-// The ops of kernels/conv_block.h, as the reference kernels of their parts, one after the other; f32
-// and NHWC.
+// The ops of kernels/conv_block.h, as the reference kernels of their parts, one after the other;
+// f32 and NHWC.
 #include "estimator/kernels/conv_block.h"
 
 #include <cstdint>
@@ -143,8 +143,8 @@ KernelPlan MakeForward(const KernelSpec& spec) {
   return chain;
 }
 
-// Adds the gradient of the block's convolution, from that of its pool. No tap has the number taps(),
-// so no gradient flows where relu was off.
+// Adds the gradient of the block's convolution, from that of its pool. No tap has the number
+// taps(), so no gradient flows where relu was off.
 bool AddPoolGrad(KernelChain& chain, const KernelSpec& spec, const Place& full) {
   Attrs attrs = PoolAttrs(spec.attrs);
   attrs.Set("input_shape", full.spec.shape.dims());

@@ -1,5 +1,5 @@
-// Qr, Svd, SelfAdjointEigV2: by the decompositions of Eigen that TensorFlow takes, matrix by matrix.
-// Eigen allocates the decompositions in each run. The signs of the vectors are Eigen's.
+// Qr, Svd, SelfAdjointEigV2: by the decompositions of Eigen that TensorFlow takes, matrix by
+// matrix. Eigen allocates the decompositions in each run. The signs of the vectors are Eigen's.
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <Eigen/SVD>

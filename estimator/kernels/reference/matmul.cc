@@ -19,8 +19,8 @@
 namespace estimator {
 namespace {
 
-// Eigen packs such blocks into at most 128 KiB each, which it takes from the stack: a step allocates
-// nothing.
+// Eigen packs such blocks into at most 128 KiB each, which it takes from the stack: a step
+// allocates nothing.
 constexpr int64_t kBlock = 128;
 
 template <typename Acc>

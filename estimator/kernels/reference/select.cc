@@ -27,7 +27,8 @@ KernelPlan MakeTypedSelect(const KernelSpec& spec) {
 
 EST_REGISTER_KERNEL("SelectV2", KernelTier::kReference, [](const KernelSpec& spec) {
   KernelPlan kernel;
-  VisitNumeric(spec.outputs[0].dtype, [&](auto tag) { kernel = MakeTypedSelect<decltype(tag)>(spec); });
+  VisitNumeric(spec.outputs[0].dtype,
+               [&](auto tag) { kernel = MakeTypedSelect<decltype(tag)>(spec); });
   if (spec.outputs[0].dtype == DType::kString) kernel = MakeTypedSelect<std::string>(spec);
   return kernel;
 });

@@ -1,6 +1,6 @@
-// Scaled dot-product attention, forward and backward, in f32 with one head per thread at a time. The
-// heads are read where a dense layer has written them, without transposing. Both ops are made by a
-// pass.
+// Scaled dot-product attention, forward and backward, in f32 with one head per thread at a time.
+// The heads are read where a dense layer has written them, without transposing. Both ops are made
+// by a pass.
 //   _Attention: q [B, S, heads, D]; k, v [B, T, heads, D]; bias f32 that broadcasts to
 //     [B, heads, S, T], if has_bias; mask bool [B, heads, S, T], if has_mask
 //     -> y [B, S, heads, D]

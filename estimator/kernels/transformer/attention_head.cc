@@ -128,8 +128,8 @@ HWY_NOINLINE void TransposeInto(const float* HWY_RESTRICT from, int64_t stride, 
   }
 }
 
-// Copies the rows of one head next to each other. With their stride, often a power of two, they would
-// share a few sets of the L1 cache.
+// Copies the rows of one head next to each other. With their stride, often a power of two, they
+// would share a few sets of the L1 cache.
 HWY_NOINLINE void Gather(const float* HWY_RESTRICT from, int64_t stride, int64_t rows,
                          int64_t columns, float* HWY_RESTRICT to) {
   for (int64_t r = 0; r < rows; ++r)
@@ -198,8 +198,8 @@ HWY_INLINE void DropRow(const HeadSizes& sizes, const uint8_t* mask, float* row)
   });
 }
 
-// One row of the gradient: p becomes what DropRow makes of it, and dd, the gradient of that, becomes
-// the gradient of the products of queries and keys.
+// One row of the gradient: p becomes what DropRow makes of it, and dd, the gradient of that,
+// becomes the gradient of the products of queries and keys.
 HWY_INLINE void GradRow(const HeadSizes& sizes, const uint8_t* mask, float* p, float* dd) {
   const D d;
   Accumulators sums{hn::Zero(d), hn::Zero(D1())};

@@ -25,8 +25,8 @@ HWY_INLINE void ForEachVector(int64_t channels, Step&& step) {
   for (; i < channels; ++i) step(hn::CappedTag<float, 1>(), i);
 }
 
-// The sums over a row of the terms that term(d, i) returns as a pair. Two pairs of accumulators hide
-// the latency of the additions.
+// The sums over a row of the terms that term(d, i) returns as a pair. Two pairs of accumulators
+// hide the latency of the additions.
 template <typename Term>
 HWY_INLINE void SumPairs(int64_t channels, Term&& term, float* first, float* second) {
   const D d;

@@ -1,5 +1,5 @@
-// Measures the kernels of this folder on the shapes of an encoder layer: batch 32, 128 words, 4 heads
-// of 64.
+// Measures the kernels of this folder on the shapes of an encoder layer: batch 32, 128 words, 4
+// heads of 64.
 //   bazel run //estimator/kernels/transformer:transformer_benchmark [ROUNDS=20]
 // It prints the milliseconds of each op in the best round.
 #include <algorithm>

@@ -4,8 +4,8 @@
 //   const auto [outputs, state] = DynamicRnn(cell, words, {.sequence_length = features["length"]});
 //   const Tensor logits = layers::Dense(state.h(), {.units = 2});
 //
-// Shapes are static, so all functions unroll the time steps into the graph. A batch has sequences of
-// one padded length, and `sequence_length` says how much of each counts.
+// Shapes are static, so all functions unroll the time steps into the graph. A batch has sequences
+// of one padded length, and `sequence_length` says how much of each counts.
 #ifndef ESTIMATOR_NN_RNN_RNN_H_
 #define ESTIMATOR_NN_RNN_RNN_H_
 
@@ -59,8 +59,8 @@ struct BidirectionalDynamicRnnResult {
   std::vector<rnn_cell::State> states;  // forward and backward
 };
 
-// Runs `cell_fw` from the start and `cell_bw` from the end of each sequence. Both outputs are in the
-// order of the inputs. Variables: `bidirectional_rnn/fw/...` and `bidirectional_rnn/bw/...`.
+// Runs `cell_fw` from the start and `cell_bw` from the end of each sequence. Both outputs are in
+// the order of the inputs. Variables: `bidirectional_rnn/fw/...` and `bidirectional_rnn/bw/...`.
 // Source: TF 2.15 tf.compat.v1.nn.bidirectional_dynamic_rnn.
 BidirectionalDynamicRnnResult BidirectionalDynamicRnn(
     const rnn_cell::Cell& cell_fw, const rnn_cell::Cell& cell_bw, const Tensor& inputs,

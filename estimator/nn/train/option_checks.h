@@ -36,8 +36,8 @@ class OptionChecks {
   std::vector<std::string> errors_;
 };
 
-// Whether one of the regular expressions of `option` is found in the variable's name. If one of them
-// cannot be matched, the variable's graph keeps the error.
+// Whether one of the regular expressions of `option` is found in the variable's name. If one of
+// them cannot be matched, the variable's graph keeps the error.
 bool IsExcluded(const Variable& variable, absl::string_view option,
                 const std::vector<std::string>& patterns);
 

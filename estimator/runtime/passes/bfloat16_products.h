@@ -12,9 +12,9 @@ namespace estimator::ir {
 //   MatMul(a, b) in f32 -> MatMul(Cast(a, bf16), Cast(b, bf16)) with an f32 result
 // The same for _FusedMatMul, whose bias stays f32, and BatchMatMulV2. A value that several products
 // read is cast once. A product stays in f32 if the casts would cost as much as they save
-// (kernels/kernel_rules.h), and if the CPU has no bf16 instructions. Convolutions, blocks of them and
-// their gradients are cast only if a native kernel computes them, which needs AMX. A result that only
-// such casts read is bf16 itself, which has the same bits. Runs after FuseConvBlock.
+// (kernels/kernel_rules.h), and if the CPU has no bf16 instructions. Convolutions, blocks of them
+// and their gradients are cast only if a native kernel computes them, which needs AMX. A result
+// that only such casts read is bf16 itself, which has the same bits. Runs after FuseConvBlock.
 void NarrowProducts(Module& module, KernelTier fastest);
 
 // A product or a sum in bf16 that is only cast to f32 -> the same op with bf16 inputs and an f32

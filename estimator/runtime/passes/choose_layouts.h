@@ -6,9 +6,10 @@
 //   - A convolution (or its gradient) is in blocks of 16 channels if its kernel accepts that. The
 //     kernel does so only if oneDNN itself chooses this layout (format_tag::any) on this CPU, that
 //     is, on AVX-512.
-//   - Kernels of our own (KernelTier::kNative) are as fast in NHWC. A convolution with such a kernel
-//     follows its inputs. Some know only NHWC: those of kernels/bfloat16, and all of them for channels
-//     that fill no block. If these are more than the convolutions that choose blocks, nothing is in blocks.
+//   - Kernels of our own (KernelTier::kNative) are as fast in NHWC. A convolution with such a
+//     kernel follows its inputs. Some know only NHWC: those of kernels/bfloat16, and all of them
+//     for channels that fill no block. If these are more than the convolutions that choose blocks,
+//     nothing is in blocks.
 //   - An element-wise op, pool, bias or batch normalization follows its inputs: it is blocked if an
 //     input is and its kernel accepts blocks. Then each of the other inputs costs at most one
 //     reorder.

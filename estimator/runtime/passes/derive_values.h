@@ -1,17 +1,18 @@
-// DeriveValues: marks the nodes whose results depend on nothing but constants and variables that the
-// step does not update. They are computed before the first step, and again only after one of those
-// variables has changed. In evaluation and prediction this includes casts of variables to bf16,
-// transposes of filters, and weight decay; in training, what is computed from frozen variables.
+// DeriveValues: marks the nodes whose results depend on nothing but constants and variables that
+// the step does not update. They are computed before the first step, and again only after one of
+// those variables has changed. In evaluation and prediction this includes casts of variables to
+// bf16, transposes of filters, and weight decay; in training, what is computed from frozen
+// variables.
 //
-// A cast of a f32 variable to bf16 is marked even if the step updates the variable: replicas share it,
-// and the update can write it (write_copies.h).
+// A cast of a f32 variable to bf16 is marked even if the step updates the variable: replicas share
+// it, and the update can write it (write_copies.h).
 //
 // It also splits kernels that copy such a value into a layout of their own
 // (kernels/prepared_input.h): a node _PrepareInput writes the copy, which is derived too.
 //
-// A fetch or the value of an update is not derived, because each has a buffer with another lifetime.
-// A result that is more than twice as large as its operands is not derived either, because it would
-// take memory that the arena gives to several values in turn.
+// A fetch or the value of an update is not derived, because each has a buffer with another
+// lifetime. A result that is more than twice as large as its operands is not derived either,
+// because it would take memory that the arena gives to several values in turn.
 #ifndef ESTIMATOR_RUNTIME_PASSES_DERIVE_VALUES_H_
 #define ESTIMATOR_RUNTIME_PASSES_DERIVE_VALUES_H_
 

@@ -2,8 +2,8 @@
 //
 // Values that are needed only within a step share one arena: they are placed by their live ranges
 // in the schedule, 64-byte aligned. Two placements are computed, first fit in the order of the
-// schedule and by size (PlaceBySize), and the smaller one is used. An output overwrites its input if
-// the kernel allows it and no other node reads the input afterwards. Fetches and strings have
+// schedule and by size (PlaceBySize), and the smaller one is used. An output overwrites its input
+// if the kernel allows it and no other node reads the input afterwards. Fetches and strings have
 // buffers of their own, which are valid until the next step. Kept derived values (derive_values.h)
 // are outside the arena too, because other programs use the arena between steps. Constants, feeds
 // and variables keep their own memory.

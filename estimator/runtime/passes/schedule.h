@@ -5,10 +5,10 @@
 // changed.
 //
 //   level(node) = max over its inputs of level(input) + (1 if the input is a CrossReplicaSum)
-// Other nodes run by level, and within a level in topological order. The collectives of level k run at
-// the end of segment k. The update phase follows the last segment: the nodes that write variables
-// in place, and the nodes that read their results. It has only ops that cannot fail, and every
-// reader of a variable's old value runs before the node that writes it. So a step that fails
+// Other nodes run by level, and within a level in topological order. The collectives of level k run
+// at the end of segment k. The update phase follows the last segment: the nodes that write
+// variables in place, and the nodes that read their results. It has only ops that cannot fail, and
+// every reader of a variable's old value runs before the node that writes it. So a step that fails
 // changes no variable.
 #ifndef ESTIMATOR_RUNTIME_PASSES_SCHEDULE_H_
 #define ESTIMATOR_RUNTIME_PASSES_SCHEDULE_H_

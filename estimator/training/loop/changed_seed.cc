@@ -40,8 +40,8 @@ void WarnOfChangedSeed(const Graph& graph, const std::string& prefix) {
                  << prefix << " was saved. Variables and the current pass of the input continue as "
                  << "saved; random ops, such as dropout, and later shuffles use the seed "
                  << SeedName(now)
-                 << ". If the model or the input uses random numbers from here on, the result is not that "
-                 << "of a run with either seed: "
+                 << ". If the model or the input uses random numbers from here on, the result is "
+                 << "not that of a run with either seed: "
                  << "set tf_random_seed (--seed) to " << SeedName(before)
                  << " again, or use another model_dir for a new run";
     return;

@@ -45,8 +45,8 @@ struct RunConfig {
   // Dataset::ExamplesPerEpoch does not know it, as with TFRecord files.
   std::optional<int64_t> examples_per_epoch;
   // Not in TensorFlow. What to do if a run continues with an input that is not the one of the
-  // checkpoint. nullopt: another pipeline starts at its beginning, with a warning; data with another
-  // name (Dataset::FromTensorSlices) is an error.
+  // checkpoint. nullopt: another pipeline starts at its beginning, with a warning; data with
+  // another name (Dataset::FromTensorSlices) is an error.
   enum class OnInputChange {
     kRestart,  // the input starts at its beginning, with a warning
     kFail,     // FAILED_PRECONDITION
@@ -69,8 +69,9 @@ struct RunConfig {
   // Not in TensorFlow. kBfloat16: matrix products of float32 tensors are computed in bfloat16 where
   // the CPU has instructions for that. Their sums and results are float32, as is everything else.
   // Convolutions with filters of 5x5 may be faster and less exact, on every CPU.
-  // Use it for models of dense layers and attention; convolutions stay in float32 unless the CPU has AMX. A model that
-  // casts its activations to bfloat16 does not need it. Errors of Validate: any other dtype.
+  // Use it for models of dense layers and attention; convolutions stay in float32 unless the CPU
+  // has AMX. A model that casts its activations to bfloat16 does not need it. Errors of Validate:
+  // any other dtype.
   DType compute_dtype = DType::kFloat32;
   // Not in TensorFlow. Passes of the compiler to leave out, to find the one that changes a result:
   // names of OptionalPasses().

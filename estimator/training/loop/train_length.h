@@ -37,7 +37,8 @@ struct MaxExamples {
   int64_t value;
 };
 
-// Steps(100), MaxSteps(1000), MaxEpochs(3) or MaxExamples(1000000). By default, training ends with the input.
+// Steps(100), MaxSteps(1000), MaxEpochs(3) or MaxExamples(1000000). By default, training ends with
+// the input.
 class TrainLength {
  public:
   TrainLength() = default;

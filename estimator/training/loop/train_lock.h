@@ -12,10 +12,10 @@
 namespace estimator {
 
 // Creates model_dir if it does not exist, and locks `<model_dir>/.train.lock`. The file stays when
-// the lock is released. Returns null, without a lock, if model_dir cannot be written (the first save
-// reports that), or if its file system has no locks (a warning says so).
-// Errors: FAILED_PRECONDITION if another run trains in model_dir, naming its process, its host and
-// when it began; other errors of the file system.
+// the lock is released. Returns null, without a lock, if model_dir cannot be written (the first
+// save reports that), or if its file system has no locks (a warning says so). Errors:
+// FAILED_PRECONDITION if another run trains in model_dir, naming its process, its host and when it
+// began; other errors of the file system.
 absl::StatusOr<std::unique_ptr<FileLock>> LockForTraining(const std::string& model_dir);
 
 }  // namespace estimator

@@ -40,7 +40,7 @@ auto ParametersOf(...) -> std::false_type;
 // Three forms of function, each with its tensors:
 //   {Fn, {labels, logits}}                            Fn(const Value& labels, const Value& logits)
 //   {Fn, {labels, logits}}                            Fn(const std::vector<Value>& tensors)
-//   {Fn, {{"labels", labels}, {"logits", logits}}}    Fn(const std::map<std::string, Value>& tensors)
+//   {Fn, {{"labels", labels}, {"logits", logits}}}  Fn(const std::map<std::string, Value>& tensors)
 // Fn is a function or a lambda.
 template <typename Result, typename Value>
 struct HostFunction {

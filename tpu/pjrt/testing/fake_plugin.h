@@ -1,5 +1,5 @@
-// FakePlugin: a PJRT plugin in the test's process. Its devices keep arrays of the host, and its programs
-// are functions of the test.
+// FakePlugin: a PJRT plugin in the test's process. Its devices keep arrays of the host, and its
+// programs are functions of the test.
 //
 // It is as strict as a real plugin:
 //   - A donated argument (tf.aliasing_output in the program's text) is deleted by Execute, also if
@@ -24,7 +24,8 @@
 namespace estimator::tpu::pjrt {
 
 // One at a time in a process, because the functions of a plugin have no pointer to it. It outlives
-// its clients. Its destructor fails the test if a buffer, event, executable, error or client is left.
+// its clients. Its destructor fails the test if a buffer, event, executable, error or client is
+// left.
 class FakePlugin {
  public:
   using Values = std::vector<std::vector<Array>>;  // [replica][argument or output]

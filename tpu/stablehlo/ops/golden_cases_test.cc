@@ -1,5 +1,5 @@
-// Every case of testdata/ops is lowered to values of the right types. JAX computes and compares them:
-// testdata/interop/check_stablehlo_ops.py.
+// Every case of testdata/ops is lowered to values of the right types. JAX computes and compares
+// them: testdata/interop/check_stablehlo_ops.py.
 #include <set>
 #include <string>
 #include <vector>

@@ -7,8 +7,8 @@
 namespace estimator::ir {
 
 // AddN of up to four f32 values -> AddV2(AddV2(x0, x1), x2), which is fused as other element-wise
-// ops are. The order of the additions stays. A larger AddN stays: it is part of a sum that SplitSums
-// has split, and fusing its parts would keep all of them in memory.
+// ops are. The order of the additions stays. A larger AddN stays: it is part of a sum that
+// SplitSums has split, and fusing its parts would keep all of them in memory.
 void SplitAddN(Module& module);
 
 // The gradient of an activation reads values that the forward pass computed: of a GELU that is not

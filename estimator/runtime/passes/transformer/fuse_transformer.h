@@ -7,8 +7,8 @@
 
 namespace estimator::ir {
 
-// GreaterEqual(RandomUniform(shape), rate) -> _RandomGreaterEqual, if nothing else reads the numbers:
-// the mask of a dropout has one byte for each element, and the numbers are not written.
+// GreaterEqual(RandomUniform(shape), rate) -> _RandomGreaterEqual, if nothing else reads the
+// numbers: the mask of a dropout has one byte for each element, and the numbers are not written.
 void FuseRandomMask(Module& module, KernelTier fastest);
 
 // What layers::LayerNorm makes with begin_norm_axis -1, center and scale -> _LayerNorm, and its
@@ -24,8 +24,8 @@ void FuseLayerNorm(Module& module, KernelTier fastest);
 void FuseAttention(Module& module, KernelTier fastest);
 
 // GELU as ops/activations.h, tf.nn.gelu and BERT's code write it, and its gradient:
-//   x (1 + erf(x / sqrt(2))) / 2                            -> _Gelu(x), _GeluGrad(dy, x)
-//   x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2       -> _GeluApproximate, _GeluApproximateGrad
+//   x (1 + erf(x / sqrt(2))) / 2                         -> _Gelu(x), _GeluGrad(dy, x)
+//   x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2    -> _GeluApproximate, _GeluApproximateGrad
 // These are element-wise ops in f32 and bf16, which FuseElementwise joins with others. Nothing is
 // fused if another node reads the values between, as another form of the gradient does. It may read
 // those that one op computes from x, such as x / 2.
