@@ -41,7 +41,7 @@ checks=(
   "check_overfit.py //models/imagenet:resnet_main"
   "check_stablehlo.py //tools/interop:stablehlo_tool"
   "check_stablehlo_ops.py //tools/interop:stablehlo_ops_tool"
-  "check_new_op.py //tools/interop:stablehlo_ops_tool"
+  "check_additions.py //tools/interop:stablehlo_ops_tool"
   "check_pjrt_plugin.py //tools/interop:pjrt_tool"
   "check_tpu_compile.py //models/mnist:mnist_tpu //models/imagenet:resnet_main"
   "check_train_graph.py //tools/train_graph:train_graph"
