@@ -81,7 +81,7 @@ void ExpectNoMemoryOfATable(Optimizer optimizer) {
     const auto program = Program::Compile(
         graph, {.feeds = feeds, .fetches = {loss}, .updates = {update}}, {.single_replica = true});
     EST_ASSERT_OK(program);
-    EXPECT_LT((*program)->info().planned_peak_bytes, kTableBytes / 10) << (*program)->ToString();
+    EXPECT_LT((*program)->info().planned_peak_bytes, kTableBytes / 10) << (*program)->Plan();
   }
 }
 

@@ -13,9 +13,7 @@
 #include "estimator/kernels/testing/tiers.h"
 #include "hwy/highway.h"
 
-namespace {
-std::atomic<int64_t> num_allocations{0};
-}  // namespace
+static std::atomic<int64_t> num_allocations{0};
 
 // Not inlined: GCC would take the pair of them for a mismatch.
 __attribute__((noinline)) void* operator new(size_t size) {
