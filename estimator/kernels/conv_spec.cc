@@ -152,7 +152,8 @@ std::optional<ConvSpec> ConvSpecOf(const KernelSpec& spec) {
   conv.filter = op->pass == Pass::kFilterGradient ? spec.outputs[0] : input(op->filter);
   conv.y = forward ? spec.outputs[0] : input(op->y);
   if (op->dbias >= 0) conv.dbias = spec.outputs[1];
-  if (forward) {
+  // A plain Conv2D may have the attributes of the fused op that it is a part of (conv_block.cc).
+  if (forward && spec.op.starts_with("_Fused")) {
     const std::optional<FusedOps> fused = FusedOpsOf(spec);
     if (!fused.has_value()) return std::nullopt;
     conv.fused = *fused;

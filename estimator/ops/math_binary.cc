@@ -69,6 +69,8 @@ Tensor PowerByExponent(const Tensor& grad, const Tensor& x, const Tensor& power)
 EST_REGISTER_OP("AddN", AddNRule, [](const Node& node, const Tensors& grads) {
   return Tensors(static_cast<size_t>(node.num_inputs()), grads[0]);
 });
+// The function TruncateDiv makes Div, as tf.truncatediv does. Imported graphs have this one.
+EST_REGISTER_OP("TruncateDiv", BroadcastRule);
 
 }  // namespace
 

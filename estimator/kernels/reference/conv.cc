@@ -154,10 +154,11 @@ KernelPlan MakeBackpropFilter(const ConvSpec& spec) {
   });
 }
 
-EST_REGISTER_KERNEL("Conv2D", KernelTier::kReference, FromConvSpec<MakeConv2D>);
-EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kReference, FromConvSpec<MakeBackpropInput>);
+EST_REGISTER_KERNEL("Conv2D", KernelTier::kReference, FromNhwcConvSpec<MakeConv2D>);
+EST_REGISTER_KERNEL("Conv2DBackpropInput", KernelTier::kReference,
+                    FromNhwcConvSpec<MakeBackpropInput>);
 EST_REGISTER_KERNEL("Conv2DBackpropFilter", KernelTier::kReference,
-                    FromConvSpec<MakeBackpropFilter>);
+                    FromNhwcConvSpec<MakeBackpropFilter>);
 
 }  // namespace
 }  // namespace estimator

@@ -1,9 +1,11 @@
-// The loop over a convolution's taps, shared by its reference kernels.
+// What the reference kernels of convolutions share: the loop over the taps, and their factory.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_CONV_TAPS_H_
 #define ESTIMATOR_KERNELS_REFERENCE_CONV_TAPS_H_
 
 #include <cstdint>
+#include <optional>
 
+#include "estimator/kernels/conv_spec.h"
 #include "estimator/kernels/window.h"
 
 namespace estimator {
@@ -23,6 +25,13 @@ void ForEachTap(const ConvGeometry& g, int64_t n, Fn&& fn) {
       }
     }
   }
+}
+
+// A factory of ConvSpecs as one of KernelSpecs. These loops know only NHWC.
+template <KernelPlan (*kMake)(const ConvSpec&)>
+KernelPlan FromNhwcConvSpec(const KernelSpec& spec) {
+  const std::optional<ConvSpec> conv = ConvSpecOf(spec);
+  return conv.has_value() && !conv->blocked ? kMake(*conv) : nullptr;
 }
 
 }  // namespace estimator

@@ -81,11 +81,11 @@ KernelPlan MakeDepthwise(const ConvSpec& spec) {
 }
 
 EST_REGISTER_KERNEL("DepthwiseConv2dNative", KernelTier::kReference,
-                    FromConvSpec<MakeDepthwise<Pass::kForward>>);
+                    FromNhwcConvSpec<MakeDepthwise<Pass::kForward>>);
 EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropInput", KernelTier::kReference,
-                    FromConvSpec<MakeDepthwise<Pass::kInputGradient>>);
+                    FromNhwcConvSpec<MakeDepthwise<Pass::kInputGradient>>);
 EST_REGISTER_KERNEL("DepthwiseConv2dNativeBackpropFilter", KernelTier::kReference,
-                    FromConvSpec<MakeDepthwise<Pass::kFilterGradient>>);
+                    FromNhwcConvSpec<MakeDepthwise<Pass::kFilterGradient>>);
 
 }  // namespace
 }  // namespace estimator

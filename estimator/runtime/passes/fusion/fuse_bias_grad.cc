@@ -1,6 +1,6 @@
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,10 +33,17 @@ void SumInChain(const Module& module, Value sum, Value source, Rewriter& rewrite
     if (o != source.output) outputs.push_back({source.node, o});
   }
   outputs.push_back(sum);
-  std::set<int> nodes = {source.node, sum.node};
-  for (Value view = module.node(sum).inputs[0]; view != source; view = module.node(view).inputs[0])
-    nodes.insert(view.node);
-  rewriter.Fuse(nodes, {{.node = std::move(fused), .outputs = std::move(outputs)}});
+  // Made here, because a view in between has a shape that the kernel takes no input for.
+  if (chain.origin != nullptr) {
+    auto origin = std::make_shared<Origin>(*chain.origin);
+    const auto summed_step = origin->outputs.begin() + source.output;
+    const std::vector<Value> sums = AppendSteps(module.node(sum), {*summed_step}, *origin);
+    origin->outputs.erase(summed_step);
+    origin->outputs.push_back(sums[0]);
+    fused.origin = std::move(origin);
+  }
+  rewriter.Fuse({source.node, sum.node},
+                {{.node = std::move(fused), .outputs = std::move(outputs)}});
 }
 
 // The Cast `c`, which reads the same value as the BiasAddGrad `sum` of x, computes both.
