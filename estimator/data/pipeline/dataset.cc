@@ -22,15 +22,8 @@ thread_local std::optional<int64_t> default_seed;
 
 constexpr int64_t kSeedWithoutAny = 1;  // the default of RunConfig::tf_random_seed
 
-// The seed of a random transform of `input`: the given one, or one derived from the run's seed.
-uint64_t SeedFor(const DatasetNode& input, std::optional<int64_t> given) {
-  if (given) return static_cast<uint64_t>(*given);
-  const auto run_seed = static_cast<uint64_t>(default_seed.value_or(kSeedWithoutAny));
-  return HashSeed(run_seed, static_cast<uint64_t>(input.num_seeded()));
-}
-
-// As SeedFor, for a transform of several inputs.
-uint64_t SeedFor(const std::vector<Dataset>& inputs, std::optional<int64_t> given) {
+// The seed of a random transform of `inputs`: the given one, or one derived from the run's seed.
+uint64_t SeedFor(absl::Span<const Dataset> inputs, std::optional<int64_t> given) {
   if (given) return static_cast<uint64_t>(*given);
   int num_seeded = 0;
   for (const Dataset& input : inputs) num_seeded += input.node()->num_seeded();
@@ -82,8 +75,7 @@ class PipelineIterator final : public Iterator {
   absl::Status RestoreState(absl::string_view state) override {
     EST_ASSIGN_OR_RETURN(const std::string nodes, NodesStateOf(*node_, state));
     // A new iterator is restored, so that this one is unchanged after an error.
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> restored,
-                         node_->MakeIterator({.timer = times_}));
+    EST_ASSIGN_OR_RETURN(IteratorPtr restored, node_->MakeIterator({.timer = times_}));
     StateReader reader(nodes);
     EST_RETURN_IF_ERROR(restored->Restore(reader));
     iterator_ = std::move(restored);
@@ -95,7 +87,7 @@ class PipelineIterator final : public Iterator {
  private:
   const NodePtr node_;
   const std::shared_ptr<PipelineTimes> times_ = std::make_shared<PipelineTimes>();
-  std::unique_ptr<NodeIterator> iterator_;
+  IteratorPtr iterator_;
   absl::Status error_;
 };
 
@@ -153,6 +145,7 @@ std::vector<std::string> AdviceOfNodes(const DatasetNode& node, PipelineTraits& 
 template <typename Argument>
 absl::StatusOr<NodePtr> NodeFrom(const std::function<absl::StatusOr<Dataset>(const Argument&)>& fn,
                                  const Argument& argument, std::optional<int64_t> seed) {
+  // The function may build random transforms, whose seeds must not depend on the calling thread.
   const std::optional<int64_t> before = std::exchange(default_seed, seed);
   absl::StatusOr<Dataset> dataset = CallUserFunction(fn, argument);
   default_seed = before;
@@ -216,7 +209,7 @@ Dataset Dataset::Map(MapFn fn, MapOptions options) const {
 }
 Dataset Dataset::Map(RandomMapFn fn, MapOptions options) const {
   return Then(node_, [&] {
-    return RandomMapNode(node_, std::move(fn), options, SeedFor(*node_, options.seed));
+    return RandomMapNode(node_, std::move(fn), options, SeedFor({*this}, options.seed));
   });
 }
 Dataset Dataset::Filter(FilterFn fn) const {
@@ -224,7 +217,7 @@ Dataset Dataset::Filter(FilterFn fn) const {
 }
 Dataset Dataset::Shuffle(int64_t buffer_size, ShuffleOptions options) const {
   return AtLeast(1, buffer_size, "Shuffle: buffer_size", node_, [&] {
-    return ShuffleNode(node_, buffer_size, SeedFor(*node_, options.seed),
+    return ShuffleNode(node_, buffer_size, SeedFor({*this}, options.seed),
                        options.reshuffle_each_iteration);
   });
 }
