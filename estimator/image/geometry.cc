@@ -116,31 +116,15 @@ absl::StatusOr<Array> Pad(absl::string_view function, const Array& image, int64_
         function, ": an image of ", size.height, " x ", size.width, " x ", image.shape().dim(-1),
         " has more than 2^31 - 1 values; give a smaller target_height and target_width"));
   }
-  Array result(image.dtype(), ResizedShape(image, size.height, size.width));
-  const int64_t num_images = image.shape().rank() == 4 ? image.shape().dim(0) : 1;
-  const size_t pixel_bytes = static_cast<size_t>(image.shape().dim(-1)) * DTypeSize(image.dtype());
-  const size_t row_bytes = static_cast<size_t>(from.width) * pixel_bytes;
-  const char* in = static_cast<const char*>(image.raw());
-  for (int64_t n = 0; n < num_images; ++n) {
-    for (int64_t y = 0; y < from.height; ++y, in += row_bytes) {
-      const int64_t pixel = (n * size.height + offset_height + y) * size.width + offset_width;
-      std::memcpy(static_cast<char*>(result.raw()) + static_cast<size_t>(pixel) * pixel_bytes, in,
-                  row_bytes);
-    }
-  }
-  return result;
+  return PaddedWithZeros(image, offset_height, offset_width, size.height, size.width);
 }
 
-absl::Status CheckNotNegative(absl::string_view function, absl::string_view name, int64_t value) {
-  if (value >= 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(function, ": ", name, " must be >= 0, got ", value));
-}
-
-absl::Status CheckPositive(absl::string_view function, absl::string_view name, int64_t value) {
-  if (value > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(function, ": ", name, " must be > 0, got ", value));
+//   least: 0 or 1.
+absl::Status CheckAtLeast(int64_t least, absl::string_view function, absl::string_view name,
+                          int64_t value) {
+  if (value >= least) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      function, ": ", name, least == 0 ? " must be >= 0, got " : " must be > 0, got ", value));
 }
 
 // Checks one axis of a crop. REQUIRES: offset >= 0, target > 0.
@@ -184,10 +168,10 @@ absl::StatusOr<Array> CropToBoundingBox(const Array& image, int64_t offset_heigh
                                         int64_t target_width) {
   constexpr absl::string_view kFunction = "CropToBoundingBox";
   EST_RETURN_IF_ERROR(CheckHasPixels(kFunction, image));
-  EST_RETURN_IF_ERROR(CheckNotNegative(kFunction, "offset_width", offset_width));
-  EST_RETURN_IF_ERROR(CheckNotNegative(kFunction, "offset_height", offset_height));
-  EST_RETURN_IF_ERROR(CheckPositive(kFunction, "target_width", target_width));
-  EST_RETURN_IF_ERROR(CheckPositive(kFunction, "target_height", target_height));
+  EST_RETURN_IF_ERROR(CheckAtLeast(0, kFunction, "offset_width", offset_width));
+  EST_RETURN_IF_ERROR(CheckAtLeast(0, kFunction, "offset_height", offset_height));
+  EST_RETURN_IF_ERROR(CheckAtLeast(1, kFunction, "target_width", target_width));
+  EST_RETURN_IF_ERROR(CheckAtLeast(1, kFunction, "target_height", target_height));
   const Size size = SizeOf(image);
   EST_RETURN_IF_ERROR(CheckInside("width", size.width, offset_width, target_width));
   EST_RETURN_IF_ERROR(CheckInside("height", size.height, offset_height, target_height));
@@ -199,8 +183,8 @@ absl::StatusOr<Array> PadToBoundingBox(const Array& image, int64_t offset_height
                                        int64_t target_width) {
   constexpr absl::string_view kFunction = "PadToBoundingBox";
   EST_RETURN_IF_ERROR(CheckHasPixels(kFunction, image));
-  EST_RETURN_IF_ERROR(CheckNotNegative(kFunction, "offset_height", offset_height));
-  EST_RETURN_IF_ERROR(CheckNotNegative(kFunction, "offset_width", offset_width));
+  EST_RETURN_IF_ERROR(CheckAtLeast(0, kFunction, "offset_height", offset_height));
+  EST_RETURN_IF_ERROR(CheckAtLeast(0, kFunction, "offset_width", offset_width));
   const Size size = SizeOf(image);
   EST_RETURN_IF_ERROR(CheckFits("width", size.width, offset_width, target_width));
   EST_RETURN_IF_ERROR(CheckFits("height", size.height, offset_height, target_height));
@@ -211,8 +195,8 @@ absl::StatusOr<Array> ResizeWithCropOrPad(const Array& image, int64_t target_hei
                                           int64_t target_width) {
   constexpr absl::string_view kFunction = "ResizeWithCropOrPad";
   EST_RETURN_IF_ERROR(CheckHasPixels(kFunction, image));
-  EST_RETURN_IF_ERROR(CheckPositive(kFunction, "target_width", target_width));
-  EST_RETURN_IF_ERROR(CheckPositive(kFunction, "target_height", target_height));
+  EST_RETURN_IF_ERROR(CheckAtLeast(1, kFunction, "target_width", target_width));
+  EST_RETURN_IF_ERROR(CheckAtLeast(1, kFunction, "target_height", target_height));
   const Size size = SizeOf(image);
   EST_ASSIGN_OR_RETURN(
       const Array cropped,

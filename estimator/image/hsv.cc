@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include "estimator/base/status.h"
 #include "estimator/image/color.h"
@@ -111,34 +110,17 @@ void ShiftHue(float* rgb, float delta) {
   const float r = rgb[0], g = rgb[1], b = rgb[2];
   // The positions of the largest and the smallest channel give the sector of the hue. If channels
   // are equal, TensorFlow's order of comparisons decides.
-  float low, middle, high;
-  int sector;
-  if (r < g) {
-    high = std::max(g, b);
-    low = std::min(r, b);
-    if (b < r) {
-      middle = r;
-      sector = 1;
-    } else if (b > g) {
-      middle = g;
-      sector = 3;
-    } else {
-      middle = b;
-      sector = 2;
-    }
-  } else {
-    high = std::max(r, b);
-    low = std::min(g, b);
-    if (b < g) {
-      middle = g;
-      sector = 0;
-    } else if (b > r) {
-      middle = r;
-      sector = 4;
-    } else {
-      middle = b;
-      sector = 5;
-    }
+  const bool ascends = r < g;
+  const float small = ascends ? r : g, large = ascends ? g : r;
+  const float low = std::min(small, b), high = std::max(large, b);
+  float middle = b;
+  int sector = ascends ? 2 : 5;
+  if (b < small) {
+    middle = small;
+    sector = ascends ? 1 : 0;
+  } else if (b > large) {
+    middle = large;
+    sector = ascends ? 3 : 4;
   }
   float hue = 0;
   if (high != low) {

@@ -19,21 +19,18 @@ ImageFormat DetectImageFormat(StringArg contents) {
 }
 
 absl::string_view ImageFormatName(ImageFormat format) {
-  switch (format) {
-    case ImageFormat::kJpeg:
-      return "JPEG";
-    case ImageFormat::kPng:
-      return "PNG";
-    case ImageFormat::kGif:
-      return "GIF";
-    case ImageFormat::kBmp:
-      return "BMP";
-    case ImageFormat::kWebp:
-      return "WebP";
-    case ImageFormat::kUnknown:
-      break;
-  }
-  return "unknown";
+  constexpr absl::string_view kNames[] = {"unknown", "JPEG", "PNG", "GIF", "BMP", "WebP"};
+  return kNames[static_cast<int>(format)];
+}
+
+absl::Status CheckImageFormat(StringArg contents, ImageFormat format) {
+  const ImageFormat found = DetectImageFormat(contents);
+  if (found == format) return absl::OkStatus();
+  const bool readable =
+      found == ImageFormat::kJpeg || found == ImageFormat::kPng || found == ImageFormat::kBmp;
+  return absl::InvalidArgumentError(
+      absl::StrCat("Invalid ", ImageFormatName(format), " data: the contents are ",
+                   DescribeImageFormat(contents), readable ? "; DecodeImage reads it" : ""));
 }
 
 std::string DescribeImageFormat(StringArg contents) {

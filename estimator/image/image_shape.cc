@@ -1,7 +1,5 @@
 #include "estimator/image/image_shape.h"
 
-#include <vector>
-
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 

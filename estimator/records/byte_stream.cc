@@ -21,41 +21,23 @@ class PlainStream final : public ByteStream {
         buffer_bytes_(static_cast<size_t>(buffer_bytes)) {}
 
   absl::StatusOr<size_t> Read(size_t n, char* out) override {
-    size_t done = 0;
-    while (done < n) {
-      const absl::string_view buffered = TakeBuffered(n - done);
-      if (!buffered.empty()) {
-        std::memcpy(out + done, buffered.data(), buffered.size());
-        done += buffered.size();
-        continue;
-      }
-      if (n - done >= buffer_bytes_) {  // a large read bypasses the buffer
-        EST_ASSIGN_OR_RETURN(const size_t some, file_->Read(offset_, n - done, out + done));
-        offset_ += static_cast<int64_t>(some);
-        return done + some;
-      }
-      EST_ASSIGN_OR_RETURN(const bool more, FillBuffer());
-      if (!more) break;
-    }
-    return done;
+    const auto take = [&out](absl::string_view buffered) {
+      std::memcpy(out, buffered.data(), buffered.size());
+      out += buffered.size();
+    };
+    const auto read_rest = [this, &out](size_t rest) -> absl::StatusOr<size_t> {
+      EST_ASSIGN_OR_RETURN(const size_t some, file_->Read(offset_, rest, out));
+      offset_ += static_cast<int64_t>(some);
+      return some;
+    };
+    return ReadThroughBuffer(n, take, read_rest);
   }
   absl::StatusOr<size_t> Append(size_t n, std::string* out) override {
-    size_t done = 0;
-    while (done < n) {
-      const absl::string_view buffered = TakeBuffered(n - done);
-      if (!buffered.empty()) {
-        out->append(buffered.data(), buffered.size());
-        done += buffered.size();
-        continue;
-      }
-      if (n - done >= buffer_bytes_) {
-        EST_ASSIGN_OR_RETURN(const size_t some, ByteStream::Append(n - done, out));
-        return done + some;
-      }
-      EST_ASSIGN_OR_RETURN(const bool more, FillBuffer());
-      if (!more) break;
-    }
-    return done;
+    const auto take = [out](absl::string_view buffered) {
+      out->append(buffered.data(), buffered.size());
+    };
+    const auto read_rest = [this, out](size_t rest) { return ByteStream::Append(rest, out); };
+    return ReadThroughBuffer(n, take, read_rest);
   }
   absl::Status Seek(int64_t offset) override {
     if (offset < 0 || offset > file_->size()) {
@@ -67,6 +49,27 @@ class PlainStream final : public ByteStream {
   }
 
  private:
+  // Calls take(bytes) for the pieces of the next n bytes. A large read bypasses the buffer:
+  // read_rest(the number of bytes that are left) reads them, and returns the number read.
+  template <typename Take, typename ReadRest>
+  absl::StatusOr<size_t> ReadThroughBuffer(size_t n, const Take& take, const ReadRest& read_rest) {
+    size_t done = 0;
+    while (done < n) {
+      const absl::string_view buffered = TakeBuffered(n - done);
+      if (!buffered.empty()) {
+        take(buffered);
+        done += buffered.size();
+        continue;
+      }
+      if (n - done >= buffer_bytes_) {
+        EST_ASSIGN_OR_RETURN(const size_t some, read_rest(n - done));
+        return done + some;
+      }
+      EST_ASSIGN_OR_RETURN(const bool more, FillBuffer());
+      if (!more) break;
+    }
+    return done;
+  }
   // Up to n bytes of the buffer from offset_, which moves behind them. Empty if there are none.
   absl::string_view TakeBuffered(size_t n) {
     const int64_t end = buffer_begin_ + static_cast<int64_t>(buffer_.size());
@@ -98,10 +101,8 @@ class InflatedStream final : public ByteStream {
   ~InflatedStream() override { inflateEnd(&stream_); }
 
   absl::Status Init() {
-    constexpr int kWindowBits = 15, kGzipWindowBits = 16 + 15;
     stream_ = {};
-    if (inflateInit2(&stream_,
-                     compression_ == Compression::kGzip ? kGzipWindowBits : kWindowBits) != Z_OK) {
+    if (inflateInit2(&stream_, ZlibWindowBits(compression_)) != Z_OK) {
       return absl::ResourceExhaustedError("zlib has no memory to decompress");
     }
     return absl::OkStatus();

@@ -11,13 +11,7 @@
 namespace estimator {
 namespace {
 
-constexpr int kWindowBits = 15;      // zlib's largest window
-constexpr int kGzipWindowBits = 16;  // added to the window bits for a GZIP header instead of ZLIB
 constexpr size_t kChunkBytes = 1 << 20;
-
-int WindowBits(Compression compression) {
-  return compression == Compression::kGzip ? kWindowBits + kGzipWindowBits : kWindowBits;
-}
 
 // zlib counts bytes in 32 bits, so large inputs are passed in pieces.
 uInt Piece(size_t bytes) {
@@ -27,15 +21,13 @@ uInt Piece(size_t bytes) {
 }  // namespace
 
 absl::string_view CompressionName(Compression compression) {
-  switch (compression) {
-    case Compression::kGzip:
-      return "GZIP";
-    case Compression::kZlib:
-      return "ZLIB";
-    case Compression::kNone:
-      break;
-  }
-  return "";
+  constexpr absl::string_view kNames[] = {"", "GZIP", "ZLIB"};
+  return kNames[static_cast<int>(compression)];
+}
+
+int ZlibWindowBits(Compression compression) {
+  constexpr int kLargest = 15, kGzipHeader = 16;  // the latter is added for GZIP instead of ZLIB
+  return compression == Compression::kGzip ? kLargest + kGzipHeader : kLargest;
 }
 
 bool LooksLikeGzip(absl::string_view bytes) {
@@ -46,12 +38,13 @@ absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression comp
                                        absl::string_view source) {
   if (compression == Compression::kNone) return std::string(bytes);
   z_stream stream = {};
-  if (inflateInit2(&stream, WindowBits(compression)) != Z_OK) {
+  if (inflateInit2(&stream, ZlibWindowBits(compression)) != Z_OK) {
     return absl::ResourceExhaustedError("zlib has no memory to decompress");
   }
   std::string out;
   size_t used = 0;
   int result = Z_OK;
+  // Nothing says how large the result is, so it grows by what each call returns.
   std::string chunk(kChunkBytes, '\0');
   while (result != Z_STREAM_END || used < bytes.size()) {
     // A GZIP file may consist of several members, one after another.
@@ -90,7 +83,7 @@ absl::StatusOr<std::string> Compress(absl::string_view bytes, Compression compre
   }
   constexpr int kMemoryLevel = 8;  // zlib's default
   z_stream stream = {};
-  if (deflateInit2(&stream, level, Z_DEFLATED, WindowBits(compression), kMemoryLevel,
+  if (deflateInit2(&stream, level, Z_DEFLATED, ZlibWindowBits(compression), kMemoryLevel,
                    Z_DEFAULT_STRATEGY) != Z_OK) {
     return absl::ResourceExhaustedError("zlib has no memory to compress");
   }

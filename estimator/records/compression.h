@@ -13,6 +13,10 @@ namespace estimator {
 enum class Compression { kNone, kGzip, kZlib };
 absl::string_view CompressionName(Compression compression);
 
+// The argument windowBits of zlib's functions, with the largest window.
+//   compression: not kNone.
+int ZlibWindowBits(Compression compression);
+
 // Whether the bytes begin as every GZIP file does.
 bool LooksLikeGzip(absl::string_view bytes);
 

@@ -1,9 +1,8 @@
 #include "estimator/records/tfrecord_index.h"
 
-#include <cstring>
+#include <bit>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"
@@ -24,29 +23,14 @@ constexpr size_t kHeadBytes = kMagic.size() + 1 + 3 * kWordBytes;
 // The scan reads a few bytes of each record. A large buffer would read the data as well.
 constexpr int64_t kScanBufferBytes = 16 << 10;
 
-uint64_t BitsOf(double value) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-absl::StatusOr<TFRecordIndex> Scan(StringArg path) {
+absl::StatusOr<TFRecordIndex> Scan(StringArg path, const TFRecordOptions& options) {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<TFRecordReader> reader,
-                       TFRecordReader::Open(path, {.buffer_size_bytes = kScanBufferBytes}));
+                       TFRecordReader::Open(path, options));
   TFRecordIndex index;
   while (true) {
     EST_ASSIGN_OR_RETURN(const bool more, reader->Skip());
     if (!more) return index;
     index.offsets.push_back(reader->position().offset);
-  }
-}
-
-absl::StatusOr<int64_t> CountCompressed(const std::string& file, Compression compression) {
-  EST_ASSIGN_OR_RETURN(const std::unique_ptr<TFRecordReader> reader,
-                       TFRecordReader::Open(file, {.compression = compression}));
-  while (true) {
-    EST_ASSIGN_OR_RETURN(const bool more, reader->Skip());
-    if (!more) return reader->position().index;
   }
 }
 
@@ -62,7 +46,7 @@ std::string EncodeTFRecordIndex(const TFRecordIndex& index, double modified) {
   const auto num_records = static_cast<size_t>(index.num_records());
   bytes.reserve(kHeadBytes + num_records * kWordBytes + kIndexCrcBytes);
   AppendLittleEndian(static_cast<uint64_t>(index.offsets.back()), kWordBytes, &bytes);
-  AppendLittleEndian(BitsOf(modified), kWordBytes, &bytes);
+  AppendLittleEndian(std::bit_cast<uint64_t>(modified), kWordBytes, &bytes);
   AppendLittleEndian(num_records, kWordBytes, &bytes);
   for (size_t i = 0; i < num_records; ++i) {
     AppendLittleEndian(static_cast<uint64_t>(index.offsets[i]), kWordBytes, &bytes);
@@ -93,7 +77,8 @@ absl::StatusOr<TFRecordIndex> DecodeTFRecordIndex(absl::string_view bytes, int64
     return value;
   };
   const uint64_t saved_size = take();
-  if (saved_size != static_cast<uint64_t>(file_size) || take() != BitsOf(modified)) {
+  if (saved_size != static_cast<uint64_t>(file_size) ||
+      take() != std::bit_cast<uint64_t>(modified)) {
     return absl::NotFoundError("the TFRecord file has changed since");
   }
   const uint64_t num_records = take();
@@ -138,7 +123,7 @@ absl::StatusOr<TFRecordIndex> LoadTFRecordIndex(StringArg path) {
       LOG(WARNING) << cached_path << ": " << status.message() << "; it is made again";
     }
   }
-  EST_ASSIGN_OR_RETURN(TFRecordIndex index, Scan(path));
+  EST_ASSIGN_OR_RETURN(TFRecordIndex index, Scan(path, {.buffer_size_bytes = kScanBufferBytes}));
   if (index.offsets.back() != size) return index;  // the file grew during the scan
   const absl::Status written =
       WriteFileAtomically(cached_path, EncodeTFRecordIndex(index, modified));
@@ -155,12 +140,9 @@ absl::StatusOr<int64_t> CountRecords(const std::vector<std::string>& files,
   if (const std::optional<int64_t> count = SumOfCountsInNames(files)) return *count;
   int64_t total = 0;
   for (const std::string& file : files) {
-    if (compression != Compression::kNone) {
-      EST_ASSIGN_OR_RETURN(const int64_t count, CountCompressed(file, compression));
-      total += count;
-      continue;
-    }
-    EST_ASSIGN_OR_RETURN(const TFRecordIndex index, LoadTFRecordIndex(file));
+    EST_ASSIGN_OR_RETURN(const TFRecordIndex index, compression == Compression::kNone
+                                                        ? LoadTFRecordIndex(file)
+                                                        : Scan(file, {.compression = compression}));
     total += index.num_records();
   }
   return total;

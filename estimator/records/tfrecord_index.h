@@ -12,12 +12,10 @@
 #ifndef ESTIMATOR_RECORDS_TFRECORD_INDEX_H_
 #define ESTIMATOR_RECORDS_TFRECORD_INDEX_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/string_arg.h"

@@ -25,14 +25,6 @@ namespace {
 // On disk: do not change.
 constexpr char kFileVersion[] = "brain.Event:2";
 
-std::mutex cache_mutex;
-
-using Cache = std::map<std::string, std::shared_ptr<EventFileWriter>>;
-Cache& GetCache() {
-  static auto* const cache = new Cache;  // guarded by cache_mutex
-  return *cache;
-}
-
 // What the writer of a directory begins with.
 struct Beginning {
   std::optional<int64_t> start_step;
@@ -43,14 +35,19 @@ struct Beginning {
   };
   std::optional<Checkpoint> checkpoint;
 };
-std::map<std::string, Beginning>& GetBeginnings() {
-  static auto* const beginnings = new std::map<std::string, Beginning>;  // guarded by cache_mutex
-  return *beginnings;
-}
 
-std::shared_ptr<EventFileWriter> CachedWriter(const std::string& directory) {
-  const auto found = GetCache().find(directory);
-  return found == GetCache().end() ? nullptr : found->second;
+// What this process writes to a directory.
+struct EventDirectory {
+  std::shared_ptr<EventFileWriter> writer;  // null: none is open
+  Beginning beginning;                      // of the next writer
+};
+
+std::mutex directories_mutex;
+
+std::map<std::string, EventDirectory>& GetDirectories() {
+  // Guarded by directories_mutex. Never deleted, so it outlives every writer.
+  static auto* const directories = new std::map<std::string, EventDirectory>;
+  return *directories;
 }
 
 proto::Event NewEvent(int64_t step) {
@@ -102,54 +99,50 @@ absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(StringArg
 
 absl::StatusOr<std::shared_ptr<EventFileWriter>> EventFileWriter::ForDirectory(
     StringArg directory) {
-  const std::lock_guard<std::mutex> lock(cache_mutex);
-  std::shared_ptr<EventFileWriter>& entry = GetCache()[std::string(directory)];
-  if (entry != nullptr) return entry;
-  const auto found = GetBeginnings().find(std::string(directory));
-  if (found == GetBeginnings().end()) {
-    EST_ASSIGN_OR_RETURN(entry, Open(directory));
-    return entry;
-  }
-  Beginning beginning = std::move(found->second);
-  GetBeginnings().erase(found);
+  const std::lock_guard<std::mutex> lock(directories_mutex);
+  auto& [writer, next] = GetDirectories()[std::string(directory)];
+  if (writer != nullptr) return writer;
+  Beginning beginning = std::exchange(next, {});
   // Readers would discard what another process, such as an evaluator, has written meanwhile.
-  if (WasWrittenSince(directory, beginning.started)) beginning.start_step.reset();
-  EST_ASSIGN_OR_RETURN(entry, Open(directory));
-  if (beginning.start_step) entry->StartSession(*beginning.start_step);
-  if (beginning.checkpoint) {
-    EST_RETURN_IF_ERROR(entry->AddSessionLog(SessionStatus::kCheckpoint, beginning.checkpoint->step,
-                                             beginning.checkpoint->path));
+  if (beginning.start_step && WasWrittenSince(directory, beginning.started)) {
+    beginning.start_step.reset();
   }
-  return entry;
+  EST_ASSIGN_OR_RETURN(writer, Open(directory));
+  if (beginning.start_step) writer->StartSession(*beginning.start_step);
+  if (beginning.checkpoint) {
+    EST_RETURN_IF_ERROR(writer->AddSessionLog(
+        SessionStatus::kCheckpoint, beginning.checkpoint->step, beginning.checkpoint->path));
+  }
+  return writer;
 }
 
 void StartEventSession(StringArg directory, int64_t global_step) {
-  const std::lock_guard<std::mutex> lock(cache_mutex);
-  if (const auto writer = CachedWriter(std::string(directory))) {
+  const std::lock_guard<std::mutex> lock(directories_mutex);
+  auto& [writer, next] = GetDirectories()[std::string(directory)];
+  if (writer != nullptr) {
     writer->StartSession(global_step);
   } else {
-    GetBeginnings()[std::string(directory)] = {
-        .start_step = global_step, .started = absl::Now(), .checkpoint = {}};
+    next = {.start_step = global_step, .started = absl::Now(), .checkpoint = {}};
   }
 }
 
 absl::Status AddCheckpointEvent(StringArg directory, int64_t step, StringArg checkpoint_path) {
-  const std::lock_guard<std::mutex> lock(cache_mutex);
-  if (const auto writer = CachedWriter(std::string(directory))) {
+  const std::lock_guard<std::mutex> lock(directories_mutex);
+  auto& [writer, next] = GetDirectories()[std::string(directory)];
+  if (writer != nullptr) {
     return writer->AddSessionLog(SessionStatus::kCheckpoint, step, checkpoint_path);
   }
-  GetBeginnings()[std::string(directory)].checkpoint = {.step = step,
-                                                        .path = std::string(checkpoint_path)};
+  next.checkpoint = {.step = step, .path = std::string(checkpoint_path)};
   return absl::OkStatus();
 }
 
 absl::Status CloseAllEventFileWriters() {
-  const std::lock_guard<std::mutex> lock(cache_mutex);
+  const std::lock_guard<std::mutex> lock(directories_mutex);
   absl::Status first;
-  for (const auto& [directory, writer] : GetCache()) {
-    if (writer != nullptr) first.Update(writer->Flush());
+  for (auto& [path, directory] : GetDirectories()) {
+    if (directory.writer != nullptr) first.Update(directory.writer->Flush());
+    directory.writer = nullptr;
   }
-  GetCache().clear();
   return first;
 }
 

@@ -1,7 +1,6 @@
 #include "estimator/summary/event_reader.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"

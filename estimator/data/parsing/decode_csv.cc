@@ -1,7 +1,9 @@
 #include "estimator/data/parsing/decode_csv.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -89,14 +91,8 @@ absl::Status Extract(absl::string_view line, const DecodeCsvOptions& options,
 }
 
 absl::string_view TypeName(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return "float";
-    case DType::kFloat64:
-      return "double";
-    default:
-      return DTypeName(dtype);
-  }
+  if (dtype == DType::kFloat32) return "float";
+  return dtype == DType::kFloat64 ? "double" : DTypeName(dtype);
 }
 
 // Writes field number `index` of a line to `out`.
@@ -177,17 +173,12 @@ absl::Status CheckCsvOptions(const std::vector<Array>& record_defaults,
   }
   for (size_t i = 0; i < record_defaults.size(); ++i) {
     const Array& value = record_defaults[i];
-    switch (value.dtype()) {
-      case DType::kFloat32:
-      case DType::kFloat64:
-      case DType::kInt32:
-      case DType::kInt64:
-      case DType::kString:
-        break;
-      default:
-        return absl::InvalidArgumentError(
-            absl::StrCat("record_defaults[", i, "] is ", value.TypeString(),
-                         "; a field is float32, float64, int32, int64 or string"));
+    constexpr DType kFieldTypes[] = {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64,
+                                     DType::kString};
+    if (std::count(std::begin(kFieldTypes), std::end(kFieldTypes), value.dtype()) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("record_defaults[", i, "] is ", value.TypeString(),
+                       "; a field is float32, float64, int32, int64 or string"));
     }
     if (value.num_elements() > 1 || value.shape().rank() > 1) {
       return absl::InvalidArgumentError(

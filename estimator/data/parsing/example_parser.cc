@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/data/pipeline/element_spec.h"
 #include "estimator/data/pipeline/padding_value.h"
 
 namespace estimator {
@@ -53,27 +54,13 @@ struct SpecView {
 };
 
 Kind KindOf(DType dtype) {
-  switch (dtype) {
-    case DType::kString:
-      return Kind::kBytes;
-    case DType::kFloat32:
-      return Kind::kFloat;
-    default:
-      return Kind::kInt64;
-  }
+  if (dtype == DType::kString) return Kind::kBytes;
+  return dtype == DType::kFloat32 ? Kind::kFloat : Kind::kInt64;
 }
 
 absl::string_view KindName(Kind kind) {
-  switch (kind) {
-    case Kind::kBytes:
-      return "string";
-    case Kind::kFloat:
-      return "float";
-    case Kind::kInt64:
-      return "int64";
-    default:
-      return "none";
-  }
+  constexpr absl::string_view kNames[] = {"none", "string", "float", "int64", "none"};
+  return kNames[static_cast<int>(kind)];
 }
 
 absl::Status DamagedError(absl::string_view name) {
@@ -99,21 +86,16 @@ absl::Status WrongNumber(absl::string_view name, const SpecView& spec, int64_t c
                                          " but output shape: ", spec.row->ToString()));
 }
 
-template <typename T>
-int64_t Values(const WireFeature& feature, absl::Span<T> out, int64_t*) {
-  return feature.Values(out);
-}
-template <>
-int64_t Values(const WireFeature& feature, absl::Span<int32_t> out, int64_t* unfit) {
-  return feature.Values(out, unfit);
-}
-
 // Writes the values of a feature to `out`. Returns their number, which may be larger than `out`.
 template <typename T>
 absl::StatusOr<int64_t> ReadValues(absl::string_view name, const WireFeature& feature,
                                    absl::Span<T> out) {
-  int64_t unfit = 0;
-  const int64_t count = Values<T>(feature, out, &unfit);
+  int64_t unfit = 0, count = 0;
+  if constexpr (std::is_same_v<T, int32_t>) {
+    count = feature.Values(out, &unfit);
+  } else {
+    count = feature.Values(out);
+  }
   if (count < 0) return DamagedError(name);
   if (unfit == 0) return count;
   return FeatureError(
@@ -191,13 +173,9 @@ absl::Status VisitFeatureType(DType dtype, Fn&& fn) {
   }
 }
 
-// An array with an axis of the number of rows, if it is batched, and then `axes`.
-Array MakeArray(DType dtype, bool batched, size_t num_rows, const std::vector<int64_t>& axes) {
-  std::vector<int64_t> dims;
-  dims.reserve(axes.size() + (batched ? 1 : 0));
-  if (batched) dims.push_back(static_cast<int64_t>(num_rows));
-  dims.insert(dims.end(), axes.begin(), axes.end());
-  return Array(dtype, Shape(std::move(dims)));
+// An array of the shape, with an axis 0 of the number of rows if it is batched.
+Array MakeArray(DType dtype, bool batched, size_t num_rows, const Shape& shape) {
+  return Array(dtype, batched ? WithAxis(static_cast<int64_t>(num_rows), shape) : shape);
 }
 
 template <typename T>
@@ -272,8 +250,9 @@ absl::StatusOr<ArrayMap> ExampleParser::Decode(absl::Span<const WireFeature> fea
   for (const auto& [name, any_spec] : specs_) {
     const SpecView spec(any_spec);
     const Column column(features, index++, specs_.size());
-    std::vector<int64_t> axes = spec.row->dims();
-    Array array, lengths;
+    Shape shape = *spec.row;
+    Array lengths;
+    // The lengths are found first, so that the values are written once, into the padded array.
     if (spec.fixed == nullptr) {
       lengths = MakeArray(DType::kInt32, batched, num_rows, {});
       int64_t longest = 0;
@@ -283,9 +262,9 @@ absl::StatusOr<ArrayMap> ExampleParser::Decode(absl::Span<const WireFeature> fea
         lengths.data<int32_t>()[row] = static_cast<int32_t>(*length);
         longest = std::max(longest, *length);
       }
-      axes.insert(axes.begin(), spec.max_length >= 0 ? spec.max_length : longest);
+      shape = WithAxis(spec.max_length >= 0 ? spec.max_length : longest, shape);
     }
-    array = MakeArray(spec.dtype, batched, num_rows, axes);
+    Array array = MakeArray(spec.dtype, batched, num_rows, shape);
     const size_t stride = num_rows == 0 ? 0 : static_cast<size_t>(array.num_elements()) / num_rows;
     EST_RETURN_IF_ERROR(VisitFeatureType(spec.dtype, [&, &name = name](auto tag) -> absl::Status {
       using T = decltype(tag);

@@ -16,6 +16,7 @@ namespace estimator {
 // The bytes of a tf.train.Feature. They must outlive it.
 class WireFeature {
  public:
+  // In the order of the names in example_parser.cc.
   enum class Kind { kNone, kBytes, kFloat, kInt64, kUnknown };
 
   WireFeature() = default;

@@ -8,15 +8,15 @@ namespace estimator {
 namespace {
 
 absl::Status NotInExamples(absl::string_view name, DType dtype) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("Key: ", name, ".  Examples hold float32, int64 (also read as int32) and ",
-                   "string, not ", DTypeName(dtype)));
+  return FeatureError(
+      name, absl::StrCat("Examples hold float32, int64 (also read as int32) and string, not ",
+                         DTypeName(dtype)));
 }
 
 absl::Status CheckRow(absl::string_view name, const Shape& row) {
   if (row.fully_known() && row.num_elements() > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("Key: ", name, ".  A row is ", row.ToString(),
-                                                 "; its sizes must be known and positive"));
+  return FeatureError(
+      name, absl::StrCat("A row is ", row.ToString(), "; its sizes must be known and positive"));
 }
 
 absl::Status CheckPadding(absl::string_view name, double padding, DType dtype) {
@@ -47,17 +47,18 @@ absl::Status CheckFixedLenFeature(StringArg name, const FixedLenFeature& spec) {
     return absl::StrCat(DTypeShortName(spec.dtype), " ", spec.shape.ToString());
   };
   if (!spec.shape.fully_known()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Key: ", name, ".  The sizes of a FixedLenFeature must be known; this one is ", type()));
+    return FeatureError(
+        name, absl::StrCat("The sizes of a FixedLenFeature must be known; this one is ", type()));
   }
   const std::optional<Array>& value = spec.default_value;
   if (!value.has_value() ||
       (value->dtype() == spec.dtype && value->num_elements() == spec.shape.num_elements())) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "Key: ", name, ".  default_value is ", value->TypeString(), ", but the feature is ", type(),
-      "; give a default of this dtype with ", spec.shape.num_elements(), " values"));
+  return FeatureError(
+      name,
+      absl::StrCat("default_value is ", value->TypeString(), ", but the feature is ", type(),
+                   "; give a default of this dtype with ", spec.shape.num_elements(), " values"));
 }
 
 absl::Status CheckFeatureSpec(StringArg name, const FeatureSpec& spec) {

@@ -15,12 +15,6 @@ namespace {
 
 int64_t MaxLength(int64_t max_length) { return max_length < 0 ? Shape::kUnknownDim : max_length; }
 
-Shape WithAxis(int64_t size, const Shape& row) {
-  Shape shape = {size};
-  for (const int64_t dim : row.dims()) shape.push_back(dim);
-  return shape;
-}
-
 // Adds the results of one feature of one Example, or of one step of a sequence.
 void AddResults(const std::string& name, const FeatureSpec& spec, ArraySpecMap* results) {
   if (const auto* const fixed = std::get_if<FixedLenFeature>(&spec)) {

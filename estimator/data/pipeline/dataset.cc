@@ -22,15 +22,8 @@ thread_local std::optional<int64_t> default_seed;
 
 constexpr int64_t kSeedWithoutAny = 1;  // the default of RunConfig::tf_random_seed
 
-// The seed of a random transform of `input`: the given one, or one derived from the run's seed.
-uint64_t SeedFor(const DatasetNode& input, std::optional<int64_t> given) {
-  if (given) return static_cast<uint64_t>(*given);
-  const auto run_seed = static_cast<uint64_t>(default_seed.value_or(kSeedWithoutAny));
-  return HashSeed(run_seed, static_cast<uint64_t>(input.num_seeded()));
-}
-
-// As SeedFor, for a transform of several inputs.
-uint64_t SeedFor(const std::vector<Dataset>& inputs, std::optional<int64_t> given) {
+// The seed of a random transform of `inputs`: the given one, or one derived from the run's seed.
+uint64_t SeedFor(absl::Span<const Dataset> inputs, std::optional<int64_t> given) {
   if (given) return static_cast<uint64_t>(*given);
   int num_seeded = 0;
   for (const Dataset& input : inputs) num_seeded += input.node()->num_seeded();
@@ -82,8 +75,7 @@ class PipelineIterator final : public Iterator {
   absl::Status RestoreState(absl::string_view state) override {
     EST_ASSIGN_OR_RETURN(const std::string nodes, NodesStateOf(*node_, state));
     // A new iterator is restored, so that this one is unchanged after an error.
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> restored,
-                         node_->MakeIterator({.timer = times_}));
+    EST_ASSIGN_OR_RETURN(IteratorPtr restored, node_->MakeIterator({.timer = times_}));
     StateReader reader(nodes);
     EST_RETURN_IF_ERROR(restored->Restore(reader));
     iterator_ = std::move(restored);
@@ -95,21 +87,21 @@ class PipelineIterator final : public Iterator {
  private:
   const NodePtr node_;
   const std::shared_ptr<PipelineTimes> times_ = std::make_shared<PipelineTimes>();
-  std::unique_ptr<NodeIterator> iterator_;
+  IteratorPtr iterator_;
   absl::Status error_;
 };
 
-// Returns make(), or the input if it already has an error.
-template <typename Make>
-Dataset Then(const NodePtr& input, const Make& make) {
-  return input->status().ok() ? Dataset(make()) : Dataset(input);
+// Returns make(input, args...), or the input if it already has an error.
+template <typename Make, typename... Args>
+Dataset Then(const NodePtr& input, Make make, Args&&... args) {
+  return Dataset(input->status().ok() ? make(input, std::forward<Args>(args)...) : input);
 }
 // As Then, but with an error if `value` is below `least`.
-template <typename Make>
+template <typename Make, typename... Args>
 Dataset AtLeast(int64_t least, int64_t value, absl::string_view what, const NodePtr& input,
-                const Make& make) {
-  return Then(input, [&] {
-    if (value >= least) return make();
+                Make make, Args&&... args) {
+  if (value >= least) return Then(input, make, std::forward<Args>(args)...);
+  return Then(input, [&](const NodePtr&) {
     return ErrorNode(absl::InvalidArgumentError(
         absl::StrCat(what, " is ", value, "; it must be at least ", least,
                      value == 0 && absl::EndsWith(what, "batch_size")
@@ -118,14 +110,15 @@ Dataset AtLeast(int64_t least, int64_t value, absl::string_view what, const Node
   });
 }
 
-template <typename Make>
-Dataset FromParts(const std::vector<Dataset>& parts, const Make& make) {
+// Returns make(the nodes of the parts, args...), or the first part that has an error.
+template <typename Make, typename... Args>
+Dataset FromParts(const std::vector<Dataset>& parts, Make make, Args&&... args) {
   std::vector<NodePtr> nodes;
   for (const Dataset& part : parts) {
     if (!part.node()->status().ok()) return part;
     nodes.push_back(part.node());
   }
-  return Dataset(make(std::move(nodes)));
+  return Dataset(make(std::move(nodes), std::forward<Args>(args)...));
 }
 
 // What Dataset::Advice must know of all nodes.
@@ -153,6 +146,7 @@ std::vector<std::string> AdviceOfNodes(const DatasetNode& node, PipelineTraits& 
 template <typename Argument>
 absl::StatusOr<NodePtr> NodeFrom(const std::function<absl::StatusOr<Dataset>(const Argument&)>& fn,
                                  const Argument& argument, std::optional<int64_t> seed) {
+  // The function may build random transforms, whose seeds must not depend on the calling thread.
   const std::optional<int64_t> before = std::exchange(default_seed, seed);
   absl::StatusOr<Dataset> dataset = CallUserFunction(fn, argument);
   default_seed = before;
@@ -174,25 +168,18 @@ Dataset Dataset::FromGenerator(std::function<absl::StatusOr<std::optional<Elemen
   return Dataset(GeneratorNode(std::move(fn), size, std::move(output_signature)));
 }
 Dataset Dataset::Zip(Dataset features, Dataset labels) {
-  return FromParts({std::move(features), std::move(labels)}, [](std::vector<NodePtr> nodes) {
-    return ZipNode(std::move(nodes), /*second_is_labels=*/true);
-  });
+  return FromParts({std::move(features), std::move(labels)}, ZipNode, /*second_is_labels=*/true);
 }
 Dataset Dataset::Zip(std::vector<Dataset> parts) {
-  return FromParts(parts, [](std::vector<NodePtr> nodes) {
-    return ZipNode(std::move(nodes), /*second_is_labels=*/false);
-  });
+  return FromParts(parts, ZipNode, /*second_is_labels=*/false);
 }
 Dataset Dataset::Concatenate(std::vector<Dataset> parts) {
-  return FromParts(parts,
-                   [](std::vector<NodePtr> nodes) { return ConcatenateNode(std::move(nodes)); });
+  return FromParts(parts, ConcatenateNode);
 }
 Dataset Dataset::SampleFromDatasets(std::vector<Dataset> datasets, std::vector<double> weights,
                                     SampleFromDatasetsOptions options) {
   const uint64_t seed = SeedFor(datasets, options.seed);
-  return FromParts(datasets, [&](std::vector<NodePtr> nodes) {
-    return SampleNode(std::move(nodes), std::move(weights), seed, options);
-  });
+  return FromParts(datasets, SampleNode, std::move(weights), seed, options);
 }
 Dataset Dataset::ChooseFromDatasets(std::vector<Dataset> datasets, Dataset choice_dataset,
                                     ChooseFromDatasetsOptions options) {
@@ -203,93 +190,74 @@ Dataset Dataset::ChooseFromDatasets(std::vector<Dataset> datasets, Dataset choic
 }
 
 Dataset Dataset::IgnoreErrors(int64_t max_errors) const {
-  return AtLeast(0, max_errors, "IgnoreErrors: max_errors", node_,
-                 [&] { return IgnoreErrorsNode(node_, max_errors); });
+  return AtLeast(0, max_errors, "IgnoreErrors: max_errors", node_, IgnoreErrorsNode, max_errors);
 }
 Dataset Dataset::Map(MapFn fn, MapOptions options) const {
-  return Then(node_, [&] {
-    if (!options.seed) return MapNode(node_, std::move(fn), options);
+  return Then(node_, [&](const NodePtr& input) {
+    if (!options.seed) return MapNode(input, std::move(fn), options);
     return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
         "Map: seed is ", *options.seed,
         ", but the function draws no numbers; let it take a RandomStream& after the element")));
   });
 }
 Dataset Dataset::Map(RandomMapFn fn, MapOptions options) const {
-  return Then(node_, [&] {
-    return RandomMapNode(node_, std::move(fn), options, SeedFor(*node_, options.seed));
-  });
+  return Then(node_, RandomMapNode, std::move(fn), options, SeedFor({*this}, options.seed));
 }
-Dataset Dataset::Filter(FilterFn fn) const {
-  return Then(node_, [&] { return FilterNode(node_, std::move(fn)); });
-}
+Dataset Dataset::Filter(FilterFn fn) const { return Then(node_, FilterNode, std::move(fn)); }
 Dataset Dataset::Shuffle(int64_t buffer_size, ShuffleOptions options) const {
-  return AtLeast(1, buffer_size, "Shuffle: buffer_size", node_, [&] {
-    return ShuffleNode(node_, buffer_size, SeedFor(*node_, options.seed),
-                       options.reshuffle_each_iteration);
-  });
+  return AtLeast(1, buffer_size, "Shuffle: buffer_size", node_, ShuffleNode, buffer_size,
+                 SeedFor({*this}, options.seed), options.reshuffle_each_iteration);
 }
-Dataset Dataset::Repeat(int64_t count) const {
-  return Then(node_, [&] { return RepeatNode(node_, count); });
-}
+Dataset Dataset::Repeat(int64_t count) const { return Then(node_, RepeatNode, count); }
 Dataset Dataset::Batch(int64_t batch_size, BatchOptions options) const {
-  return AtLeast(1, batch_size, "Batch: batch_size", node_,
-                 [&] { return BatchNode(node_, batch_size, options.drop_remainder); });
+  return AtLeast(1, batch_size, "Batch: batch_size", node_, BatchNode, batch_size,
+                 options.drop_remainder);
 }
 Dataset Dataset::PaddedBatch(int64_t batch_size, PaddedBatchOptions options) const {
-  return AtLeast(1, batch_size, "PaddedBatch: batch_size", node_,
-                 [&] { return PaddedBatchNode(node_, batch_size, std::move(options)); });
+  return AtLeast(1, batch_size, "PaddedBatch: batch_size", node_, PaddedBatchNode, batch_size,
+                 std::move(options));
 }
-Dataset Dataset::Unbatch() const {
-  return Then(node_, [&] { return UnbatchNode(node_); });
-}
+Dataset Dataset::Unbatch() const { return Then(node_, UnbatchNode); }
 Dataset Dataset::Rebatch(int64_t batch_size, BatchOptions options) const {
   return Unbatch().Batch(batch_size, options);
 }
 Dataset Dataset::Window(int64_t size, std::function<absl::StatusOr<Dataset>(const Dataset&)> fn,
                         WindowOptions options) const {
-  return Then(node_, [&] {
-    WindowFn expand = [fn = std::move(fn), seed = default_seed](const NodePtr& window) {
-      return NodeFrom(fn, Dataset(window), seed);
-    };
-    return WindowNode(node_, size, std::move(expand), options);
-  });
+  WindowFn expand = [fn = std::move(fn), seed = default_seed](const NodePtr& window) {
+    return NodeFrom(fn, Dataset(window), seed);
+  };
+  return Then(node_, WindowNode, size, std::move(expand), options);
 }
 Dataset Dataset::Enumerate(int64_t start, StringArg name) const {
-  return Then(node_, [&] { return EnumerateNode(node_, start, std::string(name)); });
+  return Then(node_, EnumerateNode, start, std::string(name));
 }
-Dataset Dataset::Cache() const {
-  return Then(node_, [&] { return CacheNode(node_); });
-}
+Dataset Dataset::Cache() const { return Then(node_, CacheNode); }
 Dataset Dataset::Cache(StringArg filename) const {
-  return Then(node_, [&] {  // "" caches in memory, as in TensorFlow
-    return filename.empty() ? CacheNode(node_) : FileCacheNode(node_, std::string(filename));
-  });
+  if (filename.empty()) return Cache();  // as in TensorFlow
+  return Then(node_, FileCacheNode, std::string(filename));
 }
 Dataset Dataset::Prefetch(int64_t buffer_size) const {
   if (buffer_size == 0) return *this;
-  return AtLeast(kAutotune, buffer_size, "Prefetch: buffer_size", node_,
-                 [&] { return PrefetchNode(node_, buffer_size); });
+  return AtLeast(kAutotune, buffer_size, "Prefetch: buffer_size", node_, PrefetchNode, buffer_size,
+                 /*gate=*/nullptr);
 }
 Dataset Dataset::Take(int64_t count) const {
-  return Then(node_, [&] {  // -1 takes all, as in TensorFlow
-    return SliceNode(node_, absl::StrCat("Take(", count, ")"), 0, 1, count < 0 ? -1 : count);
-  });
+  // -1 takes all, as in TensorFlow.
+  return Then(node_, SliceNode, absl::StrCat("Take(", count, ")"), 0, 1, count < 0 ? -1 : count);
 }
-Dataset Dataset::TakeWhile(FilterFn fn) const {
-  return Then(node_, [&] { return TakeWhileNode(node_, std::move(fn)); });
-}
+Dataset Dataset::TakeWhile(FilterFn fn) const { return Then(node_, TakeWhileNode, std::move(fn)); }
 Dataset Dataset::Skip(int64_t count) const {
-  return AtLeast(0, count, "Skip: count", node_,
-                 [&] { return SliceNode(node_, absl::StrCat("Skip(", count, ")"), count, 1, -1); });
+  return AtLeast(0, count, "Skip: count", node_, SliceNode, absl::StrCat("Skip(", count, ")"),
+                 count, 1, -1);
 }
 Dataset Dataset::Shard(int64_t num_shards, int64_t index) const {
-  return Then(node_, [&] {
+  return Then(node_, [&](const NodePtr& input) {
     if (num_shards < 1 || index < 0 || index >= num_shards) {
       return ErrorNode(
           absl::InvalidArgumentError(absl::StrCat("Shard: index is ", index, " of ", num_shards,
                                                   " shards; it must be in [0, num_shards)")));
     }
-    return SliceNode(node_, absl::StrCat("Shard(", num_shards, ", ", index, ")"), index, num_shards,
+    return SliceNode(input, absl::StrCat("Shard(", num_shards, ", ", index, ")"), index, num_shards,
                      -1);
   });
 }
@@ -298,12 +266,10 @@ Dataset Dataset::FlatMap(std::function<absl::StatusOr<Dataset>(const Element&)> 
 }
 Dataset Dataset::Interleave(std::function<absl::StatusOr<Dataset>(const Element&)> fn,
                             InterleaveOptions options) const {
-  return Then(node_, [&] {
-    ExpandFn expand = [fn = std::move(fn), seed = default_seed](const Element& element) {
-      return NodeFrom(fn, element, seed);
-    };
-    return InterleaveNode(node_, std::move(expand), options);
-  });
+  ExpandFn expand = [fn = std::move(fn), seed = default_seed](const Element& element) {
+    return NodeFrom(fn, element, seed);
+  };
+  return Then(node_, InterleaveNode, std::move(expand), options);
 }
 
 absl::StatusOr<Element> Dataset::Reduce(Element initial, const ReduceFn& fn) const {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/rows.h"
+#include "estimator/data/pipeline/transform.h"
 
 namespace estimator {
 namespace {
@@ -23,10 +24,7 @@ class InOrderStream final : public IndexStream {
     position_ += skipped;
     return skipped;
   }
-  absl::Status Save(StateWriter& state) const override {
-    state.Int(position_);
-    return absl::OkStatus();
-  }
+  absl::Status Save(StateWriter& state) const override { return SaveFields(state, position_); }
   absl::Status Restore(StateReader& state) override {
     EST_ASSIGN_OR_RETURN(const int64_t position, state.Int());
     if (position < 0 || position > source()->size()) {
@@ -44,18 +42,17 @@ class InOrderStream final : public IndexStream {
 
 class SourceNode final : public DatasetNode {
  public:
-  SourceNode(std::string label, std::shared_ptr<const RandomAccess> source,
-             std::optional<ElementSpec> element_spec)
+  SourceNode(std::string label, SourcePtr source, std::optional<ElementSpec> element_spec)
       : label_(std::move(label)), source_(std::move(source)), spec_(std::move(element_spec)) {}
   std::string Label() const override { return label_; }
   int64_t Cardinality() const override { return source_->size(); }
   std::optional<ElementSpec> element_spec() const override { return spec_; }
-  std::shared_ptr<const RandomAccess> random_access() const override { return source_; }
+  SourcePtr random_access() const override { return source_; }
   bool may_wait() const override { return source_->may_wait(); }
 
  private:
   std::string label_;
-  std::shared_ptr<const RandomAccess> source_;
+  SourcePtr source_;
   std::optional<ElementSpec> spec_;
 };
 
@@ -65,8 +62,7 @@ class FailedNode final : public DatasetNode {
   absl::Status status() const override { return status_; }
   std::string Label() const override { return "Error"; }
   int64_t Cardinality() const override { return 0; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext&) const override {
+  absl::StatusOr<IteratorPtr> NewIterator(const IterationContext&) const override {
     return status_;
   }
 
@@ -77,7 +73,7 @@ class FailedNode final : public DatasetNode {
 // The elements of an index stream without the damaged ones. State: that of the stream.
 class SkippingElements final : public NodeIterator {
  public:
-  SkippingElements(std::unique_ptr<NodeIterator> stream, std::shared_ptr<SkippedErrors> errors)
+  SkippingElements(IteratorPtr stream, std::shared_ptr<SkippedErrors> errors)
       : stream_(std::move(stream)), errors_(std::move(errors)) {}
   absl::StatusOr<std::optional<Element>> Next() override {
     while (true) {
@@ -96,7 +92,7 @@ class SkippingElements final : public NodeIterator {
   std::string Where() const override { return where_; }
 
  private:
-  std::unique_ptr<NodeIterator> stream_;
+  IteratorPtr stream_;
   std::shared_ptr<SkippedErrors> errors_;
   std::string where_;
 };
@@ -143,17 +139,15 @@ absl::StatusOr<int64_t> IndexStream::Skip(int64_t count) {
   return count;
 }
 
-absl::StatusOr<std::unique_ptr<NodeIterator>> DatasetNode::MakeIterator(
-    const IterationContext& context) const {
-  EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> iterator, NewIterator(context));
+absl::StatusOr<IteratorPtr> DatasetNode::MakeIterator(const IterationContext& context) const {
+  EST_ASSIGN_OR_RETURN(IteratorPtr iterator, NewIterator(context));
   if (context.errors != nullptr && !context.wants_indices && iterator->AsIndexStream() != nullptr)
     iterator = std::make_unique<SkippingElements>(std::move(iterator), context.errors);
   if (context.timer == nullptr || iterator->AsIndexStream() != nullptr) return iterator;
   return context.timer->Measure(*this, std::move(iterator));
 }
 
-absl::StatusOr<std::unique_ptr<NodeIterator>> DatasetNode::NewIterator(
-    const IterationContext&) const {
+absl::StatusOr<IteratorPtr> DatasetNode::NewIterator(const IterationContext&) const {
   return InOrder(random_access());
 }
 
@@ -186,14 +180,13 @@ std::string DescribeNode(const DatasetNode& node) {
   return absl::StrCat(node.Label(), "(", absl::StrJoin(inputs, ", ", describe), ")");
 }
 
-NodePtr IndexedNode(std::string label, std::shared_ptr<const RandomAccess> source,
-                    std::optional<ElementSpec> element_spec) {
+NodePtr IndexedNode(std::string label, SourcePtr source, std::optional<ElementSpec> element_spec) {
   return std::make_shared<SourceNode>(std::move(label), std::move(source), std::move(element_spec));
 }
 
 NodePtr ErrorNode(absl::Status status) { return std::make_shared<FailedNode>(std::move(status)); }
 
-std::unique_ptr<IndexStream> InOrder(std::shared_ptr<const RandomAccess> source) {
+std::unique_ptr<IndexStream> InOrder(SourcePtr source) {
   return std::make_unique<InOrderStream>(std::move(source));
 }
 

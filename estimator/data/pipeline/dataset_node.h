@@ -45,8 +45,12 @@ class RandomAccess {
   virtual bool may_wait() const { return false; }
 };
 
+using SourcePtr = std::shared_ptr<const RandomAccess>;
+
 class IndexStream;
 class DatasetNode;
+
+using NodePtr = std::shared_ptr<const DatasetNode>;
 
 // Runs one node. Only one thread uses it at a time, but not always the same one.
 class NodeIterator {
@@ -65,12 +69,14 @@ class NodeIterator {
   virtual IndexStream* AsIndexStream() { return nullptr; }
 };
 
+using IteratorPtr = std::unique_ptr<NodeIterator>;
+
 // An iterator over indices of a source. It can give indices or elements.
 class IndexStream : public NodeIterator {
  public:
-  explicit IndexStream(std::shared_ptr<const RandomAccess> source) : source_(std::move(source)) {}
+  explicit IndexStream(SourcePtr source) : source_(std::move(source)) {}
   virtual absl::StatusOr<std::optional<int64_t>> NextIndex() = 0;
-  const std::shared_ptr<const RandomAccess>& source() const { return source_; }
+  const SourcePtr& source() const { return source_; }
 
   absl::StatusOr<std::optional<Element>> Next() final;
   absl::StatusOr<int64_t> Skip(int64_t count) override;
@@ -78,7 +84,7 @@ class IndexStream : public NodeIterator {
   IndexStream* AsIndexStream() final { return this; }
 
  private:
-  std::shared_ptr<const RandomAccess> source_;
+  SourcePtr source_;
   int64_t last_index_ = 0;
 };
 
@@ -87,8 +93,7 @@ class NodeTimer {
  public:
   virtual ~NodeTimer() = default;
   // An iterator that measures the calls of `iterator`, which is of `node`.
-  virtual std::unique_ptr<NodeIterator> Measure(const DatasetNode& node,
-                                                std::unique_ptr<NodeIterator> iterator) = 0;
+  virtual IteratorPtr Measure(const DatasetNode& node, IteratorPtr iterator) = 0;
 };
 
 struct IterationContext {
@@ -110,13 +115,13 @@ class DatasetNode : public std::enable_shared_from_this<DatasetNode> {
   virtual absl::Status status() const { return absl::OkStatus(); }
   // The node's name and numbers: "Shuffle(60000)".
   virtual std::string Label() const = 0;
-  virtual std::vector<std::shared_ptr<const DatasetNode>> inputs() const { return {}; }
+  virtual std::vector<NodePtr> inputs() const { return {}; }
   virtual int64_t Cardinality() const = 0;  // Dataset::Cardinality
   // Dataset::element_spec.
   virtual std::optional<ElementSpec> element_spec() const { return std::nullopt; }
   // Null if the node is not indexed.
-  virtual std::shared_ptr<const RandomAccess> random_access() const { return nullptr; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> MakeIterator(const IterationContext& context) const;
+  virtual SourcePtr random_access() const { return nullptr; }
+  absl::StatusOr<IteratorPtr> MakeIterator(const IterationContext& context) const;
   // The number of random transforms up to this node. One without a seed derives its seed from it.
   virtual int num_seeded() const;
   // Dataset::ExamplesPerEpoch. The default is right for a node that passes on every element of its
@@ -139,23 +144,20 @@ class DatasetNode : public std::enable_shared_from_this<DatasetNode> {
 
  private:
   // The default iterates over random_access() in order.
-  virtual absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const;
+  virtual absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const;
 };
-
-using NodePtr = std::shared_ptr<const DatasetNode>;
 
 // The labels along the pipeline: "Zip(Idx, Idx) > Map > Batch(8)".
 std::string DescribeNode(const DatasetNode& node);
 
 // A node that only has an indexed source.
-NodePtr IndexedNode(std::string label, std::shared_ptr<const RandomAccess> source,
+NodePtr IndexedNode(std::string label, SourcePtr source,
                     std::optional<ElementSpec> element_spec = std::nullopt);
 // A node that only has an error, which Dataset::MakeIterator returns.
 NodePtr ErrorNode(absl::Status status);
 
 // Iterates over a source in order. State: the position.
-std::unique_ptr<IndexStream> InOrder(std::shared_ptr<const RandomAccess> source);
+std::unique_ptr<IndexStream> InOrder(SourcePtr source);
 
 // Saves an iterator as nested bytes, and restores it from them.
 absl::Status SaveNested(const NodeIterator& iterator, StateWriter& state);

@@ -9,22 +9,13 @@
 namespace estimator {
 namespace {
 
-bool MayEqual(const std::optional<Shape>& a, const std::optional<Shape>& b) {
-  if (!a || !b) return true;
-  if (a->rank() != b->rank()) return false;
-  for (int axis = 0; axis < a->rank(); ++axis) {
-    const int64_t x = a->dim(axis), y = b->dim(axis);
+// It runs for every element, so it allocates nothing.
+bool MayEqual(const std::optional<Shape>& a, const Shape& b) {
+  if (!a) return true;
+  if (a->rank() != b.rank()) return false;
+  for (int axis = 0; axis < b.rank(); ++axis) {
+    const int64_t x = a->dim(axis), y = b.dim(axis);
     if (x != y && x != Shape::kUnknownDim && y != Shape::kUnknownDim) return false;
-  }
-  return true;
-}
-
-// MayEqual for a shape without unknown sizes; allocates nothing.
-bool Allows(const std::optional<Shape>& spec, const Shape& shape) {
-  if (!spec) return true;
-  if (spec->rank() != shape.rank()) return false;
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    if (spec->dim(axis) != shape.dim(axis) && spec->dim(axis) != Shape::kUnknownDim) return false;
   }
   return true;
 }
@@ -35,7 +26,7 @@ bool HasSpec(const ArrayMap& arrays, const ArraySpecMap& specs, bool shapes) {
   auto spec = specs.begin();
   for (const auto& [name, array] : arrays) {
     if (name != spec->first || array.dtype() != spec->second.dtype) return false;
-    if (shapes && !Allows(spec->second.shape, array.shape())) return false;
+    if (shapes && !MayEqual(spec->second.shape, array.shape())) return false;
     ++spec;
   }
   return true;
@@ -102,8 +93,8 @@ absl::Status CheckSpec(const ElementSpec& expected, absl::string_view where_expe
                    absl::StrCat(spec.ToString(), " in ", where_expected, ", but ", where_actual,
                                 " does not have it; it has ", actual.ToString()));
           } else if (spec.dtype != other->second.dtype ||
-                     (shapes == CompareShapes::kYes &&
-                      !MayEqual(spec.shape, other->second.shape))) {
+                     (shapes == CompareShapes::kYes && other->second.shape &&
+                      !MayEqual(spec.shape, *other->second.shape))) {
             report(name, absl::StrCat(spec.ToString(), " in ", where_expected, ", but ",
                                       other->second.ToString(), " in ", where_actual));
           }
@@ -125,14 +116,17 @@ ElementSpec MostGeneral(const ElementSpec& a, const ElementSpec& b) {
   return general;
 }
 
+Shape WithAxis(int64_t size, const Shape& row) {
+  std::vector<int64_t> dims = {size};
+  dims.insert(dims.end(), row.dims().begin(), row.dims().end());
+  return Shape(std::move(dims));
+}
+
 ElementSpec WithBatchAxis(const ElementSpec& row, int64_t size) {
   ElementSpec batch = row;
   ForEachKind(batch, row, [size](ArraySpecMap& specs, const ArraySpecMap&, absl::string_view) {
     for (auto& [name, spec] : specs) {
-      if (!spec.shape) continue;
-      Shape shape = {size};
-      for (const int64_t dim : spec.shape->dims()) shape.push_back(dim);
-      spec.shape = std::move(shape);
+      if (spec.shape) spec.shape = WithAxis(size, *spec.shape);
     }
   });
   return batch;

@@ -3,8 +3,8 @@
 #ifndef ESTIMATOR_DATA_PIPELINE_ELEMENT_SPEC_H_
 #define ESTIMATOR_DATA_PIPELINE_ELEMENT_SPEC_H_
 
+#include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -80,6 +80,8 @@ absl::Status CheckSpec(const ElementSpec& expected, absl::string_view where_expe
 // The spec that covers both. Sizes that differ are unknown. REQUIRES: CheckSpec(kNo) is OK.
 ElementSpec MostGeneral(const ElementSpec& a, const ElementSpec& b);
 
+// A shape with a new axis 0 of this size.
+Shape WithAxis(int64_t size, const Shape& row);
 // Each component with a new axis 0 of this size.
 ElementSpec WithBatchAxis(const ElementSpec& row, int64_t size);
 // Each component without its axis 0. REQUIRES: no component is a scalar.

@@ -9,8 +9,7 @@ namespace estimator {
 
 class PipelineTimes::Measured final : public NodeIterator {
  public:
-  Measured(std::shared_ptr<PipelineTimes> times, Nanoseconds& total,
-           std::unique_ptr<NodeIterator> iterator)
+  Measured(std::shared_ptr<PipelineTimes> times, Nanoseconds& total, IteratorPtr iterator)
       : times_(std::move(times)), total_(total), iterator_(std::move(iterator)) {}
 
   absl::StatusOr<std::optional<Element>> Next() override {
@@ -30,11 +29,10 @@ class PipelineTimes::Measured final : public NodeIterator {
  private:
   const std::shared_ptr<PipelineTimes> times_;  // keeps total_ alive
   Nanoseconds& total_;
-  const std::unique_ptr<NodeIterator> iterator_;
+  const IteratorPtr iterator_;
 };
 
-std::unique_ptr<NodeIterator> PipelineTimes::Measure(const DatasetNode& node,
-                                                     std::unique_ptr<NodeIterator> iterator) {
+IteratorPtr PipelineTimes::Measure(const DatasetNode& node, IteratorPtr iterator) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return std::make_unique<Measured>(shared_from_this(), inclusive_[&node], std::move(iterator));
 }

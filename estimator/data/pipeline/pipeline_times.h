@@ -21,8 +21,7 @@ class PipelineTimes final : public NodeTimer, public std::enable_shared_from_thi
  public:
   // Measuring a call takes about 50 ns. Calls are not sampled: those of a parallel map take turns
   // at being long and short.
-  std::unique_ptr<NodeIterator> Measure(const DatasetNode& node,
-                                        std::unique_ptr<NodeIterator> iterator) override;
+  IteratorPtr Measure(const DatasetNode& node, IteratorPtr iterator) override;
   // The seconds that each stage of the pipeline took so far without the stages before it, in the
   // order of the data. A stage that reads ahead waits for the stages before it, and has about 0.
   std::vector<StageTime> Stages(const DatasetNode& last) const;

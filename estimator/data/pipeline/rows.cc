@@ -1,5 +1,6 @@
 #include "estimator/data/pipeline/rows.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -12,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "glog/logging.h"
+#include "estimator/data/pipeline/element_spec.h"
 
 namespace estimator {
 namespace {
@@ -63,11 +64,7 @@ class BatchMemory {
   size_t kept_bytes_ = 0;
 };
 
-Shape WithRows(int64_t rows, const Shape& row) {
-  std::vector<int64_t> dims = {rows};
-  dims.insert(dims.end(), row.dims().begin(), row.dims().end());
-  return Shape(std::move(dims));
-}
+constexpr ArrayMap Element::*kMaps[] = {&Element::features, &Element::labels};
 
 Shape RowShape(const Shape& shape) { return Shape(absl::MakeConstSpan(shape.dims()).subspan(1)); }
 
@@ -86,7 +83,7 @@ void CopyRowOf(const Array& row, int64_t index, Array& column) {
 
 Array GatherArray(const Array& column, absl::Span<const int64_t> indices) {
   const Shape row = RowShape(column.shape());
-  Array out = BatchArray(column.dtype(), WithRows(static_cast<int64_t>(indices.size()), row));
+  Array out = BatchArray(column.dtype(), WithAxis(static_cast<int64_t>(indices.size()), row));
   const auto elements = static_cast<size_t>(row.num_elements());
   if (column.dtype() == DType::kString) {
     const std::string* from = column.data<std::string>();
@@ -114,7 +111,7 @@ absl::Status StackMap(absl::Span<const Element> rows, ArrayMap Element::*member,
   const ArrayMap& first = rows[0].*member;
   for (const auto& [name, array] : first) {
     (*out)[name] =
-        BatchArray(array.dtype(), WithRows(static_cast<int64_t>(rows.size()), array.shape()));
+        BatchArray(array.dtype(), WithAxis(static_cast<int64_t>(rows.size()), array.shape()));
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     const ArrayMap& row = rows[i].*member;
@@ -147,8 +144,7 @@ absl::Status StackMap(absl::Span<const Element> rows, ArrayMap Element::*member,
 }  // namespace
 
 std::string QuotedArray(ArrayMap Element::*member, absl::string_view name) {
-  const absl::string_view kind = member == &Element::labels ? "labels" : "features";
-  return name.empty() ? std::string(kind) : absl::StrCat(kind, "[\"", name, "\"]");
+  return QuotedComponent(member == &Element::labels ? "labels" : "features", name);
 }
 
 Array BatchArray(DType dtype, const Shape& shape) {
@@ -162,32 +158,47 @@ Array BatchArray(DType dtype, const Shape& shape) {
 absl::StatusOr<Element> StackRows(absl::Span<const Element> rows,
                                   const std::function<std::string(size_t)>& where) {
   Element out;
-  EST_RETURN_IF_ERROR(StackMap(rows, &Element::features, where, &out.features));
-  EST_RETURN_IF_ERROR(StackMap(rows, &Element::labels, where, &out.labels));
+  for (const auto map : kMaps) EST_RETURN_IF_ERROR(StackMap(rows, map, where, &(out.*map)));
   return out;
 }
 
 Element GatherRows(const Element& columns, absl::Span<const int64_t> indices) {
   Element out;
-  for (const auto& [name, column] : columns.features) {
-    out.features[name] = GatherArray(column, indices);
+  for (const auto map : kMaps) {
+    for (const auto& [name, column] : columns.*map) {
+      (out.*map)[name] = GatherArray(column, indices);
+    }
   }
-  for (const auto& [name, column] : columns.labels) out.labels[name] = GatherArray(column, indices);
   return out;
 }
 
 Element RowOf(const Element& columns, int64_t index) {
   Element out;
-  for (const auto& [name, column] : columns.features) out.features[name] = column.Row(index);
-  for (const auto& [name, column] : columns.labels) out.labels[name] = column.Row(index);
+  for (const auto map : kMaps) {
+    for (const auto& [name, column] : columns.*map) (out.*map)[name] = column.Row(index);
+  }
   return out;
 }
 
-void CopyRow(const Element& row, int64_t index, Element& columns) {
-  for (const auto& [name, array] : row.features) {
-    CopyRowOf(array, index, columns.features.at(name));
+bool IsRowOf(const Element& row, const Element& columns) {
+  for (const auto map : kMaps) {
+    if ((row.*map).size() != (columns.*map).size()) return false;
+    for (const auto& [name, array] : row.*map) {
+      const auto column = (columns.*map).find(name);
+      if (column == (columns.*map).end() || array.dtype() != column->second.dtype()) return false;
+      const std::vector<int64_t>& dims = array.shape().dims();
+      const std::vector<int64_t>& all = column->second.shape().dims();
+      // Compares in place, because this runs for every row of a batch.
+      if (!std::equal(dims.begin(), dims.end(), all.begin() + 1, all.end())) return false;
+    }
   }
-  for (const auto& [name, array] : row.labels) CopyRowOf(array, index, columns.labels.at(name));
+  return true;
+}
+
+void CopyRow(const Element& row, int64_t index, Element& columns) {
+  for (const auto map : kMaps) {
+    for (const auto& [name, array] : row.*map) CopyRowOf(array, index, (columns.*map).at(name));
+  }
 }
 
 }  // namespace estimator

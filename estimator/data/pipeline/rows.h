@@ -32,7 +32,11 @@ Element GatherRows(const Element& columns, absl::Span<const int64_t> indices);
 // Row `index` of every array; shares the bytes.
 Element RowOf(const Element& columns, int64_t index);
 
-// Copies `row` into row `index` of `columns`. REQUIRES: the same names, dtypes and shapes.
+// Whether the names, dtypes and shapes of `row` are those of a row of `columns`.
+bool IsRowOf(const Element& row, const Element& columns);
+
+// Copies `row` into row `index` of `columns`. Thread-safe for different rows.
+// REQUIRES: IsRowOf(row, columns).
 void CopyRow(const Element& row, int64_t index, Element& columns);
 
 // An array for a batch. Large arrays reuse the memory of batches that were freed, so that a steady

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <mutex>
 #include <set>
-#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"

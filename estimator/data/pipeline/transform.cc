@@ -1,5 +1,11 @@
 #include "estimator/data/pipeline/transform.h"
 
+#include <algorithm>
+
+#include "estimator/base/random.h"
+#include "estimator/base/saturating.h"
+#include "estimator/data/pipeline/dataset.h"
+
 namespace estimator {
 
 absl::StatusOr<IteratorPtr> TransformNode::NewIterator(const IterationContext& context) const {
@@ -10,13 +16,16 @@ absl::StatusOr<IteratorPtr> TransformNode::NewIterator(const IterationContext& c
   return Over(std::move(input), inner);
 }
 
-std::vector<SourcePtr> JoinNode::Sources() const {
-  std::vector<SourcePtr> sources;
+int64_t JoinNode::SumOfCardinalities() const {
+  int64_t sum = 0;
+  bool unknown = false;
   for (const NodePtr& part : parts_) {
-    sources.push_back(part->random_access());
-    if (sources.back() == nullptr) return {};
+    const int64_t n = part->Cardinality();
+    if (n == Dataset::kInfinite) return n;
+    unknown |= n < 0;
+    sum = SaturatingAdd(sum, std::max<int64_t>(n, 0));
   }
-  return sources;
+  return unknown ? -1 : sum;
 }
 
 absl::StatusOr<std::vector<IteratorPtr>> JoinNode::MakeIterators(IterationContext context) const {
@@ -27,6 +36,20 @@ absl::StatusOr<std::vector<IteratorPtr>> JoinNode::MakeIterators(IterationContex
     iterators.push_back(std::move(iterator));
   }
   return iterators;
+}
+
+absl::StatusOr<IteratorPtr> MakeInnerIterator(const absl::StatusOr<NodePtr>& node,
+                                              const IterationContext& outer, uint64_t ordinal,
+                                              absl::string_view where) {
+  absl::Status status = node.status();
+  if (status.ok()) status = (*node)->status();
+  if (!status.ok()) return Annotate(status, where);
+  IterationContext inner = outer;
+  inner.epoch_key = HashSeed(outer.epoch_key, ordinal);
+  inner.timer = nullptr;  // the time of the inner dataset counts for the node that made it
+  absl::StatusOr<IteratorPtr> iterator = (*node)->MakeIterator(inner);
+  if (iterator.ok()) return iterator;
+  return Annotate(iterator.status(), where);
 }
 
 }  // namespace estimator

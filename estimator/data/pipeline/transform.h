@@ -13,13 +13,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/dataset_node.h"
 
 namespace estimator {
-
-using IteratorPtr = std::unique_ptr<NodeIterator>;
-using SourcePtr = std::shared_ptr<const RandomAccess>;
 
 // A node with one input. The defaults are right for a transform that passes on every element.
 class TransformNode : public DatasetNode {
@@ -51,19 +49,44 @@ class TransformNode : public DatasetNode {
 // A node with several inputs.
 class JoinNode : public DatasetNode {
  public:
-  explicit JoinNode(std::vector<NodePtr> parts) : parts_(std::move(parts)) {}
+  //   spec: of the elements, if it is known.  source: the elements, if the node is indexed.
+  JoinNode(std::vector<NodePtr> parts, std::optional<ElementSpec> spec, SourcePtr source = nullptr)
+      : parts_(std::move(parts)), spec_(std::move(spec)), source_(std::move(source)) {}
   std::vector<NodePtr> inputs() const override { return parts_; }
+  std::optional<ElementSpec> element_spec() const override { return spec_; }
+  SourcePtr random_access() const override { return source_; }
 
  protected:
   const std::vector<NodePtr>& parts() const { return parts_; }
-  // The sources of all parts; empty if one of them is not indexed.
-  std::vector<SourcePtr> Sources() const;
+  // The number of elements of all parts together.
+  int64_t SumOfCardinalities() const;
   // An iterator over the elements of each part.
   absl::StatusOr<std::vector<IteratorPtr>> MakeIterators(IterationContext context) const;
 
  private:
   const std::vector<NodePtr> parts_;
+  const std::optional<ElementSpec> spec_;
+  const SourcePtr source_;
 };
+
+// An iterator over the dataset that a user's function made of an element or a window.
+//   node: the result of the function.  outer: the context of the node that called it.
+//   ordinal: the number of the element or window, from which the epoch key is derived.
+//   where: the name of the element or window, which begins an error.
+absl::StatusOr<IteratorPtr> MakeInnerIterator(const absl::StatusOr<NodePtr>& node,
+                                              const IterationContext& outer, uint64_t ordinal,
+                                              absl::string_view where);
+
+// The source Access(sources of all parts, args...), or null if one of the parts is not indexed.
+template <typename Access, typename... Args>
+SourcePtr JoinedSource(const std::vector<NodePtr>& parts, const Args&... args) {
+  std::vector<SourcePtr> sources;
+  for (const NodePtr& part : parts) {
+    sources.push_back(part->random_access());
+    if (sources.back() == nullptr) return nullptr;
+  }
+  return std::make_shared<Access>(std::move(sources), args...);
+}
 
 // An iterator over elements of one input.
 class TransformIterator : public NodeIterator {

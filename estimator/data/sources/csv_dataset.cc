@@ -73,10 +73,6 @@ absl::StatusOr<std::vector<std::string>> ColumnNames(const std::string& file, si
   return names;
 }
 
-bool Contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 absl::StatusOr<Dataset> MakeCsvDataset(const std::vector<std::string>& patterns,
                                        std::vector<Array> record_defaults,
                                        const CsvDatasetOptions& options) {
@@ -96,8 +92,9 @@ absl::StatusOr<Dataset> MakeCsvDataset(const std::vector<std::string>& patterns,
 
   ElementSpec spec;  // a scalar for each column
   for (size_t i = 0; i < names.size(); ++i) {
-    ArraySpecMap& kind = Contains(options.labels, names[i]) ? spec.labels : spec.features;
-    const bool bare = &kind == &spec.labels && options.labels.size() == 1;
+    const bool is_label = std::count(options.labels.begin(), options.labels.end(), names[i]) > 0;
+    ArraySpecMap& kind = is_label ? spec.labels : spec.features;
+    const bool bare = is_label && options.labels.size() == 1;
     kind[bare ? "" : names[i]] = {.dtype = record_defaults[i].dtype(), .shape = Shape{}};
   }
   const auto parse = [csv, names, record_defaults = std::move(record_defaults),

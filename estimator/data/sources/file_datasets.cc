@@ -24,12 +24,8 @@ class TFRecords final : public RecordSource {
   explicit TFRecords(std::unique_ptr<TFRecordReader> reader) : reader_(std::move(reader)) {}
   absl::StatusOr<std::optional<std::string>> Next() override { return reader_->Next(); }
   absl::StatusOr<bool> Skip() override { return reader_->Skip(); }
-  RecordPosition position() const override {
-    return {.offset = reader_->position().offset, .index = reader_->position().index};
-  }
-  absl::Status Seek(RecordPosition position) override {
-    return reader_->Seek({.offset = position.offset, .index = position.index});
-  }
+  RecordPosition position() const override { return reader_->position(); }
+  absl::Status Seek(RecordPosition position) override { return reader_->Seek(position); }
 
  private:
   std::unique_ptr<TFRecordReader> reader_;

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "estimator/base/status_or_range.h"
 #include "estimator/base/string_arg.h"
 #include "estimator/data/pipeline/dataset.h"

@@ -6,15 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/file_system.h"
+#include "estimator/base/path.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/data/pipeline/transform.h"
 
 namespace estimator {
 namespace {
-
-absl::string_view BaseName(absl::string_view path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
 
 // State: file, byte offset, record within the file; then the number of files,
 // the name of the file without its folder (bytes), and 0, which has no meaning any more. The last
@@ -29,9 +27,7 @@ class FileRecordsIterator final : public NodeIterator {
   absl::StatusOr<std::optional<Element>> Next() override {
     EST_ASSIGN_OR_RETURN(std::optional<std::string> record, NextRecord());
     if (!record) return std::nullopt;
-    Array array(DType::kString, Shape{});
-    array.data<std::string>()[0] = *std::move(record);
-    return Element{.features = std::move(array), .labels = {}};
+    return StringElement(*std::move(record));
   }
   absl::StatusOr<int64_t> Skip(int64_t count) override {
     int64_t skipped = 0;
@@ -55,19 +51,16 @@ class FileRecordsIterator final : public NodeIterator {
   }
   absl::Status Save(StateWriter& state) const override {
     const RecordPosition position = source_ ? source_->position() : RecordPosition();
-    state.Int(static_cast<uint64_t>(file_));
-    state.Int(position.offset);
-    state.Int(position.index);
-    state.Int(static_cast<uint64_t>(files_->files.size()));
-    state.Bytes(file_ < files_->files.size() ? BaseName(files_->files[file_]) : "");
+    EST_RETURN_IF_ERROR(
+        SaveFields(state, file_, position.offset, position.index, files_->files.size()));
+    state.Bytes(file_ < files_->files.size() ? Basename(files_->files[file_]) : "");
     state.Int(0);
     return absl::OkStatus();
   }
   absl::Status Restore(StateReader& state) override {
-    EST_ASSIGN_OR_RETURN(const uint64_t file, state.Unsigned());
+    uint64_t file = 0;
     RecordPosition position;
-    EST_ASSIGN_OR_RETURN(position.offset, state.Int());
-    EST_ASSIGN_OR_RETURN(position.index, state.Int());
+    EST_RETURN_IF_ERROR(RestoreFields(state, file, position.offset, position.index));
     const size_t num_files = files_->files.size();
     if (file > num_files) {
       return absl::InvalidArgumentError(
@@ -129,7 +122,7 @@ class FileRecordsIterator final : public NodeIterator {
     EST_ASSIGN_OR_RETURN(const absl::string_view name, state.Bytes());
     EST_RETURN_IF_ERROR(state.Int().status());
     if (name.empty() || file_ == files_->files.size()) return absl::OkStatus();
-    const absl::string_view now = BaseName(files_->files[file_]);
+    const absl::string_view now = Basename(files_->files[file_]);
     if (now == name) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(
         files_->label, ": the files have changed: the saved input position is in file ", file_,
@@ -184,8 +177,7 @@ class FileRecords final : public DatasetNode {
   std::string SpeedAdvice() const override {
     return "read several files at a time: set num_parallel_reads in its options";
   }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
+  absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
     return std::make_unique<FileRecordsIterator>(files_, context.errors);
   }
 
@@ -202,6 +194,11 @@ NodePtr FileRecordsNode(FileRecordsOptions options) {
       std::make_shared<const FileRecordsOptions>(std::move(options)));
 }
 
+Element StringElement(std::string text) {
+  Array array(DType::kString, Shape{});
+  array.data<std::string>()[0] = std::move(text);
+  return {.features = std::move(array), .labels = {}};
+}
 ElementSpec StringSpec() { return {.features = {{DType::kString, Shape{}}}, .labels = {}}; }
 
 absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::string>& files) {

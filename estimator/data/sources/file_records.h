@@ -2,6 +2,7 @@
 #ifndef ESTIMATOR_DATA_SOURCES_FILE_RECORDS_H_
 #define ESTIMATOR_DATA_SOURCES_FILE_RECORDS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,14 +13,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/data/pipeline/dataset_node.h"
+#include "estimator/records/tfrecord.h"
 
 namespace estimator {
 
-// The position of a reader in its file.
-struct RecordPosition {
-  int64_t offset = 0;  // bytes
-  int64_t index = 0;   // number of records before it
-};
+// The position of a reader in its file, whatever the format.
+using RecordPosition = TFRecordPosition;
 
 class RecordSource {
  public:
@@ -45,8 +44,19 @@ struct FileRecordsOptions {
 };
 NodePtr FileRecordsNode(FileRecordsOptions options);
 
-// The spec of elements that are a string scalar.
+// An element that is a string scalar, and the spec of such elements.
+Element StringElement(std::string text);
 ElementSpec StringSpec();
+
+// The file of a record. The files are sorted, and each has its number of the first record.
+// REQUIRES: no file is empty, and one of them has the record.
+template <typename File>
+const File& FileOfRecord(const std::vector<File>& files, int64_t record) {
+  const auto after =
+      std::upper_bound(files.begin(), files.end(), record,
+                       [](int64_t number, const File& file) { return number < file.first_record; });
+  return *(after - 1);
+}
 
 // Checks that all files exist.
 // Errors: NOT_FOUND with all missing files; INVALID_ARGUMENT if `files` is empty.

@@ -1,5 +1,4 @@
 // FixedLengthRecordDataset. The place of a record follows from its index.
-#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -32,31 +31,22 @@ class FixedLengthRecords final : public RandomAccess {
         header_bytes_(header_bytes) {}
   int64_t size() const override { return size_; }
   absl::StatusOr<Element> Get(int64_t index) const override {
-    const RecordFile& file = FileOf(index);
+    const RecordFile& file = FileOfRecord(files_, index);
     const int64_t offset = header_bytes_ + (index - file.first_record) * record_bytes_;
     const auto bytes = static_cast<size_t>(record_bytes_);
-    Array record(DType::kString, Shape{});
-    std::string& text = record.data<std::string>()[0];
     if (file.file == nullptr) {
-      text = file.contents.substr(static_cast<size_t>(offset), bytes);
-    } else {
-      text.resize(bytes);
-      EST_RETURN_IF_ERROR(file.file->ReadExactly(offset, bytes, text.data()));
+      return StringElement(file.contents.substr(static_cast<size_t>(offset), bytes));
     }
-    return Element{.features = std::move(record), .labels = {}};
+    std::string text(bytes, '\0');
+    EST_RETURN_IF_ERROR(file.file->ReadExactly(offset, bytes, text.data()));
+    return StringElement(std::move(text));
   }
   std::string Where(int64_t index) const override {
-    const RecordFile& file = FileOf(index);
+    const RecordFile& file = FileOfRecord(files_, index);
     return absl::StrCat("record ", index - file.first_record, " of ", file.path);
   }
 
  private:
-  const RecordFile& FileOf(int64_t index) const {
-    const auto after =
-        std::upper_bound(files_.begin(), files_.end(), index,
-                         [](int64_t i, const RecordFile& file) { return i < file.first_record; });
-    return *(after - 1);
-  }
   std::vector<RecordFile> files_;
   int64_t size_, record_bytes_, header_bytes_;
 };

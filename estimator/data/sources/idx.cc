@@ -6,10 +6,10 @@
 #include <limits>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
@@ -30,26 +30,20 @@ constexpr size_t kMagicBytes = 4, kSizeBytes = 4;
 constexpr size_t kMostHeaderBytes = kMagicBytes + 255 * kSizeBytes;  // the rank is one byte
 
 std::string TypesForMessage() {
-  std::string text;
-  for (const IdxType& type : kTypes) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ",
-                    absl::StrFormat("0x%02x %s", type.code, DTypeShortName(type.dtype)));
-  }
-  return text;
+  return absl::StrJoin(kTypes, ", ", [](std::string* out, const IdxType& type) {
+    absl::StrAppendFormat(out, "0x%02x %s", type.code, DTypeShortName(type.dtype));
+  });
 }
 
 uint32_t BigEndian(const unsigned char* bytes) {
   return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
-// Copies elements and swaps their bytes: the file is big-endian, this machine is little-endian.
-void CopySwapped(const char* from, size_t bytes, size_t element_bytes, char* to) {
-  if (element_bytes == 1) {
-    if (bytes > 0) std::memcpy(to, from, bytes);
-    return;
-  }
-  for (size_t i = 0; i < bytes; i += element_bytes) {
-    std::reverse_copy(from + i, from + i + element_bytes, to + i);
+// Swaps the bytes of elements: the file is big-endian, this machine is little-endian.
+void SwapBytes(DType dtype, size_t num_bytes, char* bytes) {
+  const size_t size = DTypeSize(dtype);
+  for (size_t i = 0; size > 1 && i < num_bytes; i += size) {
+    std::reverse(bytes + i, bytes + i + size);
   }
 }
 
@@ -112,20 +106,13 @@ absl::StatusOr<Header> ParseHeader(absl::string_view bytes, size_t file_bytes,
   return Header{.dtype = type->dtype, .shape = std::move(shape), .bytes = header_bytes};
 }
 
-// Makes the elements of the array those of this machine, which is little-endian.
-void SwapBytes(Array& array) {
-  const size_t size = DTypeSize(array.dtype());
-  char* const bytes = static_cast<char*>(array.raw());
-  for (size_t i = 0; size > 1 && i < array.num_bytes(); i += size)
-    std::reverse(bytes + i, bytes + i + size);
-}
-
 // bytes: not compressed.
 absl::StatusOr<Array> ParsePlain(absl::string_view bytes, absl::string_view path) {
   EST_ASSIGN_OR_RETURN(Header header, ParseHeader(bytes, bytes.size(), path));
   Array array(header.dtype, std::move(header.shape));
-  CopySwapped(bytes.data() + header.bytes, array.num_bytes(), DTypeSize(header.dtype),
-              static_cast<char*>(array.raw()));
+  char* const to = static_cast<char*>(array.raw());
+  if (array.num_bytes() > 0) std::memcpy(to, bytes.data() + header.bytes, array.num_bytes());
+  SwapBytes(array.dtype(), array.num_bytes(), to);
   return array;
 }
 
@@ -141,7 +128,7 @@ absl::StatusOr<Array> ReadElements(const RandomAccessFile& file, absl::string_vi
     return absl::DataLossError(absl::StrCat(file.path(), ": truncated while it was read: expected ",
                                             wanted, " bytes of data, found ", count));
   }
-  SwapBytes(array);
+  SwapBytes(array.dtype(), wanted, static_cast<char*>(array.raw()));
   return array;
 }
 
@@ -191,9 +178,8 @@ absl::Status WriteIdx(StringArg path, const Array& array) {
     }
   }
   const size_t header_bytes = bytes.size();
-  bytes.resize(header_bytes + array.num_bytes());
-  CopySwapped(static_cast<const char*>(array.raw()), array.num_bytes(), DTypeSize(array.dtype()),
-              bytes.data() + header_bytes);
+  bytes.append(static_cast<const char*>(array.raw()), array.num_bytes());
+  SwapBytes(array.dtype(), array.num_bytes(), bytes.data() + header_bytes);
   return WriteFileAtomically(path, bytes);
 }
 

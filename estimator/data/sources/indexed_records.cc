@@ -1,6 +1,5 @@
 #include "estimator/data/sources/indexed_records.h"
 
-#include <algorithm>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -51,7 +50,7 @@ class IndexedRecords final : public RandomAccess {
 
   int64_t size() const override { return size_; }
   absl::StatusOr<Element> Get(int64_t index) const override {
-    const IndexedFile& file = FileOf(index);
+    const IndexedFile& file = FileOfRecord(files_, index);
     const auto i = static_cast<size_t>(index - file.first_record);
     const int64_t begin = file.index.offsets[i];
     const auto size = static_cast<size_t>(file.index.offsets[i + 1] - begin);
@@ -62,9 +61,7 @@ class IndexedRecords final : public RandomAccess {
     if (!data.ok()) {
       return Annotate(data.status(), absl::StrCat(file.path, ": record ", i, " at byte ", begin));
     }
-    Array record(DType::kString, Shape{});
-    record.data<std::string>()[0].assign(data->data(), data->size());
-    return Element{.features = std::move(record), .labels = {}};
+    return StringElement(std::string(*data));
   }
   absl::StatusOr<std::vector<Element>> GetMany(absl::Span<const int64_t> indices) const override {
     if (num_threads_ == 1 || indices.size() < 2) return RandomAccess::GetMany(indices);
@@ -79,19 +76,13 @@ class IndexedRecords final : public RandomAccess {
     return elements;
   }
   std::string Where(int64_t index) const override {
-    const IndexedFile& file = FileOf(index);
+    const IndexedFile& file = FileOfRecord(files_, index);
     const int64_t record = index - file.first_record;
     return absl::StrCat("record ", record, " of ", file.path, " at byte ",
                         file.index.offsets[static_cast<size_t>(record)]);
   }
 
  private:
-  const IndexedFile& FileOf(int64_t index) const {
-    const auto after =
-        std::upper_bound(files_.begin(), files_.end(), index,
-                         [](int64_t i, const IndexedFile& file) { return i < file.first_record; });
-    return *(after - 1);
-  }
   ThreadPool& Pool() const {
     std::call_once(pool_made_, [this] { pool_ = std::make_unique<ThreadPool>(num_threads_ - 1); });
     return *pool_;

@@ -7,6 +7,7 @@
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/rows.h"
+#include "estimator/data/pipeline/transform.h"
 #include "estimator/data/pipeline/user_function.h"
 
 namespace estimator {
@@ -96,14 +97,8 @@ class GeneratorIterator final : public NodeIterator {
     if (element->has_value()) ++position_;
     return element;
   }
-  absl::Status Save(StateWriter& state) const override {
-    state.Int(position_);
-    return absl::OkStatus();
-  }
-  absl::Status Restore(StateReader& state) override {
-    EST_ASSIGN_OR_RETURN(position_, state.Int());
-    return absl::OkStatus();
-  }
+  absl::Status Save(StateWriter& state) const override { return SaveFields(state, position_); }
+  absl::Status Restore(StateReader& state) override { return RestoreFields(state, position_); }
   std::string Where() const override { return GeneratorElement(position_ - 1); }
 
  private:
@@ -119,8 +114,7 @@ class UnsizedGeneratorNode final : public DatasetNode {
   bool may_wait() const override { return true; }
   int64_t Cardinality() const override { return -1; }
   std::optional<ElementSpec> element_spec() const override { return spec_; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext&) const override {
+  absl::StatusOr<IteratorPtr> NewIterator(const IterationContext&) const override {
     return std::make_unique<GeneratorIterator>(fn_);
   }
 

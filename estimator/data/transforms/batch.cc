@@ -18,7 +18,7 @@ namespace {
 
 class BatchedAccess final : public RandomAccess {
  public:
-  BatchedAccess(std::shared_ptr<const RandomAccess> input, Batching batching)
+  BatchedAccess(SourcePtr input, Batching batching)
       : input_(std::move(input)), batching_(batching) {}
   int64_t size() const override { return batching_.BatchesOf(input_->size()); }
   absl::StatusOr<Element> Get(int64_t index) const override {
@@ -34,7 +34,7 @@ class BatchedAccess final : public RandomAccess {
   }
 
  private:
-  std::shared_ptr<const RandomAccess> input_;
+  SourcePtr input_;
   Batching batching_;
 };
 
@@ -68,7 +68,7 @@ class BatchIterator final : public TransformIterator {
 
  private:
   absl::StatusOr<std::optional<Element>> GatherNext(IndexStream* stream) {
-    indices_.clear();
+    indices_.clear();  // a member, so that each batch uses the same memory
     while (static_cast<int64_t>(indices_.size()) < batching_.batch_size) {
       EST_ASSIGN_OR_RETURN(const std::optional<int64_t> index, stream->NextIndex());
       if (!index) break;

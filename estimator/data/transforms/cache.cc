@@ -22,28 +22,15 @@ namespace {
 // An array for `size` rows. calloc gets zeroed pages from the system, which uses memory only for
 // the rows that are written.
 Array ColumnFor(const Array& row, int64_t size) {
-  std::vector<int64_t> dims = {size};
-  dims.insert(dims.end(), row.shape().dims().begin(), row.shape().dims().end());
-  Shape shape(std::move(dims));
+  Shape shape = WithAxis(size, row.shape());
   if (row.dtype() == DType::kString) return Array(DType::kString, shape);
   void* block = std::calloc(static_cast<size_t>(size), std::max<size_t>(1, row.num_bytes()));
   return Array::Wrap(row.dtype(), std::move(shape), block, std::shared_ptr<void>(block, std::free));
 }
 
-bool SameTypes(const ArrayMap& row, const ArrayMap& columns) {
-  if (row.size() != columns.size()) return false;
-  for (const auto& [name, array] : row) {
-    const auto column = columns.find(name);
-    if (column == columns.end() || array.dtype() != column->second.dtype()) return false;
-    const std::vector<int64_t>& dims = column->second.shape().dims();
-    if (array.shape().dims() != std::vector<int64_t>(dims.begin() + 1, dims.end())) return false;
-  }
-  return true;
-}
-
 class CachedAccess final : public RandomAccess {
  public:
-  explicit CachedAccess(std::shared_ptr<const RandomAccess> input)
+  explicit CachedAccess(SourcePtr input)
       : input_(std::move(input)), filled_(static_cast<size_t>(input_->size()), false) {}
 
   int64_t size() const override { return input_->size(); }
@@ -87,6 +74,7 @@ class CachedAccess final : public RandomAccess {
       }
     }
     if (missing.empty()) return absl::OkStatus();
+    // Without the lock, so that threads read at the same time. Two may read the same row.
     EST_ASSIGN_OR_RETURN(std::vector<Element> elements, input_->GetMany(missing));
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     for (size_t i = 0; i < missing.size(); ++i) Store(missing[i], std::move(elements[i]));
@@ -96,14 +84,12 @@ class CachedAccess final : public RandomAccess {
   void Store(int64_t index, Element element) const {
     if (filled_[static_cast<size_t>(index)]) return;  // another thread stored it first
     if (num_missing_ == size()) {
-      for (const auto& [name, row] : element.features) {
-        columns_.features[name] = ColumnFor(row, size());
+      for (const auto map : {&Element::features, &Element::labels}) {
+        for (const auto& [name, row] : element.*map) (columns_.*map)[name] = ColumnFor(row, size());
       }
-      for (const auto& [name, row] : element.labels) columns_.labels[name] = ColumnFor(row, size());
     }
     // The first row of another type moves all rows from the arrays to single elements.
-    if (elements_.empty() && !(SameTypes(element.features, columns_.features) &&
-                               SameTypes(element.labels, columns_.labels))) {
+    if (elements_.empty() && !IsRowOf(element, columns_)) {
       elements_.resize(static_cast<size_t>(size()));
       for (int64_t i = 0; i < size(); ++i) {
         if (filled_[static_cast<size_t>(i)]) elements_[static_cast<size_t>(i)] = RowOf(columns_, i);
@@ -119,7 +105,7 @@ class CachedAccess final : public RandomAccess {
     num_missing_.fetch_sub(1, std::memory_order_release);
   }
 
-  std::shared_ptr<const RandomAccess> input_;
+  SourcePtr input_;
   mutable std::shared_mutex mutex_;  // guards all members below
   mutable std::vector<bool> filled_;
   mutable Element columns_;                // [size, ...], if all rows have the same types

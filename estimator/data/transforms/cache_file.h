@@ -59,10 +59,9 @@ class CacheFileReader {
   static absl::StatusOr<std::unique_ptr<CacheFileReader>> Open(absl::string_view path,
                                                                absl::string_view description);
   int64_t size() const { return static_cast<int64_t>(offsets_.size()); }
-  int64_t position() const { return position_; }
-  // REQUIRES: position is in [0, size()].
+  // Next returns element `position`. REQUIRES: it is in [0, size()].
   void Seek(int64_t position) { position_ = position; }
-  // The element at position(), which moves on. REQUIRES: position() < size().
+  // The next element. REQUIRES: there is one.
   absl::StatusOr<Element> Next();
 
  private:

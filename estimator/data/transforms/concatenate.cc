@@ -90,29 +90,10 @@ class ConcatenateIterator final : public NodeIterator {
 
 class ConcatenatedNode final : public JoinNode {
  public:
-  ConcatenatedNode(std::vector<NodePtr> parts, JoinedSpec spec)
-      : JoinNode(std::move(parts)), spec_(std::move(spec)) {
-    std::vector<SourcePtr> sources = Sources();
-    if (sources.empty()) return;
-    source_ = std::make_shared<ConcatenatedAccess>(std::move(sources), spec_);
-  }
+  ConcatenatedNode(const std::vector<NodePtr>& parts, const JoinedSpec& spec)
+      : JoinNode(parts, spec.spec(), JoinedSource<ConcatenatedAccess>(parts, spec)), spec_(spec) {}
   std::string Label() const override { return "Concatenate"; }
-  std::optional<ElementSpec> element_spec() const override { return spec_.spec(); }
-  SourcePtr random_access() const override { return source_; }
-  int64_t Cardinality() const override {
-    int64_t sum = 0;
-    bool unknown = false;
-    for (const NodePtr& part : parts()) {
-      const int64_t n = part->Cardinality();
-      if (n == Dataset::kInfinite) return n;
-      if (n < 0) {
-        unknown = true;
-      } else {
-        sum = SaturatingAdd(sum, n);
-      }
-    }
-    return unknown ? -1 : sum;
-  }
+  int64_t Cardinality() const override { return SumOfCardinalities(); }
   int64_t ExamplesPerEpoch() const override {
     int64_t sum = 0;
     for (const NodePtr& part : parts()) {
@@ -123,7 +104,7 @@ class ConcatenatedNode final : public JoinNode {
     return sum;
   }
   absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
-    if (source_ != nullptr) return InOrder(source_);
+    if (random_access() != nullptr) return InOrder(random_access());
     IterationContext inner = context;
     inner.wants_indices = false;
     auto iterator = std::make_unique<ConcatenateIterator>(parts(), spec_, inner);
@@ -133,7 +114,6 @@ class ConcatenatedNode final : public JoinNode {
 
  private:
   JoinedSpec spec_;
-  SourcePtr source_;
 };
 
 }  // namespace
@@ -144,7 +124,7 @@ NodePtr ConcatenateNode(std::vector<NodePtr> parts) {
   }
   absl::StatusOr<JoinedSpec> spec = JoinedSpec::Of("Concatenate", parts);
   if (!spec.ok()) return ErrorNode(spec.status());
-  return std::make_shared<ConcatenatedNode>(std::move(parts), *std::move(spec));
+  return std::make_shared<ConcatenatedNode>(parts, *spec);
 }
 
 }  // namespace estimator

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/random.h"
-#include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/transform.h"
@@ -154,7 +153,7 @@ class Sample final : public JoinNode {
  public:
   Sample(std::vector<NodePtr> parts, std::vector<double> weights, JoinedSpec spec, uint64_t seed,
          SampleFromDatasetsOptions options)
-      : JoinNode(std::move(parts)),
+      : JoinNode(std::move(parts), spec.spec()),
         weights_(std::move(weights)),
         spec_(std::move(spec)),
         seed_(seed),
@@ -163,21 +162,14 @@ class Sample final : public JoinNode {
     return options_.stop_on_empty_dataset ? "SampleFromDatasets[stop_on_empty_dataset]"
                                           : "SampleFromDatasets";
   }
-  std::optional<ElementSpec> element_spec() const override { return spec_.spec(); }
   int num_seeded() const override { return DatasetNode::num_seeded() + 1; }
   int64_t Cardinality() const override {
     // All elements of all datasets, unless the first one that ends stops it.
-    int64_t sum = 0;
-    bool all_infinite = true, any_infinite = false, any_unknown = false;
-    for (const NodePtr& part : parts()) {
-      const int64_t n = part->Cardinality();
-      (n == Dataset::kInfinite ? any_infinite : all_infinite) = n == Dataset::kInfinite;
-      if (n == -1) any_unknown = true;
-      if (n >= 0) sum = SaturatingAdd(sum, n);
-    }
-    if (options_.stop_on_empty_dataset) return all_infinite ? Dataset::kInfinite : -1;
-    if (any_infinite) return Dataset::kInfinite;
-    return any_unknown ? -1 : sum;
+    if (!options_.stop_on_empty_dataset) return SumOfCardinalities();
+    const bool all_infinite = std::all_of(parts().begin(), parts().end(), [](const NodePtr& part) {
+      return part->Cardinality() == Dataset::kInfinite;
+    });
+    return all_infinite ? Dataset::kInfinite : -1;
   }
   absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
     EST_ASSIGN_OR_RETURN(auto parts, MakeIterators(context));
@@ -198,12 +190,11 @@ class Choose final : public JoinNode {
  public:
   // nodes: the datasets, then the dataset of choices.
   Choose(std::vector<NodePtr> nodes, JoinedSpec spec, ChooseFromDatasetsOptions options)
-      : JoinNode(std::move(nodes)), spec_(std::move(spec)), options_(options) {}
+      : JoinNode(std::move(nodes), spec.spec()), spec_(std::move(spec)), options_(options) {}
   std::string Label() const override {
     return options_.stop_on_empty_dataset ? "ChooseFromDatasets[stop_on_empty_dataset]"
                                           : "ChooseFromDatasets";
   }
-  std::optional<ElementSpec> element_spec() const override { return spec_.spec(); }
   int64_t Cardinality() const override { return parts().back()->Cardinality() == 0 ? 0 : -1; }
   absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
     EST_ASSIGN_OR_RETURN(auto iterators, MakeIterators(context));

@@ -35,12 +35,9 @@ class Enumerate final : public DatasetNode {
   std::string Label() const override { return absl::StrCat("Enumerate(", start_, ")"); }
   std::vector<NodePtr> inputs() const override { return {input_}; }
   std::optional<ElementSpec> element_spec() const override { return zip_->element_spec(); }
-  std::shared_ptr<const RandomAccess> random_access() const override {
-    return zip_->random_access();
-  }
+  SourcePtr random_access() const override { return zip_->random_access(); }
   int64_t Cardinality() const override { return input_->Cardinality(); }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
+  absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
     return zip_->MakeIterator(context);
   }
 

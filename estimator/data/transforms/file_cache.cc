@@ -21,7 +21,7 @@ namespace {
 class FileCacheIterator final : public NodeIterator {
  public:
   FileCacheIterator(std::string filename, std::string description,
-                    std::unique_ptr<CacheFileReader> reader, std::unique_ptr<NodeIterator> input)
+                    std::unique_ptr<CacheFileReader> reader, IteratorPtr input)
       : filename_(std::move(filename)),
         description_(std::move(description)),
         reader_(std::move(reader)),
@@ -35,9 +35,10 @@ class FileCacheIterator final : public NodeIterator {
   absl::StatusOr<std::optional<Element>> Next() override {
     if (reader_ != nullptr) {
       if (position_ >= reader_->size()) return std::nullopt;
-      EST_ASSIGN_OR_RETURN(Element element, Annotated(reader_->Next()));
+      absl::StatusOr<Element> element = reader_->Next();
+      if (!element.ok()) return Annotate(element.status(), "Cache");
       ++position_;
-      return element;
+      return *std::move(element);
     }
     if (may_write_ && writer_ == nullptr) EST_RETURN_IF_ERROR(BeginWriting());
     EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
@@ -87,10 +88,6 @@ class FileCacheIterator final : public NodeIterator {
   }
 
  private:
-  static absl::StatusOr<Element> Annotated(absl::StatusOr<Element> element) {
-    if (element.ok()) return element;
-    return Annotate(element.status(), "Cache");
-  }
   absl::Status BeginWriting() {
     absl::StatusOr<std::unique_ptr<CacheFileWriter>> writer =
         CacheFileWriter::Create(filename_, description_);
@@ -112,45 +109,39 @@ class FileCacheIterator final : public NodeIterator {
   const std::string filename_;
   const std::string description_;
   std::unique_ptr<CacheFileReader> reader_;  // null if the pass reads the input
-  std::unique_ptr<NodeIterator> input_;      // null if it reads the file
+  IteratorPtr input_;                        // null if it reads the file
   std::unique_ptr<CacheFileWriter> writer_;
   bool may_write_ = true;
   int64_t position_ = 0;
 };
 
-class FileCache final : public DatasetNode {
+class FileCache final : public TransformNode {
  public:
   FileCache(NodePtr input, std::string filename)
-      : input_(std::move(input)), filename_(std::move(filename)) {}
+      : TransformNode(std::move(input)), filename_(std::move(filename)) {}
   std::string Label() const override { return "Cache(file)"; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
-  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
-  int64_t Cardinality() const override { return input_->Cardinality(); }
   bool keeps_elements() const override { return true; }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    const std::string description = DescribeNode(*input_);
-    std::unique_ptr<CacheFileReader> reader;
-    std::unique_ptr<NodeIterator> input;
-    if (FileExists(filename_)) {
-      absl::StatusOr<std::unique_ptr<CacheFileReader>> opened =
-          CacheFileReader::Open(filename_, description);
-      if (!opened.ok()) return Annotate(opened.status(), "Cache");
-      reader = *std::move(opened);
-    } else {
-      // As for the cache in memory, a shuffle in the input is not shuffled again.
-      IterationContext inner = context;
-      inner.wants_indices = false;
-      inner.epoch_key = 0;
-      EST_ASSIGN_OR_RETURN(input, input_->MakeIterator(inner));
-    }
-    return std::make_unique<FileCacheIterator>(filename_, description, std::move(reader),
+
+ private:
+  absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
+    if (!FileExists(filename_)) return TransformNode::NewIterator(context);
+    const std::string description = DescribeNode(*input());
+    absl::StatusOr<std::unique_ptr<CacheFileReader>> reader =
+        CacheFileReader::Open(filename_, description);
+    if (!reader.ok()) return Annotate(reader.status(), "Cache");
+    return std::make_unique<FileCacheIterator>(filename_, description, *std::move(reader), nullptr);
+  }
+  void ForInput(IterationContext& context) const override {
+    context.wants_indices = false;
+    // As for the cache in memory, a shuffle in the input is not shuffled again.
+    context.epoch_key = 0;
+  }
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr input, const IterationContext&) const override {
+    return std::make_unique<FileCacheIterator>(filename_, DescribeNode(*this->input()), nullptr,
                                                std::move(input));
   }
 
- private:
-  NodePtr input_;
-  std::string filename_;
+  const std::string filename_;
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/skipped_errors.h"
@@ -13,43 +12,29 @@ namespace estimator {
 namespace {
 
 // State: that of SkippedErrors; the state of the input (nested).
-class SkippingIterator final : public TransformIterator {
- public:
-  SkippingIterator(IteratorPtr input, std::shared_ptr<SkippedErrors> errors)
-      : TransformIterator(std::move(input)), errors_(std::move(errors)) {}
-  absl::StatusOr<std::optional<Element>> Next() override { return input_->Next(); }
-  absl::StatusOr<int64_t> Skip(int64_t count) override { return input_->Skip(count); }
-  absl::Status Save(StateWriter& state) const override {
-    errors_->Save(state);
-    return SaveNested(*input_, state);
-  }
-  absl::Status Restore(StateReader& state) override {
-    EST_RETURN_IF_ERROR(errors_->Restore(state));
-    return RestoreNested(*input_, state);
-  }
-
- private:
-  std::shared_ptr<SkippedErrors> errors_;
-};
-
-// Of IgnoreErrors(0), which skips nothing. The state is that of SkippingIterator, so that a run can
-// continue with a limit. What earlier runs skipped is forgotten.
 template <typename Item>
-class PassingIterator final : public Transform<Item> {
+class SkippingIterator final : public Transform<Item> {
  public:
-  using Transform<Item>::Transform;
+  // errors: null for IgnoreErrors(0), which skips nothing. Its state is that of no skipped errors,
+  // so that a run can continue with a limit. What earlier runs skipped is forgotten.
+  SkippingIterator(IteratorPtr input, std::shared_ptr<SkippedErrors> errors)
+      : Transform<Item>(std::move(input)), errors_(std::move(errors)) {}
   absl::StatusOr<int64_t> Skip(int64_t count) override { return this->input_->Skip(count); }
   absl::Status Save(StateWriter& state) const override {
-    SkippedErrors(1).Save(state);
+    errors_ == nullptr ? SkippedErrors(1).Save(state) : errors_->Save(state);
     return SaveNested(*this->input_, state);
   }
   absl::Status Restore(StateReader& state) override {
-    EST_RETURN_IF_ERROR(SkippedErrors(1).Restore(state));
+    EST_RETURN_IF_ERROR(errors_ == nullptr ? SkippedErrors(1).Restore(state)
+                                           : errors_->Restore(state));
     return RestoreNested(*this->input_, state);
   }
 
  protected:
   absl::StatusOr<std::optional<Item>> Produce() override { return this->Pull(); }
+
+ private:
+  std::shared_ptr<SkippedErrors> errors_;
 };
 
 class IgnoreErrors final : public TransformNode {
@@ -72,8 +57,8 @@ class IgnoreErrors final : public TransformNode {
   }
   absl::StatusOr<IteratorPtr> Over(IteratorPtr input,
                                    const IterationContext& context) const override {
-    if (max_errors_ == 0) return MakeTransform<PassingIterator>(std::move(input));
-    return std::make_unique<SkippingIterator>(std::move(input), context.errors);
+    return MakeTransform<SkippingIterator>(std::move(input),
+                                           max_errors_ == 0 ? nullptr : context.errors);
   }
 
   int64_t max_errors_;

@@ -11,12 +11,10 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/out_of_resources.h"
-#include "estimator/base/random.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
@@ -44,18 +42,7 @@ struct Interleaving {
   // The iterator of the dataset of the element with number `ordinal`.
   absl::StatusOr<IteratorPtr> Open(const Element& element, uint64_t ordinal,
                                    const std::string& where) const {
-    absl::StatusOr<NodePtr> node = fn(element);
-    absl::Status status = node.status();
-    if (status.ok()) status = (*node)->status();
-    IterationContext inner = context;
-    inner.epoch_key = HashSeed(context.epoch_key, ordinal);
-    inner.timer = nullptr;  // the inner dataset's time is this node's
-    if (status.ok()) {
-      absl::StatusOr<IteratorPtr> iterator = (*node)->MakeIterator(inner);
-      if (iterator.ok()) return iterator;
-      status = iterator.status();
-    }
-    return Annotate(status, absl::StrCat("Interleave: ", where));
+    return MakeInnerIterator(fn(element), context, ordinal, absl::StrCat("Interleave: ", where));
   }
 };
 
@@ -276,15 +263,8 @@ NodePtr InterleaveNode(NodePtr input, ExpandFn fn, InterleaveOptions options) {
         absl::StrCat("Interleave: cycle_length is ", options.cycle_length, " and block_length ",
                      options.block_length, "; both must be at least 1")));
   }
-  if (options.num_parallel_calls < 1 && options.num_parallel_calls != kAutotune) {
-    return ErrorNode(absl::InvalidArgumentError(
-        absl::StrCat("Interleave: num_parallel_calls is ", options.num_parallel_calls,
-                     "; it must be at least 1, or kAutotune for the number of cores")));
-  }
-  int num_threads = options.num_parallel_calls;
-  if (num_threads == kAutotune)
-    num_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  num_threads = std::min(num_threads, options.cycle_length);  // more would have nothing to read
+  const absl::StatusOr<int> num_threads = NumThreads("Interleave", options.num_parallel_calls);
+  if (!num_threads.ok()) return ErrorNode(num_threads.status());
   const auto* const typed = fn.target<TypedExpandFn>();
   const NodePtr joined = typed == nullptr ? nullptr : typed->joined();
   return std::make_shared<Interleave>(
@@ -292,7 +272,8 @@ NodePtr InterleaveNode(NodePtr input, ExpandFn fn, InterleaveOptions options) {
                    .fn = std::move(fn),
                    .cycle_length = static_cast<uint64_t>(options.cycle_length),
                    .block_length = static_cast<uint64_t>(options.block_length),
-                   .num_threads = num_threads,
+                   // More threads would have nothing to read.
+                   .num_threads = std::min(*num_threads, options.cycle_length),
                    .joined = joined,
                    .context = {}});
 }

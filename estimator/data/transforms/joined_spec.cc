@@ -1,7 +1,5 @@
 #include "estimator/data/transforms/joined_spec.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 

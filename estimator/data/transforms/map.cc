@@ -3,12 +3,10 @@
 // in order. A function that draws random numbers gets a stream of them for each element. Its input
 // is read as a stream, because the numbers depend on the position in a pass. So is the input before
 // an IgnoreErrors, because an indexed result has an element for every index.
-#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -212,7 +210,7 @@ class AnyMap : public TransformNode {
         spec_(std::move(spec)) {}
   std::optional<ElementSpec> element_spec() const override { return spec_; }
   std::string SpeedAdvice() const override {
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int cores = *NumThreads("Map", kAutotune);
     if (num_parallel_calls_ < cores)
       return absl::StrCat("raise its num_parallel_calls from ", num_parallel_calls_, " to ", cores);
     return "do less in its function, or Cache() its result";
@@ -282,18 +280,6 @@ class RandomMap final : public AnyMap {
   uint64_t seed_;
 };
 
-// Returns make(number of calls), or an error if num_parallel_calls is not valid.
-template <typename Make>
-NodePtr WithCalls(int num_parallel_calls, const Make& make) {
-  if (num_parallel_calls == kAutotune) {
-    return make(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
-  }
-  if (num_parallel_calls > 0) return make(num_parallel_calls);
-  return ErrorNode(absl::InvalidArgumentError(
-      absl::StrCat("Map: num_parallel_calls is ", num_parallel_calls,
-                   "; it must be at least 1, or kAutotune for the number of cores")));
-}
-
 // The spec of the results: the declared one, or else that of a function that knows it.
 absl::StatusOr<std::optional<ElementSpec>> ResultSpec(const DatasetNode& input, const MapFn& fn,
                                                       const std::optional<ElementSpec>& declared) {
@@ -323,18 +309,18 @@ NodePtr MapNode(NodePtr input, MapFn fn, const MapOptions& options) {
   absl::StatusOr<std::optional<ElementSpec>> spec =
       ResultSpec(*input, fn, options.output_signature);
   if (!spec.ok()) return ErrorNode(Annotate(spec.status(), "Map"));
-  return WithCalls(options.num_parallel_calls, [&](int num_calls) {
-    return std::make_shared<Map>(std::move(input), Guarded(std::move(fn), options.output_signature),
-                                 num_calls, *std::move(spec));
-  });
+  const absl::StatusOr<int> num_threads = NumThreads("Map", options.num_parallel_calls);
+  if (!num_threads.ok()) return ErrorNode(num_threads.status());
+  return std::make_shared<Map>(std::move(input), Guarded(std::move(fn), options.output_signature),
+                               *num_threads, *std::move(spec));
 }
 
 NodePtr RandomMapNode(NodePtr input, RandomMapFn fn, const MapOptions& options, uint64_t seed) {
-  return WithCalls(options.num_parallel_calls, [&](int num_calls) {
-    return std::make_shared<RandomMap>(std::move(input),
-                                       Guarded(std::move(fn), options.output_signature), num_calls,
-                                       seed, options.output_signature);
-  });
+  const absl::StatusOr<int> num_threads = NumThreads("Map", options.num_parallel_calls);
+  if (!num_threads.ok()) return ErrorNode(num_threads.status());
+  return std::make_shared<RandomMap>(std::move(input),
+                                     Guarded(std::move(fn), options.output_signature), *num_threads,
+                                     seed, options.output_signature);
 }
 
 }  // namespace estimator

@@ -17,7 +17,7 @@ namespace {
 
 class Access final : public RandomAccess {
  public:
-  Access(std::shared_ptr<const RandomAccess> input, MapFn fn, int num_parallel_calls)
+  Access(SourcePtr input, MapFn fn, int num_parallel_calls)
       : input_(std::move(input)), fn_(std::move(fn)), num_parallel_calls_(num_parallel_calls) {}
 
   int64_t size() const override { return input_->size(); }
@@ -71,7 +71,7 @@ class Access final : public RandomAccess {
     return *pool_;
   }
 
-  std::shared_ptr<const RandomAccess> input_;
+  SourcePtr input_;
   MapFn fn_;
   int num_parallel_calls_;
   mutable std::once_flag pool_made_;
@@ -82,7 +82,7 @@ class Access final : public RandomAccess {
 // as for the other two, so that a saved position does not depend on num_parallel_calls.
 class Stream final : public IndexStream {
  public:
-  Stream(std::unique_ptr<NodeIterator> input, std::shared_ptr<const RandomAccess> source)
+  Stream(IteratorPtr input, SourcePtr source)
       : IndexStream(std::move(source)), input_(std::move(input)) {}
   absl::StatusOr<std::optional<int64_t>> NextIndex() override {
     return input_->AsIndexStream()->NextIndex();
@@ -94,7 +94,7 @@ class Stream final : public IndexStream {
   absl::Status Restore(StateReader& state) override { return PositionLog::Restore(*input_, state); }
 
  private:
-  std::unique_ptr<NodeIterator> input_;
+  IteratorPtr input_;
 };
 
 }  // namespace
@@ -106,13 +106,11 @@ absl::StatusOr<Element> ApplyMap(const MapFn& fn, const Element& element,
   return Annotate(mapped.status(), absl::StrCat("Map: ", where()));
 }
 
-std::shared_ptr<const RandomAccess> MappedAccess(std::shared_ptr<const RandomAccess> input,
-                                                 MapFn fn, int num_parallel_calls) {
+SourcePtr MappedAccess(SourcePtr input, MapFn fn, int num_parallel_calls) {
   return std::make_shared<Access>(std::move(input), std::move(fn), num_parallel_calls);
 }
 
-std::unique_ptr<NodeIterator> MappedStream(std::unique_ptr<NodeIterator> input,
-                                           std::shared_ptr<const RandomAccess> source) {
+IteratorPtr MappedStream(IteratorPtr input, SourcePtr source) {
   return std::make_unique<Stream>(std::move(input), std::move(source));
 }
 

@@ -19,12 +19,10 @@ absl::StatusOr<Element> ApplyMap(const MapFn& fn, const Element& element,
 
 // The elements of `input`, each mapped when it is read.
 //   num_parallel_calls: the number of elements that are mapped at the same time; at least 1.
-std::shared_ptr<const RandomAccess> MappedAccess(std::shared_ptr<const RandomAccess> input,
-                                                 MapFn fn, int num_parallel_calls);
+SourcePtr MappedAccess(SourcePtr input, MapFn fn, int num_parallel_calls);
 
 // The indices of `input`, which is an IndexStream, for the mapped source.
-std::unique_ptr<NodeIterator> MappedStream(std::unique_ptr<NodeIterator> input,
-                                           std::shared_ptr<const RandomAccess> source);
+IteratorPtr MappedStream(IteratorPtr input, SourcePtr source);
 
 }  // namespace estimator
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/padding_value.h"
@@ -111,10 +110,8 @@ absl::StatusOr<Shape> PaddedShape(absl::Span<const Element> rows, ArrayMap Eleme
 
 Array PadAndStack(absl::Span<const Element> rows, ArrayMap Element::*member,
                   const std::string& name, const Shape& padded, const Array& padding) {
-  std::vector<int64_t> dims = {static_cast<int64_t>(rows.size())};
-  dims.insert(dims.end(), padded.dims().begin(), padded.dims().end());
   const DType dtype = (rows[0].*member).at(name).dtype();
-  Array out(dtype, Shape(std::move(dims)));
+  Array out(dtype, WithAxis(static_cast<int64_t>(rows.size()), padded));
   const int64_t row_elements = padded.num_elements();
   const auto fill = [&](auto* to) {
     for (size_t i = 0; i < rows.size(); ++i) {

@@ -3,7 +3,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -15,7 +14,9 @@
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/position_log.h"
+#include "estimator/data/pipeline/transform.h"
 #include "estimator/data/transforms/prefetch_buffer_size.h"
+#include "estimator/data/transforms/read_ahead.h"
 
 namespace estimator {
 namespace {
@@ -24,11 +25,10 @@ constexpr absl::string_view kLabelBegin = "Prefetch(";  // on disk: do not chang
 
 // The first Next starts the thread. From then on only the thread uses the input. The state is that
 // of PositionLog.
-class PrefetchIterator final : public NodeIterator {
+class PrefetchIterator final : public TransformIterator {
  public:
-  PrefetchIterator(std::unique_ptr<NodeIterator> input, int64_t buffer_size,
-                   std::shared_ptr<ReadGate> gate)
-      : input_(std::move(input)), gate_(std::move(gate)), capacity_(buffer_size) {}
+  PrefetchIterator(IteratorPtr input, int64_t buffer_size, std::shared_ptr<ReadGate> gate)
+      : TransformIterator(std::move(input)), gate_(std::move(gate)), capacity_(buffer_size) {}
   ~PrefetchIterator() override {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -87,18 +87,13 @@ class PrefetchIterator final : public NodeIterator {
     return absl::OkStatus();
   }
 
-  // An exception that leaves a thread would end the process before training saves.
   absl::StatusOr<std::optional<Element>> ReadNext() {
     // A closed gate means that this iterator is about to be destroyed.
     if (gate_ != nullptr && !gate_->Enter()) return std::nullopt;
     const absl::Cleanup leave = [this] {
       if (gate_ != nullptr) gate_->Leave();
     };
-    try {
-      return input_->Next();
-    } catch (const std::bad_alloc& thrown) {
-      return OutOfResourcesError(thrown);
-    }
+    return NextInThread(*input_);
   }
 
   // The log gets one BeforeRead before every element that is read; Start makes the first one. The
@@ -140,7 +135,6 @@ class PrefetchIterator final : public NodeIterator {
     not_empty_.notify_one();
   }
 
-  std::unique_ptr<NodeIterator> input_;
   const std::shared_ptr<ReadGate> gate_;
   std::string where_;
   mutable std::mutex mutex_;  // guards all members below but thread_
@@ -154,28 +148,21 @@ class PrefetchIterator final : public NodeIterator {
   std::thread thread_;
 };
 
-class Prefetch final : public DatasetNode {
+class Prefetch final : public TransformNode {
  public:
   Prefetch(NodePtr input, int64_t buffer_size, std::shared_ptr<ReadGate> gate)
-      : input_(std::move(input)), buffer_size_(buffer_size), gate_(std::move(gate)) {}
+      : TransformNode(std::move(input)), buffer_size_(buffer_size), gate_(std::move(gate)) {}
   std::string Label() const override {
     return buffer_size_ == kAutotune ? absl::StrCat(kLabelBegin, "autotune)")
                                      : absl::StrCat(kLabelBegin, buffer_size_, ")");
   }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
-  std::optional<ElementSpec> element_spec() const override { return input_->element_spec(); }
-  int64_t Cardinality() const override { return input_->Cardinality(); }
-  const DatasetNode* prefetched() const override { return input_.get(); }
-  absl::StatusOr<std::unique_ptr<NodeIterator>> NewIterator(
-      const IterationContext& context) const override {
-    IterationContext inner = context;
-    inner.wants_indices = false;
-    EST_ASSIGN_OR_RETURN(std::unique_ptr<NodeIterator> input, input_->MakeIterator(inner));
+  const DatasetNode* prefetched() const override { return input().get(); }
+
+ private:
+  absl::StatusOr<IteratorPtr> Over(IteratorPtr input, const IterationContext&) const override {
     return std::make_unique<PrefetchIterator>(std::move(input), buffer_size_, gate_);
   }
 
- private:
-  NodePtr input_;
   int64_t buffer_size_;
   std::shared_ptr<ReadGate> gate_;
 };

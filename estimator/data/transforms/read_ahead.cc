@@ -8,6 +8,14 @@
 
 namespace estimator {
 
+absl::StatusOr<std::optional<Element>> NextInThread(NodeIterator& input) {
+  try {
+    return input.Next();
+  } catch (const std::bad_alloc& thrown) {
+    return OutOfResourcesError(thrown);
+  }
+}
+
 ReadAhead::~ReadAhead() {
   std::unique_lock<std::mutex> lock(mutex_);
   stopping_ = true;
@@ -58,15 +66,6 @@ void ReadAhead::Schedule() {
   pool_->Submit([this] { Run(); });
 }
 
-// An exception that leaves a thread would end the process before training saves.
-absl::StatusOr<std::optional<Element>> ReadAhead::ReadNext() {
-  try {
-    return input_->Next();
-  } catch (const std::bad_alloc& thrown) {
-    return OutOfResourcesError(thrown);
-  }
-}
-
 void ReadAhead::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto end = [this](absl::Status status) {
@@ -88,7 +87,7 @@ void ReadAhead::Run() {
       log_.BeforeRead(*std::move(state));
     }
     lock.unlock();
-    absl::StatusOr<std::optional<Element>> element = ReadNext();
+    absl::StatusOr<std::optional<Element>> element = NextInThread(*input_);
     const bool more = element.ok() && element->has_value();
     std::string where = more ? input_->Where() : "";
     lock.lock();

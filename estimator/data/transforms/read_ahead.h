@@ -20,12 +20,16 @@
 
 namespace estimator {
 
+// input.Next(), or an error if it throws std::bad_alloc. An exception that leaves a thread would
+// end the process before training saves.
+absl::StatusOr<std::optional<Element>> NextInThread(NodeIterator& input);
+
 // Use it from one thread. After Start only the pool uses the iterator.
 class ReadAhead {
  public:
   //   pool: must outlive this object.
   //   capacity: the number of elements that it keeps, at least 1.
-  ReadAhead(std::unique_ptr<NodeIterator> input, ThreadPool* pool, size_t capacity)
+  ReadAhead(IteratorPtr input, ThreadPool* pool, size_t capacity)
       : input_(std::move(input)), pool_(pool), capacity_(capacity) {}
   ~ReadAhead();  // waits for a read that is running
   ReadAhead(const ReadAhead&) = delete;
@@ -52,9 +56,8 @@ class ReadAhead {
   };
   void Schedule();  // REQUIRES: mutex_ is locked
   void Run();
-  absl::StatusOr<std::optional<Element>> ReadNext();
 
-  const std::unique_ptr<NodeIterator> input_;
+  const IteratorPtr input_;
   ThreadPool* const pool_;
   const size_t capacity_;
   std::string where_;

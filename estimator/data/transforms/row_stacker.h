@@ -40,7 +40,6 @@ class RowStacker {
 
   // Makes batch_ for rows like `row`, if its size allows it.
   void Start(const Element& row);
-  bool FitsBatch(const Element& row) const;
 
   const int64_t max_rows_;
   std::mutex mutex_;  // guards all below. After Start, batch_ changes only in the row that is added

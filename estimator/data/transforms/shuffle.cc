@@ -53,7 +53,7 @@ absl::StatusOr<uint64_t> ReadBuffered(StateReader& state) {
 // State: kind, key, size, position.
 class PermutedStream final : public IndexStream {
  public:
-  PermutedStream(std::shared_ptr<const RandomAccess> source, uint64_t key)
+  PermutedStream(SourcePtr source, uint64_t key)
       : IndexStream(std::move(source)),
         key_(key),
         permutation_(key, IndexStream::source()->size()) {}

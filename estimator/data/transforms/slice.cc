@@ -1,10 +1,8 @@
 // Take, Skip and Shard. Each gives elements begin, begin + step, ..., up to a count.
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/transform.h"
@@ -27,7 +25,7 @@ struct Slice {
 
 class SliceAccess final : public RandomAccess {
  public:
-  SliceAccess(std::shared_ptr<const RandomAccess> input, Slice slice)
+  SliceAccess(SourcePtr input, Slice slice)
       : input_(std::move(input)), slice_(slice), size_(slice.Of(input_->size())) {}
   int64_t size() const override { return size_; }
   absl::StatusOr<Element> Get(int64_t index) const override { return input_->Get(Map(index)); }
@@ -48,7 +46,7 @@ class SliceAccess final : public RandomAccess {
     return mapped;
   }
 
-  std::shared_ptr<const RandomAccess> input_;
+  SourcePtr input_;
   Slice slice_;
   int64_t size_;
 };
@@ -70,6 +68,7 @@ class SliceIterator final : public Transform<Item> {
  protected:
   absl::StatusOr<std::optional<Item>> Produce() override {
     if (slice_.count >= 0 && returned_ >= slice_.count) return std::nullopt;
+    // Shard gives element `index` first, and then every num_shards-th one.
     const int64_t ahead = returned_ == 0 ? slice_.begin : slice_.step - 1;
     if (ahead > 0) {
       EST_ASSIGN_OR_RETURN(const int64_t skipped, this->input_->Skip(ahead));

@@ -4,7 +4,20 @@
 #include <atomic>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "estimator/data/pipeline/dataset_options.h"
+
 namespace estimator {
+
+absl::StatusOr<int> NumThreads(absl::string_view transform, int num_parallel_calls) {
+  if (num_parallel_calls == kAutotune) {
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+  if (num_parallel_calls > 0) return num_parallel_calls;
+  return absl::InvalidArgumentError(
+      absl::StrCat(transform, ": num_parallel_calls is ", num_parallel_calls,
+                   "; it must be at least 1, or kAutotune for the number of cores"));
+}
 
 ThreadPool::ThreadPool(int num_threads) {
   threads_.reserve(static_cast<size_t>(num_threads));
@@ -46,6 +59,7 @@ void ThreadPool::ParallelFor(size_t n, const std::function<void(size_t)>& fn) {
   const auto run = [&next, &fn, n] {
     for (size_t i = next++; i < n; i = next++) fn(i);
   };
+  // Each thread takes the next index when it is free, so a slow call does not hold up the others.
   const size_t helpers = n == 0 ? 0 : std::min(threads_.size(), n - 1);
   std::mutex mutex;
   std::condition_variable all_done;

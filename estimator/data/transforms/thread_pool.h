@@ -11,7 +11,16 @@
 #include <thread>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
 namespace estimator {
+
+// The number of threads for the option num_parallel_calls: itself, or the number of cores for
+// kAutotune.
+//   transform: its name, for messages.
+// Errors: INVALID_ARGUMENT if the option is another number below 1.
+absl::StatusOr<int> NumThreads(absl::string_view transform, int num_parallel_calls);
 
 // Thread-safe.
 class ThreadPool {
@@ -26,7 +35,6 @@ class ThreadPool {
   // Calls fn(0) ... fn(n - 1) in parallel and returns when all are done. The caller's thread calls
   // fn too.
   void ParallelFor(size_t n, const std::function<void(size_t)>& fn);
-  int num_threads() const { return static_cast<int>(threads_.size()); }
 
  private:
   void Work();

@@ -93,6 +93,7 @@ class UnbatchIterator final : public TransformIterator {
  private:
   // False at the end of the input.
   absl::StatusOr<bool> NextBatch() {
+    // A batch counts as consumed when the next one begins: a position inside of it reads it again.
     if (in_batch_) {
       log_.Consumed();
       in_batch_ = false;

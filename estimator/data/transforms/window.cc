@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/base/random.h"
 #include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
@@ -112,18 +111,8 @@ class WindowIterator final : public TransformIterator {
     const NodePtr elements_node =
         IndexedNode("Window", std::make_shared<WindowAccess>(std::move(elements), number_),
                     windowing_.input->element_spec());
-    absl::StatusOr<NodePtr> node = windowing_.fn(elements_node);
-    absl::Status status = node.status();
-    if (status.ok()) status = (*node)->status();
-    if (status.ok()) {
-      IterationContext inner = context_;
-      inner.epoch_key = HashSeed(context_.epoch_key, number_);
-      inner.timer = nullptr;  // the window's time is this node's
-      absl::StatusOr<std::unique_ptr<NodeIterator>> window = (*node)->MakeIterator(inner);
-      status = window.status();
-      if (status.ok()) window_ = *std::move(window);
-    }
-    if (!status.ok()) return Annotate(status, absl::StrCat("Window: window ", number_));
+    EST_ASSIGN_OR_RETURN(window_, MakeInnerIterator(windowing_.fn(elements_node), context_, number_,
+                                                    absl::StrCat("Window: window ", number_)));
     return true;
   }
   // Drops elements from the buffer, then from the input.
@@ -144,7 +133,7 @@ class WindowIterator final : public TransformIterator {
   bool ended_ = false;
   std::deque<Element> buffer_;
   uint64_t number_ = 0;
-  std::unique_ptr<NodeIterator> window_;  // null between windows
+  IteratorPtr window_;  // null between windows
 };
 
 class Window final : public TransformNode {

@@ -169,15 +169,10 @@ class ZipIterator final : public NodeIterator {
 
 class Zip final : public JoinNode {
  public:
-  Zip(std::vector<NodePtr> parts, bool second_is_labels, std::optional<ElementSpec> spec)
-      : JoinNode(std::move(parts)), second_is_labels_(second_is_labels), spec_(std::move(spec)) {
-    std::vector<SourcePtr> sources = Sources();
-    if (sources.empty()) return;
-    source_ = std::make_shared<ZippedAccess>(std::move(sources), second_is_labels_);
-  }
+  Zip(const std::vector<NodePtr>& parts, bool second_is_labels, std::optional<ElementSpec> spec)
+      : JoinNode(parts, std::move(spec), JoinedSource<ZippedAccess>(parts, second_is_labels)),
+        second_is_labels_(second_is_labels) {}
   std::string Label() const override { return "Zip"; }
-  std::optional<ElementSpec> element_spec() const override { return spec_; }
-  SourcePtr random_access() const override { return source_; }
   int64_t Cardinality() const override {
     int64_t least = Dataset::kInfinite;
     for (const NodePtr& part : parts()) {
@@ -196,7 +191,7 @@ class Zip final : public JoinNode {
     return least;
   }
   absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
-    if (source_ != nullptr) return InOrder(source_);
+    if (random_access() != nullptr) return InOrder(random_access());
     IterationContext inner = context;
     inner.errors = nullptr;  // a part that skips elements would be paired wrongly
     EST_ASSIGN_OR_RETURN(std::vector<IteratorPtr> iterators, MakeIterators(inner));
@@ -205,8 +200,6 @@ class Zip final : public JoinNode {
 
  private:
   bool second_is_labels_;
-  std::optional<ElementSpec> spec_;
-  SourcePtr source_;
 };
 
 }  // namespace
@@ -223,7 +216,7 @@ NodePtr ZipNode(std::vector<NodePtr> parts, bool second_is_labels) {
     if (!merged.ok()) return ErrorNode(merged.status());
     spec = *std::move(merged);
   }
-  return std::make_shared<Zip>(std::move(parts), second_is_labels, std::move(spec));
+  return std::make_shared<Zip>(parts, second_is_labels, std::move(spec));
 }
 
 }  // namespace estimator

@@ -1,7 +1,6 @@
 #include "estimator/image/huffman/huffman_table.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 
 namespace estimator::image {

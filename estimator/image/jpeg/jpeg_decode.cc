@@ -170,7 +170,7 @@ class Decoder {
       Call* const call = static_cast<Call*>(argument);
       call->step(*call->decoder);
     };
-    if (RunJpegStep(errors_, run, &call)) return absl::OkStatus();
+    if (RunCodecStep(errors_.jump, run, &call)) return absl::OkStatus();
     if (errors_.code == JERR_INPUT_EOF) return EndsTooEarly();
     if (cinfo_.input_scan_number > kMaxScans) {
       return absl::InvalidArgumentError(
@@ -335,13 +335,7 @@ class Decoder {
 };
 
 absl::Status CheckContents(absl::string_view contents) {
-  if (!IsJpeg(contents)) {
-    const ImageFormat format = DetectImageFormat(contents);
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Invalid JPEG data: the contents are ", DescribeImageFormat(contents),
-        format == ImageFormat::kPng || format == ImageFormat::kBmp ? "; DecodeImage reads it"
-                                                                   : ""));
-  }
+  EST_RETURN_IF_ERROR(CheckImageFormat(contents, ImageFormat::kJpeg));
   if (contents.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
     return absl::InvalidArgumentError(
         absl::StrCat("Input contents are too large for int: ", contents.size()));

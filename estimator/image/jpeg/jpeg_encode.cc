@@ -69,7 +69,7 @@ class Encoder {
 
   absl::StatusOr<std::string> Encode() {
     const auto run = [](void* encoder) { static_cast<Encoder*>(encoder)->Write(); };
-    if (!RunJpegStep(errors_, run, this)) return errors_.ToStatus("EncodeJpeg", "");
+    if (!RunCodecStep(errors_.jump, run, this)) return errors_.ToStatus("EncodeJpeg", "");
     return std::string(destination_.buffer.data, destination_.buffer.size);
   }
 

@@ -36,10 +36,4 @@ absl::Status JpegErrors::ToStatus(absl::string_view context, absl::string_view w
                                     : absl::InvalidArgumentError(text);
 }
 
-bool RunJpegStep(JpegErrors& errors, void (*step)(void*), void* argument) {
-  if (setjmp(errors.jump) != 0) return false;
-  step(argument);
-  return true;
-}
-
 }  // namespace estimator::image

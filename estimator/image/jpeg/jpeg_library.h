@@ -15,8 +15,8 @@
 
 namespace estimator::image {
 
-// libjpeg's error manager. A fatal error ends the step that is running in RunJpegStep. Warnings are
-// ignored, as in TensorFlow; nothing is printed.
+// libjpeg's error manager. A fatal error ends the step that is running in RunCodecStep
+// (image_buffer.h). Warnings are ignored, as in TensorFlow; nothing is printed.
 struct JpegErrors {
   jpeg_error_mgr manager;  // first, because libjpeg has a pointer to it
   std::jmp_buf jump;
@@ -28,10 +28,6 @@ struct JpegErrors {
   // The error of the last step that failed: `context`, what libjpeg says, and `where`.
   absl::Status ToStatus(absl::string_view context, absl::string_view where) const;
 };
-
-// Calls step(argument). Returns false if libjpeg reported a fatal error. An error leaves the frames
-// of libjpeg and of `step` by longjmp, so `step` must have no object with a destructor.
-bool RunJpegStep(JpegErrors& errors, void (*step)(void*), void* argument);
 
 }  // namespace estimator::image
 

@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -74,7 +72,7 @@ class PngDecoder {
 
  private:
   absl::Status Run(void (*step)(void*)) {
-    if (RunPngStep(errors_, step, this)) return absl::OkStatus();
+    if (RunCodecStep(errors_.jump, step, this)) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat("Invalid PNG data: ", errors_.message,
                                                    " (near byte ", next_ - contents_.data(), " of ",
                                                    contents_.size(), ")"));
@@ -162,14 +160,6 @@ class PngDecoder {
   size_t row_bytes_ = 0;
 };
 
-absl::Status CheckPngContents(absl::string_view contents) {
-  const ImageFormat format = DetectImageFormat(contents);
-  if (format == ImageFormat::kPng) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "Invalid PNG data: the contents are ", DescribeImageFormat(contents),
-      format == ImageFormat::kJpeg || format == ImageFormat::kBmp ? "; DecodeImage reads it" : ""));
-}
-
 // Converts a row in place, from its end: element i of u8 or u16 is at or before that of T.
 template <typename T, typename From, typename Convert>
 void WidenRow(uint8_t* row, int64_t count, const Convert& convert) {
@@ -206,7 +196,7 @@ absl::StatusOr<Array> DecodePng(StringArg contents, const DecodePngOptions& opti
     return absl::InvalidArgumentError(absl::StrCat(
         "dtype must be uint8, int32 (for 16 bits) or float32 for PNG, got ", DTypeName(dtype)));
   }
-  EST_RETURN_IF_ERROR(CheckPngContents(contents));
+  EST_RETURN_IF_ERROR(CheckImageFormat(contents, ImageFormat::kPng));
   PngDecoder decoder(contents, options.channels, dtype != DType::kUint8);
   EST_ASSIGN_OR_RETURN(const Shape shape, decoder.Open());
   EST_ASSIGN_OR_RETURN(Array image, UninitializedArray(dtype, shape));
@@ -224,7 +214,7 @@ absl::StatusOr<Array> DecodePng(StringArg contents, const DecodePngOptions& opti
 }
 
 absl::StatusOr<Shape> PngShape(StringArg contents) {
-  EST_RETURN_IF_ERROR(CheckPngContents(contents));
+  EST_RETURN_IF_ERROR(CheckImageFormat(contents, ImageFormat::kPng));
   return PngDecoder(contents, 0, false).Open();
 }
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <new>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -37,7 +36,7 @@ class PngEncoder {
   absl::StatusOr<std::string> Encode() {
     if (image_.dtype() == DType::kInt32) EST_RETURN_IF_ERROR(MakeRow());
     const auto run = [](void* encoder) { static_cast<PngEncoder*>(encoder)->Write(); };
-    if (!RunPngStep(errors_, run, this)) {
+    if (!RunCodecStep(errors_.jump, run, this)) {
       return absl::InternalError(absl::StrCat("EncodePng: ", errors_.message));
     }
     return std::string(buffer_.data, buffer_.size);

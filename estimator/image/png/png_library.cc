@@ -12,10 +12,4 @@ void ExitPngStep(png_structp png, png_const_charp message) {
 
 void IgnorePngWarning(png_structp, png_const_charp) {}
 
-bool RunPngStep(PngErrors& errors, void (*step)(void*), void* argument) {
-  if (setjmp(errors.jump) != 0) return false;
-  step(argument);
-  return true;
-}
-
 }  // namespace estimator::image

@@ -14,14 +14,10 @@ struct PngErrors {
   char message[128] = "";
 };
 
-// A fatal error: ends the step that is running in RunPngStep.
+// A fatal error: ends the step that is running in RunCodecStep.
 [[noreturn]] void ExitPngStep(png_structp png, png_const_charp message);
 // Ignores a warning: such files decode, as in TensorFlow.
 void IgnorePngWarning(png_structp png, png_const_charp message);
-
-// Calls step(argument). Returns false if libpng reported a fatal error. An error leaves the frames
-// of libpng and of `step` by longjmp, so `step` must have no object with a destructor.
-bool RunPngStep(PngErrors& errors, void (*step)(void*), void* argument);
 
 }  // namespace estimator::image
 

@@ -90,20 +90,17 @@ std::optional<Rectangle> RandomWindow(int64_t image_width, int64_t image_height,
   max_height = std::min(max_height, image_height);
   height = std::min(height, max_height);
   if (height < max_height) height += numbers.Below(max_height - height + 1);
-  int64_t width = width_of(height);
-
+  int64_t width = 0;
+  float area = 0;
+  const auto set_height = [&](int64_t new_height) {
+    height = new_height;
+    width = width_of(height);
+    area = static_cast<float>(width * height);
+  };
+  set_height(height);
   // Rounding may have moved the area out of its range: try a slightly larger window, or a smaller.
-  auto area = static_cast<float>(width * height);
-  if (area < min_area) {
-    ++height;
-    width = width_of(height);
-    area = static_cast<float>(width * height);
-  }
-  if (area > max_area) {
-    --height;
-    width = width_of(height);
-    area = static_cast<float>(width * height);
-  }
+  if (area < min_area) set_height(height + 1);
+  if (area > max_area) set_height(height - 1);
   if (area < min_area || area > max_area || width > image_width || height > image_height ||
       width <= 0 || height <= 0) {
     return std::nullopt;

@@ -9,14 +9,20 @@
 namespace estimator::image {
 namespace {
 
-// One number in [low, high).
-absl::StatusOr<float> Draw(const Seed& seed, float low, float high) {
+using Adjustment = absl::StatusOr<Array> (*)(const Array& image, float number);
+
+// adjust(image, x) with a number x drawn from [low, high).
+absl::StatusOr<Array> AdjustRandomly(const Array& image, const Seed& seed, float low, float high,
+                                     Adjustment adjust) {
   EST_ASSIGN_OR_RETURN(const Array number, StatelessRandomUniform({}, seed, low, high));
-  return number.scalar<float>();
+  return adjust(image, number.scalar<float>());
 }
 
-absl::Status CheckRange(absl::string_view function, float lower, float upper) {
-  if (lower >= 0 && upper > lower) return absl::OkStatus();
+// The same for a factor, whose range is checked.
+absl::StatusOr<Array> AdjustByFactor(absl::string_view function, const Array& image,
+                                     const Seed& seed, float lower, float upper,
+                                     Adjustment adjust) {
+  if (lower >= 0 && upper > lower) return AdjustRandomly(image, seed, lower, upper, adjust);
   return absl::InvalidArgumentError(
       absl::StrCat(function, ": need upper > lower >= 0, got lower=", lower, " and upper=", upper));
 }
@@ -29,22 +35,17 @@ absl::StatusOr<Array> StatelessRandomBrightness(const Array& image, float max_de
     return absl::InvalidArgumentError(
         absl::StrCat("StatelessRandomBrightness: max_delta must be non-negative, got ", max_delta));
   }
-  EST_ASSIGN_OR_RETURN(const float delta, Draw(seed, -max_delta, max_delta));
-  return AdjustBrightness(image, delta);
+  return AdjustRandomly(image, seed, -max_delta, max_delta, AdjustBrightness);
 }
 
 absl::StatusOr<Array> StatelessRandomContrast(const Array& image, float lower, float upper,
                                               const Seed& seed) {
-  EST_RETURN_IF_ERROR(CheckRange("StatelessRandomContrast", lower, upper));
-  EST_ASSIGN_OR_RETURN(const float factor, Draw(seed, lower, upper));
-  return AdjustContrast(image, factor);
+  return AdjustByFactor("StatelessRandomContrast", image, seed, lower, upper, AdjustContrast);
 }
 
 absl::StatusOr<Array> StatelessRandomSaturation(const Array& image, float lower, float upper,
                                                 const Seed& seed) {
-  EST_RETURN_IF_ERROR(CheckRange("StatelessRandomSaturation", lower, upper));
-  EST_ASSIGN_OR_RETURN(const float factor, Draw(seed, lower, upper));
-  return AdjustSaturation(image, factor);
+  return AdjustByFactor("StatelessRandomSaturation", image, seed, lower, upper, AdjustSaturation);
 }
 
 absl::StatusOr<Array> StatelessRandomHue(const Array& image, float max_delta, const Seed& seed) {
@@ -52,8 +53,7 @@ absl::StatusOr<Array> StatelessRandomHue(const Array& image, float max_delta, co
     return absl::InvalidArgumentError(absl::StrCat(
         "StatelessRandomHue: max_delta must be non-negative and <= 0.5, got ", max_delta));
   }
-  EST_ASSIGN_OR_RETURN(const float delta, Draw(seed, -max_delta, max_delta));
-  return AdjustHue(image, delta);
+  return AdjustRandomly(image, seed, -max_delta, max_delta, AdjustHue);
 }
 
 }  // namespace estimator::image

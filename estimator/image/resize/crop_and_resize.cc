@@ -15,16 +15,12 @@ namespace {
 constexpr absl::string_view kFunction = "CropAndResize";
 constexpr int64_t kMaxCroppedElements = int64_t{1} << 32;  // as in Resize
 
-absl::Status InvalidBoxes(const Array& boxes, const Array& box_indices) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(kFunction, ": boxes must be f32 [B,4] and box_indices i32 [B], got ",
-                   boxes.TypeString(), " and ", box_indices.TypeString()));
-}
-
 absl::Status CheckBoxes(const Array& boxes, const Array& box_indices, int64_t batch) {
   if (boxes.dtype() != DType::kFloat32 || boxes.shape().rank() != 2 || boxes.shape()[1] != 4 ||
       box_indices.dtype() != DType::kInt32 || box_indices.shape() != Shape{boxes.shape()[0]}) {
-    return InvalidBoxes(boxes, box_indices);
+    return absl::InvalidArgumentError(
+        absl::StrCat(kFunction, ": boxes must be f32 [B,4] and box_indices i32 [B], got ",
+                     boxes.TypeString(), " and ", box_indices.TypeString()));
   }
   for (int64_t i = 0; i < boxes.num_elements(); ++i) {
     const float value = boxes.data<float>()[i];

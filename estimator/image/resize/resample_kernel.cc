@@ -40,41 +40,25 @@ float MitchellCubic(float x) {
   return (((7.0f / 6.0f) * x - 2) * x) * x + 8.0f / 9.0f;
 }
 
-float Radius(ResizeMethod method) {
-  switch (method) {
-    case ResizeMethod::kBilinear:
-      return 1;
-    case ResizeMethod::kBicubic:
-    case ResizeMethod::kMitchellCubic:
-      return 2;
-    case ResizeMethod::kLanczos3:
-      return 3;
-    case ResizeMethod::kLanczos5:
-      return 5;
-    case ResizeMethod::kGaussian:
-      return 1.5f;
-    case ResizeMethod::kNearestNeighbor:
-    case ResizeMethod::kArea:
-      break;
-  }
-  LOG(FATAL) << "the method has no kernel";
-}
+struct Kernel {
+  float radius;
+  float (*weight)(float x);  // at distance x >= 0
+};
 
-// The weight at distance x >= 0.
-float Weight(ResizeMethod method, float x) {
+Kernel KernelOf(ResizeMethod method) {
   switch (method) {
     case ResizeMethod::kBilinear:
-      return Triangle(x);
+      return {1, Triangle};
     case ResizeMethod::kBicubic:
-      return KeysCubic(x);
+      return {2, KeysCubic};
     case ResizeMethod::kMitchellCubic:
-      return MitchellCubic(x);
+      return {2, MitchellCubic};
     case ResizeMethod::kLanczos3:
-      return Lanczos(x, 3);
+      return {3, [](float x) { return Lanczos(x, 3); }};
     case ResizeMethod::kLanczos5:
-      return Lanczos(x, 5);
+      return {5, [](float x) { return Lanczos(x, 5); }};
     case ResizeMethod::kGaussian:
-      return Gaussian(x);
+      return {1.5f, Gaussian};
     case ResizeMethod::kNearestNeighbor:
     case ResizeMethod::kArea:
       break;
@@ -96,7 +80,7 @@ Spans ComputeSpans(ResizeMethod method, int64_t in_size, int64_t out_size, bool 
   const float inverse_scale = static_cast<float>(1.0 / scale);
   const float kernel_scale = antialias ? std::max(inverse_scale, 1.0f) : 1.0f;
   const float one_over_kernel_scale = 1 / kernel_scale;
-  const float radius = Radius(method);
+  const auto [radius, weight_at] = KernelOf(method);
   Spans spans;
   spans.size = std::min(2 * static_cast<int64_t>(std::ceil(radius * kernel_scale)) + 1, in_size);
   spans.starts.resize(static_cast<size_t>(out_size));
@@ -114,10 +98,11 @@ Spans ComputeSpans(ResizeMethod method, int64_t in_size, int64_t out_size, bool 
     float sum = 0;
     for (int64_t source = start; source < end; ++source) {
       const float position = static_cast<float>(source) + 0.5f - sample;
-      const float weight = Weight(method, std::abs(position * one_over_kernel_scale));
+      const float weight = weight_at(std::abs(position * one_over_kernel_scale));
       weights[source - start] = weight;
       sum += weight;
     }
+    // If no pixel is within the radius, the sum is 0, and so are the weights.
     const bool normal = std::abs(sum) >= 1000 * std::numeric_limits<float>::min();
     const float one_over_sum = normal ? 1 / sum : 0;
     for (int64_t k = 0; k < end - start; ++k) weights[k] *= one_over_sum;

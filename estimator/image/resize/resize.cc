@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/array/element_limit.h"
@@ -26,7 +24,6 @@ std::string Sizes(ImageSize size) { return absl::StrCat("{", size.height, ", ", 
 
 // One call of a function that resizes.
 struct Request {
-  absl::string_view function;
   ResizeMethod method = ResizeMethod::kBilinear;
   bool antialias = false;
   bool align_corners = false;
@@ -119,14 +116,20 @@ absl::StatusOr<Array> RunResize(const Request& request, const Array& images,
   return result;
 }
 
-absl::StatusOr<Array> CheckAndRun(const Request& request, const Array& images, ImageSize size) {
-  if (request.align_corners && request.half_pixel_centers) {
+// ResizeBilinear and its like.
+absl::StatusOr<Array> LegacyResize(absl::string_view function, ResizeMethod method,
+                                   const Array& images, ImageSize size,
+                                   const LegacyResizeOptions& options) {
+  if (options.align_corners && options.half_pixel_centers) {
     return absl::InvalidArgumentError(
-        absl::StrCat(request.function, ": align_corners and half_pixel_centers are both true for ",
-                     "images ", images.TypeString(), "; set one of them"));
+        absl::StrCat(function, ": align_corners and half_pixel_centers are both true for images ",
+                     images.TypeString(), "; set one of them"));
   }
-  EST_ASSIGN_OR_RETURN(const ImageShape shape, CheckSizes(request.function, images, size));
-  return RunResize(request, images, shape, size);
+  EST_ASSIGN_OR_RETURN(const ImageShape shape, CheckSizes(function, images, size));
+  return RunResize({.method = method,
+                    .align_corners = options.align_corners,
+                    .half_pixel_centers = options.half_pixel_centers},
+                   images, shape, size);
 }
 
 // The largest size within `size` that keeps the ratio. TensorFlow computes it in f32.
@@ -151,30 +154,8 @@ absl::StatusOr<Array> ResizeWithOptions(absl::string_view function, const Array&
                        Sizes(exact), " for images ", images.TypeString(), "; use a larger size"));
     }
   }
-  return RunResize({.function = function,
-                    .method = options.method,
-                    .antialias = options.antialias,
-                    .to_uint8 = to_uint8},
+  return RunResize({.method = options.method, .antialias = options.antialias, .to_uint8 = to_uint8},
                    images, shape, exact);
-}
-
-// Copies images into the middle of larger ones of zeros.
-Array Pad(const Array& images, const ImageShape& shape, int64_t top, int64_t left,
-          ImageSize target) {
-  Array result(images.dtype(), ResizedShape(images, target.height, target.width));
-  const size_t pixel = static_cast<size_t>(shape.channels) * DTypeSize(images.dtype());
-  const size_t in_row = static_cast<size_t>(shape.width) * pixel;
-  const size_t out_row = static_cast<size_t>(target.width) * pixel;
-  const char* in = static_cast<const char*>(images.raw());
-  for (int64_t b = 0; b < shape.batch; ++b) {
-    char* out = static_cast<char*>(result.raw()) +
-                static_cast<size_t>(b * target.height + top) * out_row +
-                static_cast<size_t>(left) * pixel;
-    for (int64_t y = 0; y < shape.height; ++y, in += in_row, out += out_row) {
-      std::memcpy(out, in, in_row);
-    }
-  }
-  return result;
 }
 
 }  // namespace
@@ -214,47 +195,31 @@ absl::StatusOr<Array> ResizeWithPad(const Array& images, ImageSize target,
       std::max<int64_t>(0, static_cast<int64_t>(std::floor((target_height - exact_height) / 2)));
   const int64_t left =
       std::max<int64_t>(0, static_cast<int64_t>(std::floor((target_width - exact_width) / 2)));
-  const Request request = {
-      .function = kFunction, .method = options.method, .antialias = options.antialias};
+  const Request request = {.method = options.method, .antialias = options.antialias};
   EST_ASSIGN_OR_RETURN(const Array resized, RunResize(request, images, shape, size));
-  return Pad(resized, {shape.batch, size.height, size.width, shape.channels},
-             std::min(top, target.height - size.height), std::min(left, target.width - size.width),
-             target);
+  return PaddedWithZeros(resized, std::min(top, target.height - size.height),
+                         std::min(left, target.width - size.width), target.height, target.width);
 }
 
 absl::StatusOr<Array> ResizeBilinear(const Array& images, ImageSize size,
                                      LegacyResizeOptions options) {
-  return CheckAndRun({.function = "ResizeBilinear",
-                      .method = ResizeMethod::kBilinear,
-                      .align_corners = options.align_corners,
-                      .half_pixel_centers = options.half_pixel_centers},
-                     images, size);
+  return LegacyResize("ResizeBilinear", ResizeMethod::kBilinear, images, size, options);
 }
 
 absl::StatusOr<Array> ResizeBicubic(const Array& images, ImageSize size,
                                     LegacyResizeOptions options) {
-  return CheckAndRun({.function = "ResizeBicubic",
-                      .method = ResizeMethod::kBicubic,
-                      .align_corners = options.align_corners,
-                      .half_pixel_centers = options.half_pixel_centers},
-                     images, size);
+  return LegacyResize("ResizeBicubic", ResizeMethod::kBicubic, images, size, options);
 }
 
 absl::StatusOr<Array> ResizeNearestNeighbor(const Array& images, ImageSize size,
                                             LegacyResizeOptions options) {
-  return CheckAndRun({.function = "ResizeNearestNeighbor",
-                      .method = ResizeMethod::kNearestNeighbor,
-                      .align_corners = options.align_corners,
-                      .half_pixel_centers = options.half_pixel_centers},
-                     images, size);
+  return LegacyResize("ResizeNearestNeighbor", ResizeMethod::kNearestNeighbor, images, size,
+                      options);
 }
 
 absl::StatusOr<Array> ResizeArea(const Array& images, ImageSize size, ResizeAreaOptions options) {
-  return CheckAndRun({.function = "ResizeArea",
-                      .method = ResizeMethod::kArea,
-                      .align_corners = options.align_corners,
-                      .half_pixel_centers = false},
-                     images, size);
+  return LegacyResize("ResizeArea", ResizeMethod::kArea, images, size,
+                      {.align_corners = options.align_corners});
 }
 
 }  // namespace estimator::image
