@@ -14,7 +14,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "estimator/array/array.h"
 #include "estimator/graph/graph.h"
 #include "estimator/runtime/variable_store.h"

@@ -1,6 +1,5 @@
 #include "estimator/runtime/ir.h"
 
-#include <algorithm>
 #include <functional>
 #include <queue>
 #include <utility>

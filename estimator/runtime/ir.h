@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/attrs.h"
 #include "estimator/array/tensor_spec.h"

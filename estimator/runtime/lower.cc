@@ -1,6 +1,5 @@
 #include "estimator/runtime/lower.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 

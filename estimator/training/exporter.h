@@ -10,12 +10,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/training/estimator_base.h"
 #include "estimator/training/loop/eval_result.h"
 #include "estimator/training/loop/model_exporter.h"

@@ -1,8 +1,6 @@
 #include "estimator/training/import_saved_model.h"
 
 #include <cstdint>
-#include <set>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

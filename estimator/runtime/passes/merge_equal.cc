@@ -3,7 +3,6 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"

@@ -4,7 +4,6 @@
 #include <functional>
 #include <queue>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -1,6 +1,5 @@
 #include "estimator/runtime/passes/simplify.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>

@@ -24,7 +24,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/data/pipeline/dataset.h"
 #include "estimator/graph/graph.h"

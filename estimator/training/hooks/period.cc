@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"

@@ -1,6 +1,5 @@
 #include "estimator/training/hooks/step_range.h"
 
-#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"

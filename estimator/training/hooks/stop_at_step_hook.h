@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "estimator/base/saturating.h"
 #include "estimator/training/hooks/hook.h"
 

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>

@@ -1,6 +1,5 @@
 #include "estimator/training/model/built_model.h"
 
-#include <map>
 #include <utility>
 
 #include "absl/strings/ascii.h"

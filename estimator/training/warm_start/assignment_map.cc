@@ -1,12 +1,10 @@
 #include "estimator/training/warm_start/assignment_map.h"
 
-#include <map>
 #include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/load.h"
