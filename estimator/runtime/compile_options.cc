@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "estimator/base/status.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -32,9 +33,9 @@ absl::Status CheckPassNames(const std::vector<std::string>& names) {
     if (!Has(OptionalPasses(), name)) unknown.push_back(absl::StrCat("\"", name, "\""));
   }
   if (unknown.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "disable_passes has unknown names: ", absl::StrJoin(unknown, ", "),
-      "; the passes that can be disabled are ", absl::StrJoin(OptionalPasses(), ", ")));
+  return InvalidArgument("disable_passes has unknown names: ", absl::StrJoin(unknown, ", "),
+                         "; the passes that can be disabled are ",
+                         absl::StrJoin(OptionalPasses(), ", "));
 }
 
 bool Runs(const CompileOptions& options, absl::string_view pass) {
@@ -48,8 +49,7 @@ absl::StatusOr<ConvAlgorithm> ParseConvAlgorithm(StringArg text) {
   if (name == "auto") return ConvAlgorithm::kAuto;
   if (name == "direct") return ConvAlgorithm::kDirect;
   if (name == "winograd") return ConvAlgorithm::kWinograd;
-  return absl::InvalidArgumentError(
-      absl::StrCat("must be auto, direct or winograd, given \"", name, "\""));
+  return InvalidArgument("must be auto, direct or winograd, given \"", name, "\"");
 }
 
 std::vector<std::string> ParsePassNames(StringArg text) {

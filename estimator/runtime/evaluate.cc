@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<Array>> Evaluate(const std::vector<Tensor>& fetches,
   for (const Tensor& fetch : fetches) {
     if (fetch.graph() != nullptr) graph = fetch.graph();
   }
-  if (graph == nullptr) return absl::InvalidArgumentError("Evaluate needs a tensor of a graph");
+  if (graph == nullptr) return InvalidArgument("Evaluate needs a tensor of a graph");
   EST_RETURN_IF_ERROR(graph->status());
   VariableStore store;
   EST_RETURN_IF_ERROR(InitializeVariables(*graph, store));

@@ -31,9 +31,9 @@ class Importer {
     AddNodes(Needed(spec, assigns));
     // All are named at once. Those that the step does not need may stay without a value.
     if (!unfed_.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the step needs ", unfed_.size() == 1 ? "a placeholder that is" : "placeholders that are",
-          " not fed: ", absl::StrJoin(unfed_, ", ")));
+      return InvalidArgument("the step needs ",
+                             unfed_.size() == 1 ? "a placeholder that is" : "placeholders that are",
+                             " not fed: ", absl::StrJoin(unfed_, ", "));
     }
     for (const Tensor& fetch : spec.fetches) module_.fetches.push_back(At(fetch));
     module_.fetch_groups = spec.fetch_groups;
@@ -45,11 +45,9 @@ class Importer {
 
  private:
   absl::Status Check(const Tensor& tensor, absl::string_view what) const {
-    if (!tensor.valid())
-      return absl::InvalidArgumentError(absl::StrCat(what, " of the step is not a valid tensor"));
+    if (!tensor.valid()) return InvalidArgument(what, " of the step is not a valid tensor");
     if (tensor.graph() == &graph_) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " of the step, ", tensor.name(), ", belongs to another graph"));
+    return InvalidArgument(what, " of the step, ", tensor.name(), ", belongs to another graph");
   }
 
   Value At(const Tensor& tensor) const {
@@ -138,10 +136,10 @@ class Importer {
       const auto [it, is_new] = by_variable.emplace(index, module_.updates.size());
       const bool adds = assign->op() == "AssignAdd";
       if (!is_new && (!adds || assigned.count(index) > 0)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("variable '", variable.name(), "' is assigned twice in one step, by ",
-                         module_.updates[it->second].name, " and ", assign->name(), "; ",
-                         TwiceAssignedCure(variable.name())));
+        return InvalidArgument("variable '", variable.name(),
+                               "' is assigned twice in one step, by ",
+                               module_.updates[it->second].name, " and ", assign->name(), "; ",
+                               TwiceAssignedCure(variable.name()));
       }
       if (!adds) assigned.emplace(index, assign->name());
       // An AssignAdd begins with the value from before the step.

@@ -35,9 +35,9 @@ absl::Status CheckGroups(const Collective& collective, int num_replicas) {
   const auto group = [](std::string* out, const std::vector<int64_t>& g) {
     absl::StrAppend(out, "[", absl::StrJoin(g, ","), "]");
   };
-  return absl::InvalidArgumentError(absl::StrCat(
-      "CrossReplicaSum: group_assignment [", absl::StrJoin(collective.groups, ",", group),
-      "] must name each of the ", num_replicas, " replicas once"));
+  return InvalidArgument("CrossReplicaSum: group_assignment [",
+                         absl::StrJoin(collective.groups, ",", group), "] must name each of the ",
+                         num_replicas, " replicas once");
 }
 
 }  // namespace
@@ -111,8 +111,7 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
   const ProgramImpl& impl = *program->impl_;
   // Its collectives were removed, so several replicas would not be summed.
   if (impl.options.single_replica && num_replicas != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the program was compiled for a single replica, not for ", num_replicas));
+    return InvalidArgument("the program was compiled for a single replica, not for ", num_replicas);
   }
   for (const ir::Code::Segment& segment : impl.code.segments) {
     for (const Collective& collective : segment.collectives) {
@@ -196,9 +195,8 @@ absl::Status ProgramRun::CheckInitialized() const {
   if (missing.empty()) return absl::OkStatus();
   // The order of nodes says nothing to a user.
   std::sort(missing.begin(), missing.end());
-  return absl::FailedPreconditionError(
-      absl::StrCat("the step reads variables that have no value yet: ", JoinSome(missing, 10),
-                   "; initialize them or restore a checkpoint"));
+  return FailedPrecondition("the step reads variables that have no value yet: ",
+                            JoinSome(missing, 10), "; initialize them or restore a checkpoint");
 }
 
 std::optional<int64_t> ProgramRun::GlobalStep() const {
@@ -214,15 +212,14 @@ std::optional<int64_t> ProgramRun::GlobalStep() const {
 absl::Status ProgramRun::SetFeeds(const std::vector<Array>& feeds) {
   const ir::Module& module = impl_.module;
   if (feeds.size() != module.feeds.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("the step takes ", module.feeds.size(),
-                                                   " arrays of input, given ", feeds.size()));
+    return InvalidArgument("the step takes ", module.feeds.size(), " arrays of input, given ",
+                           feeds.size());
   }
   for (size_t f = 0; f < feeds.size(); ++f) {
     if (feeds[f].dtype() == module.feeds[f].dtype && feeds[f].shape() == module.feeds[f].shape)
       continue;
-    return absl::InvalidArgumentError(absl::StrCat(module.feed_names[f], " is fed ",
-                                                   feeds[f].TypeString(), ", but it is ",
-                                                   module.feeds[f].ToString()));
+    return InvalidArgument(module.feed_names[f], " is fed ", feeds[f].TypeString(), ", but it is ",
+                           module.feeds[f].ToString());
   }
   for (size_t f = 0; f < feeds.size(); ++f) feeds_[f] = feeds[f];
   Bind();
@@ -300,7 +297,7 @@ absl::Status ProgramRun::RunDerived(Trace* trace) {
 // Checks that the arena still has the values of this run's step.
 absl::Status ProgramRun::CheckArena() const {
   if (arena_->user() == this) return absl::OkStatus();
-  return absl::FailedPreconditionError(
+  return FailedPrecondition(
       "another step of the same estimator ran in the middle of this one: call Train, Evaluate and "
       "Predict from hooks, not from host_call or from another thread");
 }

@@ -37,9 +37,8 @@ absl::StatusOr<Array*> VariableStore::Allocate(absl::string_view name, const Ten
   }
   Array& value = it->second.value;
   if (value.dtype() == spec.dtype && value.shape() == spec.shape) return &value;
-  return absl::InvalidArgumentError(absl::StrCat("variable '", name, "' is ", spec.ToString(),
-                                                 " in this model, but the store has it as ",
-                                                 value.TypeString()));
+  return InvalidArgument("variable '", name, "' is ", spec.ToString(),
+                         " in this model, but the store has it as ", value.TypeString());
 }
 
 absl::Status VariableStore::Set(absl::string_view name, const Array& value) {

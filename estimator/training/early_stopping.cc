@@ -37,7 +37,7 @@ class StopOnPredicateHook : public SessionRunHook {
 
   absl::Status Begin(Graph&) override {
     if (should_stop_fn_ == nullptr)
-      return absl::InvalidArgumentError("early stopping: should_stop_fn must be given");
+      return InvalidArgument("early stopping: should_stop_fn must be given");
     EST_RETURN_IF_ERROR(cadence_.Validate("early stopping"));
     timer_.Reset();
     return absl::OkStatus();

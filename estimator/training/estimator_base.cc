@@ -31,9 +31,8 @@ absl::StatusOr<std::string> MakeTemporaryModelDir() {
 absl::Status TakeModelDir(const TaskConfig& task, RunConfig& config) {
   if (!task.model_dir.has_value()) return absl::OkStatus();
   if (config.model_dir.has_value() && *config.model_dir != *task.model_dir) {
-    return absl::InvalidArgumentError(absl::StrCat("RunConfig.model_dir is ", *config.model_dir,
-                                                   ", but TF_CONFIG says ", *task.model_dir,
-                                                   "; set one of them, or the same in both"));
+    return InvalidArgument("RunConfig.model_dir is ", *config.model_dir, ", but TF_CONFIG says ",
+                           *task.model_dir, "; set one of them, or the same in both");
   }
   config.model_dir = task.model_dir;
   return absl::OkStatus();
@@ -100,7 +99,7 @@ absl::StatusOr<EvalResult> EstimatorBase::EvaluateInMemory(const InputFn& input,
                                                            Session& session) {
   EST_RETURN_IF_ERROR(status_);
   if (&session.variables() != &trainer_->state().store()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "InMemoryEvaluatorHook: the hook was made for another Estimator than the one that trains");
   }
   return evaluator_->EvaluateInMemory(input, options, trainer_->state());

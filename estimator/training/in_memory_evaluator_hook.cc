@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/saturating.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
@@ -15,8 +16,7 @@ InMemoryEvaluatorHook::InMemoryEvaluatorHook(EstimatorBase& estimator, InputFn i
 
 absl::Status InMemoryEvaluatorHook::Begin(Graph&) {
   if (options_.every_n_iter <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("InMemoryEvaluatorHook: invalid every_n_iter=", options_.every_n_iter));
+    return InvalidArgument("InMemoryEvaluatorHook: invalid every_n_iter=", options_.every_n_iter);
   }
   timer_.Reset();
   num_runs_ = 0;

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -17,9 +18,7 @@ absl::Status LoggingTensorHook::Begin(Graph&) {
   timer_.Reset();
   iteration_ = 0;
   for (const auto& [tag, tensor] : options_.tensors) {
-    if (!tensor.valid())
-      return absl::InvalidArgumentError(
-          absl::StrCat("LoggingTensorHook: '", tag, "' is not a tensor"));
+    if (!tensor.valid()) return InvalidArgument("LoggingTensorHook: '", tag, "' is not a tensor");
   }
   if (only_at_end_) return absl::OkStatus();
   return StepsOrSeconds{options_.every_n_iter, options_.every_n_secs}.Validate(

@@ -59,7 +59,7 @@ absl::Status ProfilerHook::Begin(Graph&) {
   written_ = false;
   if (!options_.steps.has_value()) return options_.cadence.Validate("ProfilerHook");
   if (options_.cadence.every_steps.has_value() || options_.cadence.every_secs.has_value())
-    return absl::InvalidArgumentError("ProfilerHook: give either a cadence or steps, not both");
+    return InvalidArgument("ProfilerHook: give either a cadence or steps, not both");
   return options_.steps->Validate("ProfilerHook: steps");
 }
 

@@ -92,12 +92,12 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   for (const Hooks* hooks :
        {&options.user_hooks, &spec.training_chief_hooks, &spec.training_hooks}) {
     if (std::find(hooks->begin(), hooks->end(), nullptr) != hooks->end()) {
-      return absl::InvalidArgumentError("All hooks must be SessionRunHook instances; one is null");
+      return InvalidArgument("All hooks must be SessionRunHook instances; one is null");
     }
   }
   const SavingListeners& listeners = options.saving_listeners;
   if (std::find(listeners.begin(), listeners.end(), nullptr) != listeners.end()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "saving_listeners must be CheckpointSaverListener instances; one is null");
   }
   std::shared_ptr<CheckpointSaverHook> saver;
@@ -114,7 +114,7 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
         CheckpointSaverHook::Options{.cadence = *intervals.checkpoints, .listeners = {}});
   }
   if (saver == nullptr && !listeners.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
         "RunConfig.save_checkpoints_steps "
         "or RunConfig.save_checkpoints_secs");
@@ -166,7 +166,7 @@ absl::StatusOr<Hooks> MakeForwardHooks(const Hooks& user_hooks, const Hooks& spe
   Hooks hooks = user_hooks;
   hooks.insert(hooks.end(), spec_hooks.begin(), spec_hooks.end());
   if (std::find(hooks.begin(), hooks.end(), nullptr) != hooks.end())
-    return absl::InvalidArgumentError(absl::StrCat("a hook given to ", method, " is null"));
+    return InvalidArgument("a hook given to ", method, " is null");
   return hooks;
 }
 

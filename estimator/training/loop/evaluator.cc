@@ -54,8 +54,7 @@ Evaluator::~Evaluator() = default;
 
 absl::Status Evaluator::Check(const EvaluateOptions& options) const {
   if (options.steps.has_value() && *options.steps <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Must specify steps > 0, given: ", *options.steps));
+    return InvalidArgument("Must specify steps > 0, given: ", *options.steps);
   }
   return strategy_.Validate(Mode::kEval);
 }
@@ -89,8 +88,7 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
       strategy_.OpenInput(Mode::kEval, PrefetchSteps(input_fn, strategy_.batch_size(Mode::kEval))));
   EST_ASSIGN_OR_RETURN(const StepInput* first, input->Peek());
   if (first == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the evaluation input is empty: ", input->description().pipeline));
+    return InvalidArgument("the evaluation input is empty: ", input->description().pipeline);
   }
   Pass pass;
   EST_ASSIGN_OR_RETURN(pass.first, models_.For(*first));

@@ -68,19 +68,19 @@ absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
   for (const auto& [name, metric] : program->metrics) {
     if (name == "loss" || name == "global_step" || !metric.value.valid() ||
         !metric.update.valid()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("eval_metrics: '", name, "' ",
-                       name == "loss" || name == "global_step"
-                           ? "is a name that evaluation uses itself; choose another"
-                           : "is not a metric; return (value, update) pairs, as metrics::Mean "
-                             "does"));
+      return InvalidArgument(
+          "eval_metrics: '", name, "' ",
+          name == "loss" || name == "global_step"
+              ? "is a name that evaluation uses itself; choose another"
+              : "is not a metric; return (value, update) pairs, as metrics::Mean "
+                "does");
     }
     if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return InvalidArgument(
           "eval_metrics: the value of '", name, "' (", metric.value.spec().ToString(),
           ") is one of a batch: it is computed from the function's argument ", input->name(),
           "; a value must be computed from the metric's own totals: return what metrics::Mean "
-          "returns"));
+          "returns");
     }
     updates.push_back(metric.update);
   }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
@@ -23,7 +22,7 @@ absl::StatusOr<std::map<std::string, Tensor>> Select(
     const std::map<std::string, Tensor>& predictions, const std::vector<std::string>& keys) {
   if (keys.empty()) return predictions;
   if (predictions.size() == 1 && predictions.count("") > 0) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "predict_keys need predictions with names; the spec has one bare tensor");
   }
   std::map<std::string, Tensor> selected;
@@ -33,9 +32,9 @@ absl::StatusOr<std::map<std::string, Tensor>> Select(
     if (std::find(keys.begin(), keys.end(), name) != keys.end()) selected[name] = tensor;
   }
   if (selected.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Expected to run at least one output from predictions, which has ",
-                     absl::StrJoin(names, ", "), "; predict_keys are ", absl::StrJoin(keys, ", ")));
+    return InvalidArgument("Expected to run at least one output from predictions, which has ",
+                           absl::StrJoin(names, ", "), "; predict_keys are ",
+                           absl::StrJoin(keys, ", "));
   }
   return selected;
 }
@@ -127,15 +126,14 @@ absl::Status Predictions::State::CountRows() {
   if (!options.yield_single_examples) return absl::OkStatus();
   for (const auto& [name, array] : batch) {
     if (array.shape().rank() == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("prediction '", name, "' is a scalar; it has no row per example"));
+      return InvalidArgument("prediction '", name, "' is a scalar; it has no row per example");
     }
     if (num_rows < 0) num_rows = array.shape().dim(0);
     if (array.shape().dim(0) != num_rows) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Batch length of predictions should be same. '", name, "' has batch length ",
-                       array.shape().dim(0), ", others have ", num_rows,
-                       "; or ask for whole batches with .yield_single_examples = false"));
+      return InvalidArgument("Batch length of predictions should be same. '", name,
+                             "' has batch length ", array.shape().dim(0), ", others have ",
+                             num_rows,
+                             "; or ask for whole batches with .yield_single_examples = false");
     }
   }
   return absl::OkStatus();

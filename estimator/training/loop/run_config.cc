@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
@@ -58,7 +59,7 @@ absl::Status RunConfig::Validate() const {
     if (!status.ok()) violations.emplace_back(status.message());
   }
   if (violations.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("RunConfig: ", absl::StrJoin(violations, "; ")));
+  return InvalidArgument("RunConfig: ", absl::StrJoin(violations, "; "));
 }
 
 CompileOptions WithRunConfig(CompileOptions options, const RunConfig& config) {

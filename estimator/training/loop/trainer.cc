@@ -315,7 +315,7 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
     if (run.end != RunEnd::kStepDiscarded) {
       if (run.num_steps == 0) return absl::OkStatus();  // the input ended before the first step
       if (state_.global_step() == start_step) {
-        return absl::FailedPreconditionError(
+        return FailedPrecondition(
             "train_op does not advance global_step, so training would never end; "
             "Optimizer::Minimize advances it, and so does AssignAdd(GetOrCreateGlobalStep(), ...) "
             "in the Group that you return");

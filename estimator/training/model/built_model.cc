@@ -35,9 +35,8 @@ absl::StatusOr<ModelSpec> CallModelFn(const Strategy& strategy, const Graph& gra
   EST_RETURN_IF_ERROR(graph.status());
   if (!spec.ok()) return spec.status();
   if (spec->mode != mode) {
-    return absl::InvalidArgumentError(absl::StrCat("model_fn was called for mode ", ModeName(mode),
-                                                   " and returned a spec for mode ",
-                                                   ModeName(spec->mode)));
+    return InvalidArgument("model_fn was called for mode ", ModeName(mode),
+                           " and returned a spec for mode ", ModeName(spec->mode));
   }
   EST_RETURN_IF_ERROR(ValidateModelSpec(graph, *spec));
   return spec;

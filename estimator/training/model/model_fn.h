@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/status/status.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/training/input/features.h"
 #include "estimator/training/input/mode.h"
@@ -78,7 +78,7 @@ class ModelFnOf {
       return CallWith(fn, mode, params, features, labels);
     } else {
       if (!labels.empty()) {
-        Graph::Current().Fail(absl::InvalidArgumentError(
+        Graph::Current().Fail(InvalidArgument(
             "model_fn does not take labels, but input_fn returns labels; add a parameter `const "
             "Labels& labels` after the features, or drop them in input_fn"));
       }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/placeholder_dependency.h"
 #include "estimator/ops/shape_ops.h"
 
@@ -22,9 +23,8 @@ class Violations {
   }
   absl::Status ToStatus(Mode mode) const {
     if (messages_.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("the spec that model_fn returned for mode ", ModeName(mode),
-                     " is not usable: ", absl::StrJoin(messages_, "; ")));
+    return InvalidArgument("the spec that model_fn returned for mode ", ModeName(mode),
+                           " is not usable: ", absl::StrJoin(messages_, "; "));
   }
 
  private:

@@ -89,7 +89,7 @@ absl::StatusOr<std::vector<WantedVariable>> ResolveAssignmentMap(const Graph& gr
     wanted.insert(wanted.end(), in_scope.begin(), in_scope.end());
   }
   if (errors.empty()) return wanted;
-  return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
+  return InvalidArgument(absl::StrJoin(errors, "\n"));
 }
 
 AssignmentMapFromCheckpoint GetAssignmentMapFromCheckpoint(const std::vector<Variable>& variables,

@@ -67,9 +67,9 @@ absl::StatusOr<std::vector<Variable>> ByName(const std::vector<std::string>& nam
     }
   }
   if (unknown.empty()) return chosen;
-  return absl::InvalidArgumentError(absl::StrCat("vars_to_warm_start: the model has no variables ",
-                                                 absl::StrJoin(unknown, ", "), "; it has ",
-                                                 absl::StrJoin(NamesOf(variables), ", ")));
+  return InvalidArgument("vars_to_warm_start: the model has no variables ",
+                         absl::StrJoin(unknown, ", "), "; it has ",
+                         absl::StrJoin(NamesOf(variables), ", "));
 }
 
 // Returns the chosen variables, each once, in the order of their creation.
@@ -114,12 +114,12 @@ absl::Status CheckUsed(const Map& map, const char* what, const std::vector<Varia
       unused.push_back(absl::StrCat("'", name, "'", DidYouMean(name, names)));
   }
   if (unused.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("You provided the following variables in ", what,
-                   " that were not used: ", absl::StrJoin(unused, ", "),
-                   ". Perhaps you misspelled them? Here is the list of viable variable names: ",
-                   names.empty() ? "(none: vars_to_warm_start chooses no variable)"
-                                 : absl::StrJoin(names, ", ")));
+  return InvalidArgument(
+      "You provided the following variables in ", what,
+      " that were not used: ", absl::StrJoin(unused, ", "),
+      ". Perhaps you misspelled them? Here is the list of viable variable names: ",
+      names.empty() ? "(none: vars_to_warm_start chooses no variable)"
+                    : absl::StrJoin(names, ", "));
 }
 
 // A variable with an axis whose indices are words of a vocabulary.
@@ -134,8 +134,7 @@ absl::StatusOr<VocabLoad> PlanVocab(const BundleReader& reader, const WantedVari
                                     const VocabInfo& info) {
   VocabLoad load{.wanted = variable, .here = variable.spec, .info = &info, .remapping = {}};
   const auto fail = [&variable](auto&&... what) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("VocabInfo of '", variable.name, "': ", what...));
+    return InvalidArgument("VocabInfo of '", variable.name, "': ", what...);
   };
   const Shape& shape = variable.spec.shape;
   if (shape.rank() <= info.axis)
@@ -167,7 +166,7 @@ absl::Status CheckAll(const BundleReader& reader, std::vector<std::string> probl
   const absl::Status fits = CheckRestorable(reader, wanted, Advice());
   if (problems.empty()) return fits;
   if (!fits.ok()) problems.emplace_back(fits.message());
-  return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
+  return InvalidArgument(absl::StrJoin(problems, "\n"));
 }
 
 // Returns the value of the backup initializer, with random numbers of `graph`'s seed.
@@ -178,9 +177,8 @@ absl::StatusOr<Array> BackupValue(const VocabLoad& load, const Graph& graph) {
   const Tensor value = load.info->backup_initializer(load.here.shape, load.here.dtype);
   EST_RETURN_IF_ERROR(scratch.status());
   if (!(value.spec() == load.here)) {
-    return absl::InvalidArgumentError(absl::StrCat("backup_initializer returns ",
-                                                   value.spec().ToString(), ", but must return ",
-                                                   load.here.ToString()));
+    return InvalidArgument("backup_initializer returns ", value.spec().ToString(),
+                           ", but must return ", load.here.ToString());
   }
   EST_ASSIGN_OR_RETURN(const std::vector<Array> values, Evaluate({value}));
   return values[0];
