@@ -1,7 +1,6 @@
 #include "estimator/runtime/compile_options.h"
 
-#include <algorithm>
-
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -10,13 +9,6 @@
 #include "glog/logging.h"
 
 namespace estimator {
-namespace {
-
-bool Has(const std::vector<std::string>& names, absl::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-}  // namespace
 
 const std::vector<std::string>& OptionalPasses() {
   static const auto& passes = *new std::vector<std::string>{
@@ -30,7 +22,8 @@ const std::vector<std::string>& OptionalPasses() {
 absl::Status CheckPassNames(const std::vector<std::string>& names) {
   std::vector<std::string> unknown;
   for (const std::string& name : names) {
-    if (!Has(OptionalPasses(), name)) unknown.push_back(absl::StrCat("\"", name, "\""));
+    if (!absl::c_linear_search(OptionalPasses(), name))
+      unknown.push_back(absl::StrCat("\"", name, "\""));
   }
   if (unknown.empty()) return absl::OkStatus();
   return InvalidArgument("disable_passes has unknown names: ", absl::StrJoin(unknown, ", "),
@@ -40,8 +33,8 @@ absl::Status CheckPassNames(const std::vector<std::string>& names) {
 
 bool Runs(const CompileOptions& options, absl::string_view pass) {
   // A misspelled name would be a pass that no one can disable.
-  CHECK(Has(OptionalPasses(), pass)) << pass << " is not in the list of passes";
-  return !Has(options.disable_passes, pass);
+  CHECK(absl::c_linear_search(OptionalPasses(), pass)) << pass << " is not in the list of passes";
+  return !absl::c_linear_search(options.disable_passes, pass);
 }
 
 absl::StatusOr<ConvAlgorithm> ParseConvAlgorithm(StringArg text) {

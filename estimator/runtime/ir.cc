@@ -1,8 +1,6 @@
 #include "estimator/runtime/ir.h"
 
-#include <functional>
 #include <queue>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -95,9 +93,7 @@ std::vector<std::vector<int>> Readers(const Module& module) {
     }
   }
   for (const Value& fetch : module.fetches) At(readers, fetch.node).push_back(-1);
-  for (const Update& update : module.updates) {
-    At(readers, update.value.node).push_back(-1);
-  }
+  for (const Update& update : module.updates) At(readers, update.value.node).push_back(-1);
   return readers;
 }
 

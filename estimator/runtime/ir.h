@@ -13,6 +13,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/array/array.h"
@@ -101,6 +102,12 @@ struct Module {
   DType compute_dtype = DType::kFloat32;
   int num_fused_nodes = 0;  // the number of nodes that fused nodes have replaced
 
+  int num_nodes() const { return static_cast<int>(nodes.size()); }
+  // Adds a node at the end, and returns its output 0.
+  Value Add(Node node) {
+    nodes.push_back(std::move(node));
+    return {static_cast<int>(nodes.size()) - 1, 0};
+  }
   const Node& node(int n) const { return At(nodes, n); }
   Node& node(int n) { return At(nodes, n); }
   // The node that computes `value`.

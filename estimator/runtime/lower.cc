@@ -52,22 +52,19 @@ class Importer {
 
   Value At(const Tensor& tensor) const {
     const auto fed = feeds_.find(tensor);
-    if (fed != feeds_.end()) return {fed->second, 0};
+    if (fed != feeds_.end()) return fed->second;
     return {ir::At(index_, tensor.node()->id()), tensor.output()};
   }
 
   void AddFeeds(const std::vector<Tensor>& feeds) {
     for (size_t f = 0; f < feeds.size(); ++f) {
-      Node node;
-      node.kind = Node::Kind::kFeed;
-      node.op = "Placeholder";
-      node.name = feeds[f].node()->name();
-      node.outputs = {feeds[f].spec()};
-      node.index = static_cast<int>(f);
-      feeds_.emplace(feeds[f], static_cast<int>(module_.nodes.size()));
+      feeds_.emplace(feeds[f], module_.Add({.kind = Node::Kind::kFeed,
+                                            .op = "Placeholder",
+                                            .name = feeds[f].node()->name(),
+                                            .outputs = {feeds[f].spec()},
+                                            .index = static_cast<int>(f)}));
       module_.feed_names.push_back(feeds[f].name());
       module_.feeds.push_back(feeds[f].spec());
-      module_.nodes.push_back(std::move(node));
     }
   }
 
@@ -114,8 +111,7 @@ class Importer {
         node.attrs = from.attrs();
       }
       for (const Tensor& input : from.inputs()) node.inputs.push_back(At(input));
-      index_[id] = static_cast<int>(module_.nodes.size());
-      module_.nodes.push_back(std::move(node));
+      index_[id] = module_.Add(std::move(node)).node;
     }
   }
 
@@ -148,22 +144,20 @@ class Importer {
       if (!adds) continue;
       // AssignAdds are chained: each adds to the variable's value, or to the sum of those before
       // it.
-      Node sum;
-      sum.op = "AddV2";
-      sum.name = assign->name();
-      sum.inputs = {module_.updates[it->second].value, value};
-      sum.outputs = {variable.outputs()[0]};
-      sum.attrs.Set("T", variable.outputs()[0].dtype);
-      module_.updates[it->second].value = {static_cast<int>(module_.nodes.size()), 0};
-      module_.nodes.push_back(std::move(sum));
+      Value& sum = module_.updates[it->second].value;
+      sum = module_.Add({.op = "AddV2",
+                         .name = assign->name(),
+                         .attrs = {{"T", variable.outputs()[0].dtype}},
+                         .inputs = {sum, value},
+                         .outputs = {variable.outputs()[0]}});
     }
     return absl::OkStatus();
   }
 
   const Graph& graph_;
   Module module_;
-  std::vector<int> index_;       // id of a graph node -> its number in the module, or -1
-  std::map<Tensor, int> feeds_;  // fed tensor -> node
+  std::vector<int> index_;         // id of a graph node -> its number in the module, or -1
+  std::map<Tensor, Value> feeds_;  // fed tensor -> its node
   std::map<std::string, int> variables_;
   std::vector<std::string> unfed_;
 };

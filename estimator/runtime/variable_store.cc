@@ -28,6 +28,12 @@ bool VariableStore::Has(absl::string_view name) const {
   return entries_.find(name) != entries_.end();
 }
 
+VariableStore::Entry& VariableStore::Existing(absl::string_view name) const {
+  const auto it = entries_.find(name);
+  CHECK(it != entries_.end()) << "no variable " << name;
+  return it->second;
+}
+
 absl::StatusOr<Array*> VariableStore::Allocate(absl::string_view name, const TensorSpec& spec) {
   const auto it = entries_.find(name);
   if (it == entries_.end()) {
@@ -67,9 +73,7 @@ const Array* VariableStore::Peek(absl::string_view name) const {
 
 void VariableStore::MarkNewerOnDevice(absl::string_view name,
                                       std::shared_ptr<DeviceValues> device) {
-  const auto it = entries_.find(name);
-  CHECK(it != entries_.end()) << "no variable " << name;
-  Entry& entry = it->second;
+  Entry& entry = Existing(name);
   if (entry.device == nullptr) ++num_newer_on_device_;
   entry.device = std::move(device);
   entry.initialized = true;
@@ -112,11 +116,7 @@ uint64_t VariableStore::version(absl::string_view name) const {
   return it == entries_.end() ? 0 : it->second.version;
 }
 
-uint64_t* VariableStore::VersionCounter(absl::string_view name) {
-  const auto it = entries_.find(name);
-  CHECK(it != entries_.end()) << "no variable " << name;
-  return &it->second.version;
-}
+uint64_t* VariableStore::VersionCounter(absl::string_view name) { return &Existing(name).version; }
 
 bool VariableStore::initialized(absl::string_view name) const {
   const auto it = entries_.find(name);
@@ -124,16 +124,10 @@ bool VariableStore::initialized(absl::string_view name) const {
 }
 
 const bool* VariableStore::InitializedFlag(absl::string_view name) const {
-  const auto it = entries_.find(name);
-  CHECK(it != entries_.end()) << "no variable " << name;
-  return &it->second.initialized;
+  return &Existing(name).initialized;
 }
 
-void VariableStore::MarkInitialized(absl::string_view name) {
-  const auto it = entries_.find(name);
-  CHECK(it != entries_.end()) << "no variable " << name;
-  SetOnHost(it->second, true);
-}
+void VariableStore::MarkInitialized(absl::string_view name) { SetOnHost(Existing(name), true); }
 
 void VariableStore::MarkUninitialized(absl::string_view name) {
   const auto it = entries_.find(name);

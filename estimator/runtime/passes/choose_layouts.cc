@@ -88,7 +88,7 @@ class LayoutChooser {
 
   void Run() {
     if (MostKnowOnlyNhwc()) return;
-    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+    for (int n = 0; n < module_.num_nodes(); ++n) {
       if (!VisitBlocked(n)) VisitPlain(n);
     }
     // The user and the variables know only NHWC.
@@ -124,13 +124,11 @@ class LayoutChooser {
     const std::string name = absl::StrCat(module_.node(old).name, "/", to);
     // With one channel both layouts have the same order of elements.
     if (module_.spec(old).shape[3] == 1) return Add(MakeReshape(from, spec, name));
-    Node node;
-    node.op = kReorderOp;
-    node.name = name;
-    node.attrs = ReorderTo(to);
-    node.inputs = {from};
-    node.outputs = {spec};
-    return Add(std::move(node));
+    return Add({.op = kReorderOp,
+                .name = name,
+                .attrs = ReorderTo(to),
+                .inputs = {from},
+                .outputs = {spec}});
   }
 
   // The block size for a tensor, or 0 if it cannot be blocked.
