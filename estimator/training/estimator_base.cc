@@ -1,7 +1,6 @@
 #include "estimator/training/estimator_base.h"
 
 #include <cstdlib>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
@@ -67,6 +66,7 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
     status_.Update(temporary.status());
     config_.model_dir = temporary.ok() ? *temporary : "";
   }
+  // Every call returns the error, so none of them needs the loops.
   if (!status_.ok()) return;
   trainer_ = std::make_unique<Trainer>(*strategy_, config_, warm_start_);
   evaluator_ = std::make_unique<Evaluator>(*strategy_, config_, warm_start_);
@@ -90,6 +90,7 @@ absl::StatusOr<EvalResult> EstimatorBase::Evaluate(const InputFn& input,
   EST_RETURN_IF_ERROR(status_);
   EST_RETURN_IF_ERROR(strategy_->MayBegin(
       {.mode = Mode::kEval, .input = input, .num_steps_given = options.steps.has_value()}));
+  // A thread may still be writing the newest checkpoint.
   trainer_->WaitForCheckpoint();
   return evaluator_->Evaluate(input, options, trainer_->state());
 }

@@ -76,20 +76,19 @@ absl::StatusOr<std::string> SavedModelExporter::Write(EstimatorBase& estimator,
   return exported;
 }
 
-absl::StatusOr<std::optional<std::string>> FinalExporter::Export(EstimatorBase& estimator,
-                                                                 const std::string& export_path,
-                                                                 const std::string& checkpoint_path,
-                                                                 const EvalResult& /*eval_result*/,
-                                                                 bool is_the_final_export) {
+ExportResult FinalExporter::Export(EstimatorBase& estimator, const std::string& export_path,
+                                   const std::string& checkpoint_path,
+                                   const EvalResult& /*eval_result*/, bool is_the_final_export) {
   if (!is_the_final_export) return std::nullopt;
   LOG(INFO) << "Performing the final export in the end of training.";
   EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
   return exported;
 }
 
-absl::StatusOr<std::optional<std::string>> LatestExporter::Export(
-    EstimatorBase& estimator, const std::string& export_path, const std::string& checkpoint_path,
-    const EvalResult& /*eval_result*/, bool /*is_the_final_export*/) {
+ExportResult LatestExporter::Export(EstimatorBase& estimator, const std::string& export_path,
+                                    const std::string& checkpoint_path,
+                                    const EvalResult& /*eval_result*/,
+                                    bool /*is_the_final_export*/) {
   EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
   return exported;
 }
@@ -106,11 +105,9 @@ absl::Status BestExporter::Validate() const {
   return InvalidArgument("exporter '", name(), "': `compare_fn` must not be null");
 }
 
-absl::StatusOr<std::optional<std::string>> BestExporter::Export(EstimatorBase& estimator,
-                                                                const std::string& export_path,
-                                                                const std::string& checkpoint_path,
-                                                                const EvalResult& eval_result,
-                                                                bool /*is_the_final_export*/) {
+ExportResult BestExporter::Export(EstimatorBase& estimator, const std::string& export_path,
+                                  const std::string& checkpoint_path, const EvalResult& eval_result,
+                                  bool /*is_the_final_export*/) {
   EST_RETURN_IF_ERROR(Validate());
   if (model_dir_ != estimator.model_dir()) {
     model_dir_ = estimator.model_dir();

@@ -1,7 +1,6 @@
 #include "estimator/training/import_model_fn.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -99,6 +98,7 @@ ImportedSpec ImportedModelFn::operator()(const Features& features, const Labels&
                                          Mode mode) const {
   Graph& graph = Graph::Current();
   ImportedSpec spec{.mode = mode, .loss = {}, .train_op = {}, .predictions = {}, .metrics = {}};
+  // A model_fn cannot return an error, so the graph keeps it and Train returns it.
   const auto fail = [&](absl::Status status) {
     spec.loss = graph.Fail(std::move(status));
     spec.train_op = Operation(&graph, nullptr);

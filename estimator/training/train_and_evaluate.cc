@@ -32,13 +32,10 @@ absl::Status ValidateExporters(const Exporters& exporters) {
     names.push_back(exporter->name());
   }
   const std::set<std::string> unique(names.begin(), names.end());
-  if (unique.count("") > 0) {
-    return InvalidArgument("An Exporter cannot have a name that is empty. All exporter names: '",
-                           absl::StrJoin(names, "', '"), "'");
-  }
-  if (unique.size() != names.size()) {
-    return InvalidArgument("`exporters` must have unique names. All exporter names: '",
-                           absl::StrJoin(names, "', '"), "'");
+  if (unique.count("") > 0 || unique.size() != names.size()) {
+    return InvalidArgument(unique.count("") > 0 ? "An Exporter cannot have a name that is empty."
+                                                : "`exporters` must have unique names.",
+                           " All exporter names: '", absl::StrJoin(names, "', '"), "'");
   }
   for (const auto& exporter : exporters) EST_RETURN_IF_ERROR(exporter->Validate());
   return absl::OkStatus();
@@ -85,7 +82,7 @@ absl::Status EvaluateAndExport(const TrainAndEvaluateCall& call, TrainAndEvaluat
   result.export_results.clear();
   const bool is_the_final_export = ReachedMaxSteps(call, evaluated.global_step());
   for (const auto& exporter : call.exporters) {
-    absl::StatusOr<std::optional<std::string>> exported =
+    ExportResult exported =
         exporter->Export(call.estimator, ExportPath(call, *exporter), evaluated.checkpoint_path,
                          evaluated, is_the_final_export);
     if (!exported.ok())

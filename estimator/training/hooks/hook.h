@@ -137,7 +137,8 @@ class SessionRunHook {
   virtual absl::Status End(Session& /*session*/) { return absl::OkStatus(); }
 };
 
-using Hooks = std::vector<std::shared_ptr<SessionRunHook>>;
+using HookPtr = std::shared_ptr<SessionRunHook>;
+using Hooks = std::vector<HookPtr>;
 
 // Called around every checkpoint that a CheckpointSaverHook writes.
 class CheckpointSaverListener {

@@ -44,6 +44,7 @@ absl::StatusOr<Period> Period::Parse(StringArg text) {
   double value = 0;
   if (absl::SimpleAtod(all.substr(0, end), &value)) {
     for (const UnitName& unit : kUnits) {
+      // Steps come first in the table, so a number alone is in steps.
       if (name == unit.singular || name == unit.plural || (name.empty() && unit.factor == 1)) {
         const Period period(value * unit.factor, unit.unit);
         EST_RETURN_IF_ERROR(period.CheckPositive());
@@ -94,9 +95,7 @@ absl::StatusOr<int64_t> Period::ToSteps(const InputSizes& sizes) const {
         unit_ == Unit::kEpochs ? value_ * static_cast<double>(sizes.examples_per_epoch) : value_;
     steps = examples / static_cast<double>(sizes.examples_per_step);
   }
-  if (steps > kMostSteps) {
-    return InvalidArgument(ToString(), " is more than 2^63 steps");
-  }
+  if (steps > kMostSteps) return InvalidArgument(ToString(), " is more than 2^63 steps");
   return static_cast<int64_t>(std::ceil(steps));
 }
 

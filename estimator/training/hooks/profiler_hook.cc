@@ -72,6 +72,7 @@ std::vector<Tensor> ProfilerHook::BeforeRun(RunContext& context) {
     SetThreadTrace(trace_);
     return {};
   }
+  // The first run compiles, so its times would be misleading.
   if (timer_.last_triggered_step().has_value() && timer_.ShouldTriggerForStep(step_after)) {
     trace_ = std::make_shared<Trace>();
     SetThreadTrace(trace_);

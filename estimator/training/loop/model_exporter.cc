@@ -217,22 +217,19 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadVariables(
   EST_ASSIGN_OR_RETURN(const CheckpointChoice choice, start.Choose(checkpoint_path));
   const bool by_caller = choice.by == CheckpointChoice::By::kCaller;
   absl::StatusOr<std::shared_ptr<VariableStore>> variables;
-  EST_RETURN_IF_ERROR(start
-                          .Start(choice,
-                                 [&](CheckpointAttempt& attempt) {
-                                   const std::string& prefix = attempt.prefix();
-                                   if (!by_caller &&
-                                       trained_.RelativeTo(prefix) == MemoryState::kAhead) {
-                                     variables = LoadFrom(std::nullopt, modes);
-                                   } else if (prefix.empty()) {
-                                     variables = LoadFromWarmStart(modes);
-                                   } else {
-                                     variables = LoadFrom(prefix, modes);
-                                     return attempt.Reading(variables.status());
-                                   }
-                                   return variables.status();
-                                 })
-                          .status());
+  const auto load = [&](CheckpointAttempt& attempt) {
+    const std::string& prefix = attempt.prefix();
+    if (!by_caller && trained_.RelativeTo(prefix) == MemoryState::kAhead) {
+      variables = LoadFrom(std::nullopt, modes);
+    } else if (prefix.empty()) {
+      variables = LoadFromWarmStart(modes);
+    } else {
+      variables = LoadFrom(prefix, modes);
+      return attempt.Reading(variables.status());
+    }
+    return variables.status();
+  };
+  EST_RETURN_IF_ERROR(start.Start(choice, load).status());
   return variables;
 }
 

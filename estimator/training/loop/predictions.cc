@@ -49,11 +49,12 @@ struct Predictions::State {
   // Lets the thread that reads ahead read only while a call of Next runs a batch. So a function of
   // the input never runs while the program uses the rows.
   std::shared_ptr<ReadGate> gate;
-  std::unique_ptr<Feeder> input;
-  std::unique_ptr<ForwardSession> session;
-  std::unique_ptr<StepRunner> runner;  // null before Open, for an empty input, and after the end
-  Prediction batch;                    // of the step that ran last
-  int64_t num_rows = 0;                // of `batch`, if rows are asked for
+  std::unique_ptr<Feeder> input = nullptr;
+  std::unique_ptr<ForwardSession> session = nullptr;
+  // Null before Open, for an empty input, and after the end.
+  std::unique_ptr<StepRunner> runner = nullptr;
+  Prediction batch = {};  // of the step that ran last
+  int64_t num_rows = 0;   // of `batch`, if rows are asked for
   int64_t next_row = 0;
   bool ended = false;  // no more steps: the input ended, or a hook asked to stop
 
@@ -195,11 +196,7 @@ Predictions PredictLoop::Predict(const InputFn& input_fn, PredictOptions options
                                                 .input_fn = input_fn,
                                                 .options = std::move(options),
                                                 .trained = trained,
-                                                .gate = std::make_shared<ReadGate>(),
-                                                .input = nullptr,
-                                                .session = nullptr,
-                                                .runner = nullptr,
-                                                .batch = {}}),
+                                                .gate = std::make_shared<ReadGate>()}),
                      absl::OkStatus());
 }
 

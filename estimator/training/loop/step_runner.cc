@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -32,8 +31,7 @@ absl::Status StepRunner::AfterCreateSession() {
   return absl::OkStatus();
 }
 
-absl::Status StepRunner::End(
-    const std::function<void(const std::shared_ptr<SessionRunHook>&)>& ended) {
+absl::Status StepRunner::End(const std::function<void(const HookPtr&)>& ended) {
   for (const auto& hook : hooks_) {
     EST_RETURN_IF_ERROR(hook->End(session_));
     if (ended) ended(hook);

@@ -57,6 +57,7 @@ size_t Count(const TaskConfig& task, const std::string& job) {
 }
 
 int64_t GlobalId(const TaskConfig& task, const std::string& chief) {
+  // TensorFlow numbers the chief first, then the other jobs by name, and parameter servers last.
   int64_t id = 0;
   std::vector<std::string> jobs = {chief};
   for (const auto& [job, addresses] : task.cluster_spec) {

@@ -64,9 +64,7 @@ class TrainLength {
     return max_steps_.value_or(std::numeric_limits<int64_t>::max());
   }
   absl::Status Validate() const {
-    if (steps_ && *steps_ <= 0) {
-      return InvalidArgument("Must specify steps > 0, given: ", *steps_);
-    }
+    if (steps_ && *steps_ <= 0) return InvalidArgument("Must specify steps > 0, given: ", *steps_);
     if (max_steps_ && *max_steps_ <= 0) {
       return InvalidArgument("Must specify max_steps > 0, given: ", *max_steps_);
     }

@@ -4,7 +4,6 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <set>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

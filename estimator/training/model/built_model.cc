@@ -6,7 +6,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "estimator/nn/replica_scope.h"
 #include "estimator/ops/constant.h"
 
 namespace estimator {

@@ -51,6 +51,7 @@ void CheckLoss(const Graph& graph, ModelSpec& spec, Violations& violations) {
     violations.Add("Loss must be scalar, given ", spec.loss.spec().ToString(),
                    "; reduce it over the batch (ReduceMean, or a function of estimator::losses)");
   } else if (spec.loss.rank() > 0) {
+    // TensorFlow also accepts a loss of shape [1]; the loops read a scalar.
     spec.loss = Reshape(spec.loss, Shape{});
   }
 }
@@ -134,6 +135,7 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
       CheckGraph(graph, "a tensor of host_call", tensor, violations);
     }
   }
+  // The Reshape of the loss may have failed.
   if (!graph.status().ok()) return graph.status();
   return violations.ToStatus(spec.mode);
 }

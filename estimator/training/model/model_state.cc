@@ -70,10 +70,6 @@ absl::StatusOr<RestorePlan> PlanRestore(const Graph& graph, const Scaffold& scaf
   return plan;
 }
 
-}  // namespace
-
-namespace {
-
 // The same for a checkpoint.
 absl::StatusOr<RestorePlan> PlanRestoreFrom(const BundleReader& reader, const Graph& graph,
                                             const Scaffold& scaffold) {

@@ -19,6 +19,7 @@ std::vector<WantedVariable> InScope(const Graph& graph, absl::string_view from,
                                     absl::string_view into) {
   std::vector<WantedVariable> wanted;
   for (const Variable& variable : graph.variables()) {
+    // Checkpoints have no local variables, such as the totals of metrics.
     if (variable.local() || !absl::StartsWith(variable.name(), into)) continue;
     wanted.push_back({.name = variable.name(),
                       .spec = variable.spec(),
@@ -83,6 +84,7 @@ absl::StatusOr<std::vector<WantedVariable>> ResolveAssignmentMap(const Graph& gr
       continue;
     }
     const std::vector<WantedVariable> in_scope =
+        // The scope "/" has all names, so it is no prefix of them.
         InScope(graph, from == "/" ? "" : from, target.name() == "/" ? "" : target.name());
     if (in_scope.empty())
       fail(absl::StrCat("no variable is in that scope", Suggestion(graph, target.name())));

@@ -24,22 +24,20 @@ namespace {
 
 using Kind = VarsToWarmStart::Kind;
 
-const RestoreAdvice& Advice() {
-  static const RestoreAdvice* const kAdvice =
-      new RestoreAdvice{.renamed = "renamed: map it in var_name_to_prev_var_name",
-                        .missing = "not in the checkpoint: leave it out of vars_to_warm_start",
-                        .slot =
-                            "a slot or an average that was not saved: leave it out of "
-                            "vars_to_warm_start",
-                        .other_size =
-                            "another size: use VocabInfo if its rows are words, else leave "
-                            "it out of vars_to_warm_start",
-                        .other_network =
-                            "another size: use VocabInfo if its rows are words, else leave "
-                            "it out of vars_to_warm_start",
-                        .unwanted = "",
-                        .closing = "These are fields of WarmStartSettings"};
-  return *kAdvice;
+RestoreAdvice Advice() {
+  return {.renamed = "renamed: map it in var_name_to_prev_var_name",
+          .missing = "not in the checkpoint: leave it out of vars_to_warm_start",
+          .slot =
+              "a slot or an average that was not saved: leave it out of "
+              "vars_to_warm_start",
+          .other_size =
+              "another size: use VocabInfo if its rows are words, else leave "
+              "it out of vars_to_warm_start",
+          .other_network =
+              "another size: use VocabInfo if its rows are words, else leave "
+              "it out of vars_to_warm_start",
+          .unwanted = "",
+          .closing = "These are fields of WarmStartSettings"};
 }
 
 std::vector<std::string> NamesOf(const std::vector<Variable>& variables) {
@@ -147,6 +145,7 @@ absl::StatusOr<VocabLoad> PlanVocab(const BundleReader& reader, const WantedVari
   }
   EST_ASSIGN_OR_RETURN(load.remapping, ReadVocabRemapping(info));
   const auto there = reader.specs().find(variable.stored_name);
+  // CheckAll reports a value that is missing or has another rank.
   if (there == reader.specs().end() || there->second.shape.rank() != shape.rank()) return load;
   const int64_t old_rows = there->second.shape.dim(info.axis);
   if (load.remapping.old_size > old_rows) {
@@ -171,6 +170,7 @@ absl::Status CheckAll(const BundleReader& reader, std::vector<std::string> probl
 
 // Returns the value of the backup initializer, with random numbers of `graph`'s seed.
 absl::StatusOr<Array> BackupValue(const VocabLoad& load, const Graph& graph) {
+  // The nodes of the initializer must not become part of the model.
   Graph scratch;
   scratch.set_seed(graph.seed());
   const GraphScope scope(scratch);
