@@ -69,13 +69,10 @@ class NanOnReplicasHook : public NanTensorHook {
 
 absl::StatusOr<TrainIntervals> IntervalsOf(const RunConfig& config, const InputSizes& sizes) {
   TrainIntervals intervals;
-  if (config.save_checkpoints_every.has_value()) {
-    EST_ASSIGN_OR_RETURN(
-        intervals.checkpoints,
-        IntervalOf("save_checkpoints_every", config.save_checkpoints_every, std::nullopt, sizes));
-  } else {
-    intervals.checkpoints = CheckpointInterval(config);
-  }
+  EST_ASSIGN_OR_RETURN(
+      intervals.checkpoints,
+      IntervalOf("save_checkpoints_every", config.save_checkpoints_every, std::nullopt, sizes));
+  if (!intervals.checkpoints.has_value()) intervals.checkpoints = CheckpointInterval(config);
   // A 0 in either field turns checkpoints off, as in TensorFlow.
   if (!config.SavesCheckpoints()) intervals.checkpoints.reset();
   EST_ASSIGN_OR_RETURN(intervals.summaries,
@@ -89,23 +86,19 @@ absl::StatusOr<TrainIntervals> IntervalsOf(const RunConfig& config, const InputS
 absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   const ModelSpec& spec = options.model.spec;
   EST_ASSIGN_OR_RETURN(const TrainIntervals intervals, IntervalsOf(options.config, options.sizes));
+  std::shared_ptr<CheckpointSaverHook> saver;
   for (const Hooks* hooks :
        {&options.user_hooks, &spec.training_chief_hooks, &spec.training_hooks}) {
-    if (std::find(hooks->begin(), hooks->end(), nullptr) != hooks->end()) {
-      return InvalidArgument("All hooks must be SessionRunHook instances; one is null");
+    for (const auto& hook : *hooks) {
+      if (hook == nullptr)
+        return InvalidArgument("All hooks must be SessionRunHook instances; one is null");
+      if (saver == nullptr) saver = std::dynamic_pointer_cast<CheckpointSaverHook>(hook);
     }
   }
   const SavingListeners& listeners = options.saving_listeners;
   if (std::find(listeners.begin(), listeners.end(), nullptr) != listeners.end()) {
     return InvalidArgument(
         "saving_listeners must be CheckpointSaverListener instances; one is null");
-  }
-  std::shared_ptr<CheckpointSaverHook> saver;
-  for (const Hooks* hooks :
-       {&options.user_hooks, &spec.training_chief_hooks, &spec.training_hooks}) {
-    for (const auto& hook : *hooks) {
-      if (saver == nullptr) saver = std::dynamic_pointer_cast<CheckpointSaverHook>(hook);
-    }
   }
   // Two savers would write each checkpoint twice.
   const bool has_own_saver = saver != nullptr;

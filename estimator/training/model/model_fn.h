@@ -28,17 +28,15 @@ class ModelFnOf {
 
   template <typename F, typename... Args>
   static constexpr bool kTakes = std::is_invocable_r_v<Spec, F&, Args...>;
+  // Whether it takes these inputs, and then a mode and params, one of them, or neither.
+  template <typename F, typename... Inputs>
+  static constexpr bool kTakesInputs =
+      kTakes<F, Inputs..., Mode, const Params&> || kTakes<F, Inputs..., Mode> ||
+      kTakes<F, Inputs..., const Params&> || kTakes<F, Inputs...>;
   template <typename F>
-  static constexpr bool kTakesLabels =
-      kTakes<F, const Features&, const Labels&, Mode, const Params&> ||
-      kTakes<F, const Features&, const Labels&, Mode> ||
-      kTakes<F, const Features&, const Labels&, const Params&> ||
-      kTakes<F, const Features&, const Labels&>;
+  static constexpr bool kTakesLabels = kTakesInputs<F, const Features&, const Labels&>;
   template <typename F>
-  static constexpr bool kIsModelFn =
-      kTakesLabels<F> || kTakes<F, const Features&, Mode, const Params&> ||
-      kTakes<F, const Features&, Mode> || kTakes<F, const Features&, const Params&> ||
-      kTakes<F, const Features&>;
+  static constexpr bool kIsModelFn = kTakesLabels<F> || kTakesInputs<F, const Features&>;
 
   ModelFnOf() = default;
   ModelFnOf(std::nullptr_t) {}  // NOLINT: converts
