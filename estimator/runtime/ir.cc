@@ -97,11 +97,6 @@ std::vector<std::vector<int>> Readers(const Module& module) {
   return readers;
 }
 
-int OnlyReader(const std::vector<std::vector<int>>& readers, int n) {
-  const std::vector<int>& all = At(readers, n);
-  return all.size() == 1 ? all[0] : -1;
-}
-
 std::set<int> NodesBelow(const Module& module, const std::vector<Value>& from,
                          const std::function<bool(Value)>& enter) {
   std::set<int> nodes;

@@ -144,8 +144,6 @@ std::vector<Value> OwnInputs(const Node& node, int first = 0);
 // For each node, the nodes that read it. A node that reads it twice is listed twice. Each fetch and
 // each update is listed as -1.
 std::vector<std::vector<int>> Readers(const Module& module);
-// The only reader of node `n`. -1 if it has several readers, or if a fetch or an update reads it.
-int OnlyReader(const std::vector<std::vector<int>>& readers, int n);
 
 // The nodes of `from` and those that they depend on, without what `enter` refuses. The order of a
 // set is a topological one.
