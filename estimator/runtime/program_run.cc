@@ -100,7 +100,12 @@ void ProgramRun::BindFetches() {
                           : buffer.kind == ir::Buffer::Kind::kVariable ? *variables_[index]
                                                                        : own_[index];
     const Shape& shape = module.spec(module.fetches[f]).shape;
-    fetches_[f] = source.shape() == shape ? source : source.Reshaped(shape);
+    // Without a temporary array, whose shape would be allocated in every step.
+    if (source.shape() == shape) {
+      fetches_[f] = source;
+    } else {
+      fetches_[f] = source.Reshaped(shape);
+    }
   }
 }
 
