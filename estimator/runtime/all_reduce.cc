@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 namespace {
@@ -47,8 +47,7 @@ absl::Status AllReduceSum(const TensorSpec& spec, const std::vector<const void*>
     }
   });
   if (done) return absl::OkStatus();
-  return absl::UnimplementedError(
-      absl::StrCat("CrossReplicaSum of ", spec.ToString(), ": only numbers are summed"));
+  return Unimplemented("CrossReplicaSum of ", spec.ToString(), ": only numbers are summed");
 }
 
 }  // namespace estimator

@@ -76,10 +76,8 @@ absl::Status CheckMemory(const Arenas& arenas, int64_t bytes, int64_t shared_byt
 
 absl::Status ReserveArenas(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,
                            int64_t derived_bytes) {
-  const bool grow = derived_bytes > 0 || arenas.shared->bytes() < shared_bytes ||
-                    std::any_of(arenas.own.begin(), arenas.own.end(),
-                                [bytes](const auto& arena) { return arena->bytes() < bytes; });
-  if (!grow) return absl::OkStatus();
+  // What is available is read from files, which takes time.
+  if (MissingBytes(arenas, bytes, shared_bytes, derived_bytes) == 0) return absl::OkStatus();
   EST_RETURN_IF_ERROR(
       CheckMemory(arenas, bytes, shared_bytes, ReadAvailableMemory(), derived_bytes));
   for (const auto& arena : arenas.own) EST_RETURN_IF_ERROR(arena->Reserve(bytes));

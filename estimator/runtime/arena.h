@@ -2,7 +2,6 @@
 #ifndef ESTIMATOR_RUNTIME_ARENA_H_
 #define ESTIMATOR_RUNTIME_ARENA_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>

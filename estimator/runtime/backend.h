@@ -10,11 +10,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "estimator/array/array.h"
 #include "estimator/graph/graph.h"
 #include "estimator/runtime/variable_store.h"
@@ -46,6 +46,10 @@ using StepFetches = std::vector<std::vector<Array>>;
 
 // Returns the next step's input, or nullopt at the end of the input.
 using Infeed = std::function<absl::StatusOr<std::optional<StepFeeds>>()>;
+// An infeed that gives every step the same input.
+inline Infeed SameFeeds(StepFeeds feeds) {
+  return [feeds = std::move(feeds)]() -> absl::StatusOr<std::optional<StepFeeds>> { return feeds; };
+}
 // Called once per step, in order, from the thread that runs the loop, before the step's updates
 // take effect. `step` counts from 0 in this RunLoop. An error ends the loop, and the step then
 // changes no variable: a loss that is not finite stops a run before it has spoiled the weights.

@@ -1,21 +1,14 @@
 #include "estimator/runtime/compile_options.h"
 
-#include <algorithm>
-
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "estimator/base/status.h"
 #include "glog/logging.h"
 
 namespace estimator {
-namespace {
-
-bool Has(const std::vector<std::string>& names, absl::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-}  // namespace
 
 const std::vector<std::string>& OptionalPasses() {
   static const auto& passes = *new std::vector<std::string>{
@@ -29,18 +22,19 @@ const std::vector<std::string>& OptionalPasses() {
 absl::Status CheckPassNames(const std::vector<std::string>& names) {
   std::vector<std::string> unknown;
   for (const std::string& name : names) {
-    if (!Has(OptionalPasses(), name)) unknown.push_back(absl::StrCat("\"", name, "\""));
+    if (!absl::c_linear_search(OptionalPasses(), name))
+      unknown.push_back(absl::StrCat("\"", name, "\""));
   }
   if (unknown.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "disable_passes has unknown names: ", absl::StrJoin(unknown, ", "),
-      "; the passes that can be disabled are ", absl::StrJoin(OptionalPasses(), ", ")));
+  return InvalidArgument("disable_passes has unknown names: ", absl::StrJoin(unknown, ", "),
+                         "; the passes that can be disabled are ",
+                         absl::StrJoin(OptionalPasses(), ", "));
 }
 
 bool Runs(const CompileOptions& options, absl::string_view pass) {
   // A misspelled name would be a pass that no one can disable.
-  CHECK(Has(OptionalPasses(), pass)) << pass << " is not in the list of passes";
-  return !Has(options.disable_passes, pass);
+  CHECK(absl::c_linear_search(OptionalPasses(), pass)) << pass << " is not in the list of passes";
+  return !absl::c_linear_search(options.disable_passes, pass);
 }
 
 absl::StatusOr<ConvAlgorithm> ParseConvAlgorithm(StringArg text) {
@@ -48,8 +42,7 @@ absl::StatusOr<ConvAlgorithm> ParseConvAlgorithm(StringArg text) {
   if (name == "auto") return ConvAlgorithm::kAuto;
   if (name == "direct") return ConvAlgorithm::kDirect;
   if (name == "winograd") return ConvAlgorithm::kWinograd;
-  return absl::InvalidArgumentError(
-      absl::StrCat("must be auto, direct or winograd, given \"", name, "\""));
+  return InvalidArgument("must be auto, direct or winograd, given \"", name, "\"");
 }
 
 std::vector<std::string> ParsePassNames(StringArg text) {

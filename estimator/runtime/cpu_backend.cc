@@ -55,9 +55,8 @@ class CpuExecutable : public Executable {
  private:
   absl::Status RunStep(const StepFeeds& feeds) {
     if (feeds.size() != runs_.size()) {
-      return absl::InvalidArgumentError(absl::StrCat("the input is split for ", feeds.size(),
-                                                     " replicas, but the backend runs ",
-                                                     runs_.size()));
+      return InvalidArgument("the input is split for ", feeds.size(),
+                             " replicas, but the backend runs ", runs_.size());
     }
     for (size_t i = 0; i < runs_.size(); ++i) EST_RETURN_IF_ERROR(runs_[i]->SetFeeds(feeds[i]));
     // Random ops depend on the step. A program without global_step counts its own.

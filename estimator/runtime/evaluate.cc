@@ -1,7 +1,6 @@
 #include "estimator/runtime/evaluate.h"
 
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "estimator/base/status.h"
@@ -9,31 +8,18 @@
 #include "estimator/runtime/initialize_variables.h"
 
 namespace estimator {
-namespace {
-
-// Copies: fetches are buffers of an executable that is destroyed after its step.
-std::vector<Array> CloneAll(const std::vector<Array>& arrays) {
-  std::vector<Array> clones;
-  for (const Array& array : arrays) clones.push_back(array.Clone());
-  return clones;
-}
-
-}  // namespace
 
 absl::StatusOr<std::vector<Array>> RunOnce(Backend& backend, const Graph& graph,
                                            const ProgramSpec& spec, std::vector<Array> feeds) {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, backend.Compile(graph, spec));
-  const StepFeeds step(static_cast<size_t>(backend.num_replicas()), feeds);
+  StepFeeds step(static_cast<size_t>(backend.num_replicas()), feeds);
   std::vector<Array> fetches;
   const auto outfeed = [&fetches](int64_t, const StepFetches& values) {
-    fetches = CloneAll(values[0]);
+    // Copies: the values are buffers of the executable, which is destroyed after its step.
+    for (const Array& value : values[0]) fetches.push_back(value.Clone());
     return absl::OkStatus();
   };
-  EST_RETURN_IF_ERROR(
-      executable
-          ->RunLoop(
-              1, [&step]() -> absl::StatusOr<std::optional<StepFeeds>> { return step; }, outfeed)
-          .status());
+  EST_RETURN_IF_ERROR(executable->RunLoop(1, SameFeeds(std::move(step)), outfeed).status());
   return fetches;
 }
 
@@ -44,7 +30,7 @@ absl::StatusOr<std::vector<Array>> Evaluate(const std::vector<Tensor>& fetches,
   for (const Tensor& fetch : fetches) {
     if (fetch.graph() != nullptr) graph = fetch.graph();
   }
-  if (graph == nullptr) return absl::InvalidArgumentError("Evaluate needs a tensor of a graph");
+  if (graph == nullptr) return InvalidArgument("Evaluate needs a tensor of a graph");
   EST_RETURN_IF_ERROR(graph->status());
   VariableStore store;
   EST_RETURN_IF_ERROR(InitializeVariables(*graph, store));

@@ -1,9 +1,6 @@
 #include "estimator/runtime/ir.h"
 
-#include <algorithm>
-#include <functional>
 #include <queue>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -96,15 +93,8 @@ std::vector<std::vector<int>> Readers(const Module& module) {
     }
   }
   for (const Value& fetch : module.fetches) At(readers, fetch.node).push_back(-1);
-  for (const Update& update : module.updates) {
-    At(readers, update.value.node).push_back(-1);
-  }
+  for (const Update& update : module.updates) At(readers, update.value.node).push_back(-1);
   return readers;
-}
-
-int OnlyReader(const std::vector<std::vector<int>>& readers, int n) {
-  const std::vector<int>& all = At(readers, n);
-  return all.size() == 1 ? all[0] : -1;
 }
 
 std::set<int> NodesBelow(const Module& module, const std::vector<Value>& from,

@@ -13,9 +13,9 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/attrs.h"
 #include "estimator/array/tensor_spec.h"
@@ -102,6 +102,12 @@ struct Module {
   DType compute_dtype = DType::kFloat32;
   int num_fused_nodes = 0;  // the number of nodes that fused nodes have replaced
 
+  int num_nodes() const { return static_cast<int>(nodes.size()); }
+  // Adds a node at the end, and returns its output 0.
+  Value Add(Node node) {
+    nodes.push_back(std::move(node));
+    return {static_cast<int>(nodes.size()) - 1, 0};
+  }
   const Node& node(int n) const { return At(nodes, n); }
   Node& node(int n) { return At(nodes, n); }
   // The node that computes `value`.
@@ -138,8 +144,6 @@ std::vector<Value> OwnInputs(const Node& node, int first = 0);
 // For each node, the nodes that read it. A node that reads it twice is listed twice. Each fetch and
 // each update is listed as -1.
 std::vector<std::vector<int>> Readers(const Module& module);
-// The only reader of node `n`. -1 if it has several readers, or if a fetch or an update reads it.
-int OnlyReader(const std::vector<std::vector<int>>& readers, int n);
 
 // The nodes of `from` and those that they depend on, without what `enter` refuses. The order of a
 // set is a topological one.

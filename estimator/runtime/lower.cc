@@ -1,6 +1,5 @@
 #include "estimator/runtime/lower.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -32,9 +31,9 @@ class Importer {
     AddNodes(Needed(spec, assigns));
     // All are named at once. Those that the step does not need may stay without a value.
     if (!unfed_.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the step needs ", unfed_.size() == 1 ? "a placeholder that is" : "placeholders that are",
-          " not fed: ", absl::StrJoin(unfed_, ", ")));
+      return InvalidArgument("the step needs ",
+                             unfed_.size() == 1 ? "a placeholder that is" : "placeholders that are",
+                             " not fed: ", absl::StrJoin(unfed_, ", "));
     }
     for (const Tensor& fetch : spec.fetches) module_.fetches.push_back(At(fetch));
     module_.fetch_groups = spec.fetch_groups;
@@ -46,31 +45,26 @@ class Importer {
 
  private:
   absl::Status Check(const Tensor& tensor, absl::string_view what) const {
-    if (!tensor.valid())
-      return absl::InvalidArgumentError(absl::StrCat(what, " of the step is not a valid tensor"));
+    if (!tensor.valid()) return InvalidArgument(what, " of the step is not a valid tensor");
     if (tensor.graph() == &graph_) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " of the step, ", tensor.name(), ", belongs to another graph"));
+    return InvalidArgument(what, " of the step, ", tensor.name(), ", belongs to another graph");
   }
 
   Value At(const Tensor& tensor) const {
     const auto fed = feeds_.find(tensor);
-    if (fed != feeds_.end()) return {fed->second, 0};
+    if (fed != feeds_.end()) return fed->second;
     return {ir::At(index_, tensor.node()->id()), tensor.output()};
   }
 
   void AddFeeds(const std::vector<Tensor>& feeds) {
     for (size_t f = 0; f < feeds.size(); ++f) {
-      Node node;
-      node.kind = Node::Kind::kFeed;
-      node.op = "Placeholder";
-      node.name = feeds[f].node()->name();
-      node.outputs = {feeds[f].spec()};
-      node.index = static_cast<int>(f);
-      feeds_.emplace(feeds[f], static_cast<int>(module_.nodes.size()));
+      feeds_.emplace(feeds[f], module_.Add({.kind = Node::Kind::kFeed,
+                                            .op = "Placeholder",
+                                            .name = feeds[f].node()->name(),
+                                            .outputs = {feeds[f].spec()},
+                                            .index = static_cast<int>(f)}));
       module_.feed_names.push_back(feeds[f].name());
       module_.feeds.push_back(feeds[f].spec());
-      module_.nodes.push_back(std::move(node));
     }
   }
 
@@ -117,8 +111,7 @@ class Importer {
         node.attrs = from.attrs();
       }
       for (const Tensor& input : from.inputs()) node.inputs.push_back(At(input));
-      index_[id] = static_cast<int>(module_.nodes.size());
-      module_.nodes.push_back(std::move(node));
+      index_[id] = module_.Add(std::move(node)).node;
     }
   }
 
@@ -139,10 +132,10 @@ class Importer {
       const auto [it, is_new] = by_variable.emplace(index, module_.updates.size());
       const bool adds = assign->op() == "AssignAdd";
       if (!is_new && (!adds || assigned.count(index) > 0)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("variable '", variable.name(), "' is assigned twice in one step, by ",
-                         module_.updates[it->second].name, " and ", assign->name(), "; ",
-                         TwiceAssignedCure(variable.name())));
+        return InvalidArgument("variable '", variable.name(),
+                               "' is assigned twice in one step, by ",
+                               module_.updates[it->second].name, " and ", assign->name(), "; ",
+                               TwiceAssignedCure(variable.name()));
       }
       if (!adds) assigned.emplace(index, assign->name());
       // An AssignAdd begins with the value from before the step.
@@ -151,22 +144,20 @@ class Importer {
       if (!adds) continue;
       // AssignAdds are chained: each adds to the variable's value, or to the sum of those before
       // it.
-      Node sum;
-      sum.op = "AddV2";
-      sum.name = assign->name();
-      sum.inputs = {module_.updates[it->second].value, value};
-      sum.outputs = {variable.outputs()[0]};
-      sum.attrs.Set("T", variable.outputs()[0].dtype);
-      module_.updates[it->second].value = {static_cast<int>(module_.nodes.size()), 0};
-      module_.nodes.push_back(std::move(sum));
+      Value& sum = module_.updates[it->second].value;
+      sum = module_.Add({.op = "AddV2",
+                         .name = assign->name(),
+                         .attrs = {{"T", variable.outputs()[0].dtype}},
+                         .inputs = {sum, value},
+                         .outputs = {variable.outputs()[0]}});
     }
     return absl::OkStatus();
   }
 
   const Graph& graph_;
   Module module_;
-  std::vector<int> index_;       // id of a graph node -> its number in the module, or -1
-  std::map<Tensor, int> feeds_;  // fed tensor -> node
+  std::vector<int> index_;         // id of a graph node -> its number in the module, or -1
+  std::map<Tensor, Value> feeds_;  // fed tensor -> its node
   std::map<std::string, int> variables_;
   std::vector<std::string> unfed_;
 };

@@ -29,6 +29,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "estimator/kernels/kernel.h"
 #include "estimator/runtime/arena.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/collective.h"
@@ -36,8 +37,13 @@
 
 namespace estimator {
 
+class ArenaFence;
 class DerivedValues;
 class ProgramImpl;
+struct Trace;
+namespace ir {
+struct Node;
+}  // namespace ir
 
 // Several runs can share a program if they take turns, because they use the same kernels.
 class Program {
@@ -82,11 +88,12 @@ class ProgramRun {
       std::shared_ptr<const Program> program, VariableStore& store, int replica, int num_replicas,
       std::shared_ptr<Arena> arena = nullptr, std::shared_ptr<Arena> shared = nullptr,
       std::shared_ptr<DerivedValues> derived = nullptr);
-  ~ProgramRun();
+  ProgramRun(const ProgramRun&) = delete;
+  ProgramRun& operator=(const ProgramRun&) = delete;
   // The values that this run keeps between steps.
-  std::shared_ptr<DerivedValues> derived_values() const;
+  std::shared_ptr<DerivedValues> derived_values() const { return derived_; }
   // The groups of fetches that later steps compute; before the first call, all.
-  void WantFetches(FetchGroups groups);
+  void WantFetches(FetchGroups groups) { wanted_ = groups; }
   // Errors: FAILED_PRECONDITION naming the variables that the program reads and that have no value
   // yet.
   absl::Status CheckInitialized() const;
@@ -97,17 +104,55 @@ class ProgramRun {
   // Runs segment `segment`, without applying updates. Errors: errors of kernels, with the node's
   // name.
   absl::Status RunSegment(int segment, int64_t global_step);
-  void* buffer(int number);
+  void* buffer(int number) { return address_[static_cast<size_t>(number)]; }
   // Makes all updates take effect. Call it on replica 0 only, after the last segment. Its ops do
   // not fail, but --check_kernels may find a wrong result.
   absl::Status ApplyUpdates();
   // Valid until the next step begins.
-  const std::vector<Array>& fetches() const;
+  const std::vector<Array>& fetches() const { return fetches_; }
 
  private:
-  struct State;
-  explicit ProgramRun(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  ProgramRun(std::shared_ptr<const Program> program, VariableStore& store, int replica,
+             int num_replicas);
+  // The part of Create that may fail.
+  absl::Status Init(std::shared_ptr<Arena> arena, std::shared_ptr<Arena> shared,
+                    std::shared_ptr<DerivedValues> derived);
+  void LayOutArguments();
+  void Bind();
+  void BindFetches();
+  void AllowOperands(const ArenaFence& fence, size_t i, const ir::Node& node) const;
+  absl::Status RunInstruction(size_t i);
+  absl::Status RunInstruction(size_t i, Trace* trace);  // null: not traced
+  absl::Status RunDerived(Trace* trace);
+  absl::Status RunChecked(size_t i, const ir::Node& node);
+  absl::Status CheckArena() const;
+  // The status of the kernel of `node`, with the name of the node.
+  absl::Status Failed(const ir::Node& node, const absl::Status& status) const;
+
+  const std::shared_ptr<const Program> program_;
+  const ProgramImpl& impl_;
+  VariableStore& store_;
+  const int replica_;
+  const int num_replicas_;
+  std::shared_ptr<Arena> arena_, shared_;
+  std::shared_ptr<DerivedValues> derived_;
+  // The addresses of the arenas when `address_` was computed.
+  std::optional<std::pair<const char*, const char*>> bound_to_;
+
+  std::vector<Array*> variables_;
+  // The variables that the program reads: the name, and whether it is initialized.
+  std::vector<std::pair<const std::string*, const bool*>> reads_;
+  std::vector<Array> own_;
+  std::vector<Array> feeds_;
+  std::vector<Array> fetches_;
+  std::vector<void*> address_;       // of each buffer
+  std::vector<const void*> inputs_;  // of all instructions, one after the other
+  std::vector<void*> outputs_;
+  std::vector<KernelArgs> args_;  // of each instruction
+  StepContext step_;              // of the current step
+  FetchGroups wanted_ = kAllGroups;
+  std::vector<uint64_t*> updated_versions_;  // in the store, of the variables that the step updates
+  bool marked_ = false;  // the updated variables are marked as initialized in the store
 };
 
 }  // namespace estimator

@@ -28,6 +28,12 @@ bool VariableStore::Has(absl::string_view name) const {
   return entries_.find(name) != entries_.end();
 }
 
+VariableStore::Entry& VariableStore::Existing(absl::string_view name) const {
+  const auto it = entries_.find(name);
+  CHECK(it != entries_.end()) << "no variable " << name;
+  return it->second;
+}
+
 absl::StatusOr<Array*> VariableStore::Allocate(absl::string_view name, const TensorSpec& spec) {
   const auto it = entries_.find(name);
   if (it == entries_.end()) {
@@ -37,9 +43,8 @@ absl::StatusOr<Array*> VariableStore::Allocate(absl::string_view name, const Ten
   }
   Array& value = it->second.value;
   if (value.dtype() == spec.dtype && value.shape() == spec.shape) return &value;
-  return absl::InvalidArgumentError(absl::StrCat("variable '", name, "' is ", spec.ToString(),
-                                                 " in this model, but the store has it as ",
-                                                 value.TypeString()));
+  return InvalidArgument("variable '", name, "' is ", spec.ToString(),
+                         " in this model, but the store has it as ", value.TypeString());
 }
 
 absl::Status VariableStore::Set(absl::string_view name, const Array& value) {
@@ -68,9 +73,7 @@ const Array* VariableStore::Peek(absl::string_view name) const {
 
 void VariableStore::MarkNewerOnDevice(absl::string_view name,
                                       std::shared_ptr<DeviceValues> device) {
-  const auto it = entries_.find(name);
-  CHECK(it != entries_.end()) << "no variable " << name;
-  Entry& entry = it->second;
+  Entry& entry = Existing(name);
   if (entry.device == nullptr) ++num_newer_on_device_;
   entry.device = std::move(device);
   entry.initialized = true;
@@ -113,11 +116,7 @@ uint64_t VariableStore::version(absl::string_view name) const {
   return it == entries_.end() ? 0 : it->second.version;
 }
 
-uint64_t* VariableStore::VersionCounter(absl::string_view name) {
-  const auto it = entries_.find(name);
-  CHECK(it != entries_.end()) << "no variable " << name;
-  return &it->second.version;
-}
+uint64_t* VariableStore::VersionCounter(absl::string_view name) { return &Existing(name).version; }
 
 bool VariableStore::initialized(absl::string_view name) const {
   const auto it = entries_.find(name);
@@ -125,16 +124,10 @@ bool VariableStore::initialized(absl::string_view name) const {
 }
 
 const bool* VariableStore::InitializedFlag(absl::string_view name) const {
-  const auto it = entries_.find(name);
-  CHECK(it != entries_.end()) << "no variable " << name;
-  return &it->second.initialized;
+  return &Existing(name).initialized;
 }
 
-void VariableStore::MarkInitialized(absl::string_view name) {
-  const auto it = entries_.find(name);
-  CHECK(it != entries_.end()) << "no variable " << name;
-  SetOnHost(it->second, true);
-}
+void VariableStore::MarkInitialized(absl::string_view name) { SetOnHost(Existing(name), true); }
 
 void VariableStore::MarkUninitialized(absl::string_view name) {
   const auto it = entries_.find(name);

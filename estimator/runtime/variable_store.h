@@ -80,6 +80,8 @@ class VariableStore {
     std::shared_ptr<DeviceValues> device;  // null: the storage has the newest value
     absl::Status lost;                     // why the newest value could not be copied
   };
+  // REQUIRES: Has(name).
+  Entry& Existing(absl::string_view name) const;
   void SetOnHost(Entry& entry, bool initialized);
   void ForgetLoss(Entry& entry);
   void DownloadEntry(const std::string& name, Entry& entry) const;

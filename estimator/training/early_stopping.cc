@@ -37,7 +37,7 @@ class StopOnPredicateHook : public SessionRunHook {
 
   absl::Status Begin(Graph&) override {
     if (should_stop_fn_ == nullptr)
-      return absl::InvalidArgumentError("early stopping: should_stop_fn must be given");
+      return InvalidArgument("early stopping: should_stop_fn must be given");
     EST_RETURN_IF_ERROR(cadence_.Validate("early stopping"));
     timer_.Reset();
     return absl::OkStatus();
@@ -92,10 +92,9 @@ absl::StatusOr<History> ReadHistory(const std::string& eval_dir, const std::stri
 }
 
 // A hook that stops when `decide` is true for the history of a metric.
-std::shared_ptr<SessionRunHook> HistoryHook(const EstimatorBase& estimator,
-                                            absl::string_view metric_name,
-                                            const EarlyStoppingOptions& options,
-                                            std::function<bool(const History&)> decide) {
+HookPtr HistoryHook(const EstimatorBase& estimator, absl::string_view metric_name,
+                    const EarlyStoppingOptions& options,
+                    std::function<bool(const History&)> decide) {
   const std::string eval_dir = options.eval_dir.value_or(estimator.EvalDir());
   auto should_stop = [eval_dir, metric = std::string(metric_name), min_steps = options.min_steps,
                       decide = std::move(decide)](int64_t global_step) -> absl::StatusOr<bool> {
@@ -110,9 +109,8 @@ std::shared_ptr<SessionRunHook> HistoryHook(const EstimatorBase& estimator,
                                    .clock = options.clock});
 }
 
-std::shared_ptr<SessionRunHook> ThresholdHook(const EstimatorBase& estimator,
-                                              absl::string_view metric_name, double threshold,
-                                              Better better, const EarlyStoppingOptions& options) {
+HookPtr ThresholdHook(const EstimatorBase& estimator, absl::string_view metric_name,
+                      double threshold, Better better, const EarlyStoppingOptions& options) {
   return HistoryHook(
       estimator, metric_name, options,
       [metric = std::string(metric_name), threshold, better](const History& history) {
@@ -127,10 +125,8 @@ std::shared_ptr<SessionRunHook> ThresholdHook(const EstimatorBase& estimator,
       });
 }
 
-std::shared_ptr<SessionRunHook> NoImprovementHook(const EstimatorBase& estimator,
-                                                  absl::string_view metric_name, int64_t max_steps,
-                                                  Better better,
-                                                  const EarlyStoppingOptions& options) {
+HookPtr NoImprovementHook(const EstimatorBase& estimator, absl::string_view metric_name,
+                          int64_t max_steps, Better better, const EarlyStoppingOptions& options) {
   return HistoryHook(
       estimator, metric_name, options,
       [metric = std::string(metric_name), max_steps, better](const History& history) {
@@ -138,6 +134,7 @@ std::shared_ptr<SessionRunHook> NoImprovementHook(const EstimatorBase& estimator
         int64_t best_step = history.begin()->first;
         double best = history.begin()->second;
         for (const auto& [step, value] : history) {
+          // NaN is neither above nor below a number, so any number replaces it.
           if (IsBetter(better, value, best) || (std::isnan(best) && !std::isnan(value))) {
             best_step = step;
             best = value;
@@ -155,9 +152,9 @@ std::shared_ptr<SessionRunHook> NoImprovementHook(const EstimatorBase& estimator
 
 }  // namespace
 
-std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(
-    const EstimatorBase& /*estimator*/, std::function<absl::StatusOr<bool>()> should_stop_fn,
-    const MakeEarlyStoppingHookOptions& options) {
+HookPtr MakeEarlyStoppingHook(const EstimatorBase& /*estimator*/,
+                              std::function<absl::StatusOr<bool>()> should_stop_fn,
+                              const MakeEarlyStoppingHookOptions& options) {
   StopOnPredicateHook::ShouldStopFn fn;
   if (should_stop_fn != nullptr) {
     fn = [should_stop = std::move(should_stop_fn)](int64_t) { return should_stop(); };
@@ -165,30 +162,26 @@ std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(
   return std::make_shared<StopOnPredicateHook>(std::move(fn), options);
 }
 
-std::shared_ptr<SessionRunHook> StopIfHigherHook(const EstimatorBase& estimator,
-                                                 absl::string_view metric_name, double threshold,
-                                                 const EarlyStoppingOptions& options) {
+HookPtr StopIfHigherHook(const EstimatorBase& estimator, absl::string_view metric_name,
+                         double threshold, const EarlyStoppingOptions& options) {
   return ThresholdHook(estimator, metric_name, threshold, Better::kHigher, options);
 }
 
-std::shared_ptr<SessionRunHook> StopIfLowerHook(const EstimatorBase& estimator,
-                                                absl::string_view metric_name, double threshold,
-                                                const EarlyStoppingOptions& options) {
+HookPtr StopIfLowerHook(const EstimatorBase& estimator, absl::string_view metric_name,
+                        double threshold, const EarlyStoppingOptions& options) {
   return ThresholdHook(estimator, metric_name, threshold, Better::kLower, options);
 }
 
-std::shared_ptr<SessionRunHook> StopIfNoIncreaseHook(const EstimatorBase& estimator,
-                                                     absl::string_view metric_name,
-                                                     int64_t max_steps_without_increase,
-                                                     const EarlyStoppingOptions& options) {
+HookPtr StopIfNoIncreaseHook(const EstimatorBase& estimator, absl::string_view metric_name,
+                             int64_t max_steps_without_increase,
+                             const EarlyStoppingOptions& options) {
   return NoImprovementHook(estimator, metric_name, max_steps_without_increase, Better::kHigher,
                            options);
 }
 
-std::shared_ptr<SessionRunHook> StopIfNoDecreaseHook(const EstimatorBase& estimator,
-                                                     absl::string_view metric_name,
-                                                     int64_t max_steps_without_decrease,
-                                                     const EarlyStoppingOptions& options) {
+HookPtr StopIfNoDecreaseHook(const EstimatorBase& estimator, absl::string_view metric_name,
+                             int64_t max_steps_without_decrease,
+                             const EarlyStoppingOptions& options) {
   return NoImprovementHook(estimator, metric_name, max_steps_without_decrease, Better::kLower,
                            options);
 }

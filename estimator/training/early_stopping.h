@@ -48,9 +48,9 @@ struct EarlyStoppingOptions {
 // Errors: Train returns INVALID_ARGUMENT if both intervals are given, or if one is not positive.
 // Source: TF 2.15 tf.estimator.experimental.make_early_stopping_hook, without its variable
 // signal_early_stopping/STOP in the checkpoints.
-std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(
-    const EstimatorBase& estimator, std::function<absl::StatusOr<bool>()> should_stop_fn,
-    const MakeEarlyStoppingHookOptions& options = {});
+HookPtr MakeEarlyStoppingHook(const EstimatorBase& estimator,
+                              std::function<absl::StatusOr<bool>()> should_stop_fn,
+                              const MakeEarlyStoppingHookOptions& options = {});
 
 // These end training when, in an evaluation since min_steps,
 //   StopIfHigherHook      metric > threshold
@@ -60,20 +60,16 @@ std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(
 //   StopIfNoDecreaseHook  the same with below
 // Errors: Train returns NOT_FOUND if there are evaluations, but none has the metric; it lists those
 // that exist. Source: TF 2.15 tf.estimator.experimental.stop_if_*_hook.
-std::shared_ptr<SessionRunHook> StopIfHigherHook(const EstimatorBase& estimator,
-                                                 absl::string_view metric_name, double threshold,
-                                                 const EarlyStoppingOptions& options = {});
-std::shared_ptr<SessionRunHook> StopIfLowerHook(const EstimatorBase& estimator,
-                                                absl::string_view metric_name, double threshold,
-                                                const EarlyStoppingOptions& options = {});
-std::shared_ptr<SessionRunHook> StopIfNoIncreaseHook(const EstimatorBase& estimator,
-                                                     absl::string_view metric_name,
-                                                     int64_t max_steps_without_increase,
-                                                     const EarlyStoppingOptions& options = {});
-std::shared_ptr<SessionRunHook> StopIfNoDecreaseHook(const EstimatorBase& estimator,
-                                                     absl::string_view metric_name,
-                                                     int64_t max_steps_without_decrease,
-                                                     const EarlyStoppingOptions& options = {});
+HookPtr StopIfHigherHook(const EstimatorBase& estimator, absl::string_view metric_name,
+                         double threshold, const EarlyStoppingOptions& options = {});
+HookPtr StopIfLowerHook(const EstimatorBase& estimator, absl::string_view metric_name,
+                        double threshold, const EarlyStoppingOptions& options = {});
+HookPtr StopIfNoIncreaseHook(const EstimatorBase& estimator, absl::string_view metric_name,
+                             int64_t max_steps_without_increase,
+                             const EarlyStoppingOptions& options = {});
+HookPtr StopIfNoDecreaseHook(const EstimatorBase& estimator, absl::string_view metric_name,
+                             int64_t max_steps_without_decrease,
+                             const EarlyStoppingOptions& options = {});
 
 // The scalars of all evaluations in `eval_dir`: global step -> metric -> value. Empty if there is
 // no such folder. The rest of a damaged event file is skipped with a warning.

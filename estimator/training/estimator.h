@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "estimator/base/status.h"
 #include "estimator/training/estimator_base.h"
 #include "estimator/training/estimator_spec.h"
 #include "estimator/training/model/local_strategy.h"
@@ -51,8 +52,8 @@ class Estimator : public EstimatorOf<Params> {
                                            WithRunConfig({}, options.config)),
              .config = options.config,
              .warm_start_from = options.warm_start_from,
-             .status = options.model_fn ? absl::OkStatus()
-                                        : absl::InvalidArgumentError("model_fn must be given")},
+             .status =
+                 options.model_fn ? absl::OkStatus() : InvalidArgument("model_fn must be given")},
             params, nullptr) {}
 
   static ModelCall CallOf(const ModelFn& model_fn, const std::shared_ptr<const Params>& params) {

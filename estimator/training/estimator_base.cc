@@ -1,7 +1,6 @@
 #include "estimator/training/estimator_base.h"
 
 #include <cstdlib>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
@@ -31,9 +30,8 @@ absl::StatusOr<std::string> MakeTemporaryModelDir() {
 absl::Status TakeModelDir(const TaskConfig& task, RunConfig& config) {
   if (!task.model_dir.has_value()) return absl::OkStatus();
   if (config.model_dir.has_value() && *config.model_dir != *task.model_dir) {
-    return absl::InvalidArgumentError(absl::StrCat("RunConfig.model_dir is ", *config.model_dir,
-                                                   ", but TF_CONFIG says ", *task.model_dir,
-                                                   "; set one of them, or the same in both"));
+    return InvalidArgument("RunConfig.model_dir is ", *config.model_dir, ", but TF_CONFIG says ",
+                           *task.model_dir, "; set one of them, or the same in both");
   }
   config.model_dir = task.model_dir;
   return absl::OkStatus();
@@ -68,6 +66,7 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
     status_.Update(temporary.status());
     config_.model_dir = temporary.ok() ? *temporary : "";
   }
+  // Every call returns the error, so none of them needs the loops.
   if (!status_.ok()) return;
   trainer_ = std::make_unique<Trainer>(*strategy_, config_, warm_start_);
   evaluator_ = std::make_unique<Evaluator>(*strategy_, config_, warm_start_);
@@ -91,6 +90,7 @@ absl::StatusOr<EvalResult> EstimatorBase::Evaluate(const InputFn& input,
   EST_RETURN_IF_ERROR(status_);
   EST_RETURN_IF_ERROR(strategy_->MayBegin(
       {.mode = Mode::kEval, .input = input, .num_steps_given = options.steps.has_value()}));
+  // A thread may still be writing the newest checkpoint.
   trainer_->WaitForCheckpoint();
   return evaluator_->Evaluate(input, options, trainer_->state());
 }
@@ -100,7 +100,7 @@ absl::StatusOr<EvalResult> EstimatorBase::EvaluateInMemory(const InputFn& input,
                                                            Session& session) {
   EST_RETURN_IF_ERROR(status_);
   if (&session.variables() != &trainer_->state().store()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "InMemoryEvaluatorHook: the hook was made for another Estimator than the one that trains");
   }
   return evaluator_->EvaluateInMemory(input, options, trainer_->state());

@@ -27,40 +27,37 @@ class EstimatorSpec {
  public:
   static EstimatorSpec Train(const Tensor& loss, const Operation& train_op,
                              EstimatorSpecOptions options = {}) {
-    ModelSpec spec = Common(Mode::kTrain, std::move(options));
-    spec.loss = loss;
-    spec.train_op = train_op;
-    return EstimatorSpec(std::move(spec));
+    EstimatorSpec result(Mode::kTrain, std::move(options));
+    result.spec_.loss = loss;
+    result.spec_.train_op = train_op;
+    return result;
   }
   static EstimatorSpec Eval(const Tensor& loss, MetricMap eval_metric_ops = {},
                             EstimatorSpecOptions options = {}) {
     options.eval_metric_ops.merge(eval_metric_ops);
-    ModelSpec spec = Common(Mode::kEval, std::move(options));
-    spec.loss = loss;
-    return EstimatorSpec(std::move(spec));
+    EstimatorSpec result(Mode::kEval, std::move(options));
+    result.spec_.loss = loss;
+    return result;
   }
   static EstimatorSpec Predict(std::map<std::string, Tensor> predictions,
                                EstimatorSpecOptions options = {}) {
-    ModelSpec spec = Common(Mode::kPredict, std::move(options));
-    spec.predictions = std::move(predictions);
-    return EstimatorSpec(std::move(spec));
+    EstimatorSpec result(Mode::kPredict, std::move(options));
+    result.spec_.predictions = std::move(predictions);
+    return result;
   }
 
   const ModelSpec& spec() const { return spec_; }
 
  private:
-  explicit EstimatorSpec(ModelSpec spec) : spec_(std::move(spec)) {}
-  static ModelSpec Common(Mode mode, EstimatorSpecOptions options) {
-    ModelSpec spec;
-    spec.mode = mode;
-    spec.export_outputs = std::move(options.export_outputs);
-    spec.eval_metric_ops = std::move(options.eval_metric_ops);
-    spec.training_chief_hooks = std::move(options.training_chief_hooks);
-    spec.training_hooks = std::move(options.training_hooks);
-    spec.evaluation_hooks = std::move(options.evaluation_hooks);
-    spec.prediction_hooks = std::move(options.prediction_hooks);
-    spec.scaffold_fn = [scaffold = std::move(options.scaffold)] { return scaffold; };
-    return spec;
+  EstimatorSpec(Mode mode, EstimatorSpecOptions options) {
+    spec_.mode = mode;
+    spec_.export_outputs = std::move(options.export_outputs);
+    spec_.eval_metric_ops = std::move(options.eval_metric_ops);
+    spec_.training_chief_hooks = std::move(options.training_chief_hooks);
+    spec_.training_hooks = std::move(options.training_hooks);
+    spec_.evaluation_hooks = std::move(options.evaluation_hooks);
+    spec_.prediction_hooks = std::move(options.prediction_hooks);
+    spec_.scaffold_fn = [scaffold = std::move(options.scaffold)] { return scaffold; };
   }
 
   ModelSpec spec_;

@@ -5,7 +5,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
@@ -30,8 +29,7 @@ std::vector<std::string> ExportNames(const std::string& export_path) {
 
 absl::StatusOr<double> LossOf(const EvalResult& result, absl::string_view which) {
   if (result.values.count(kLoss) > 0) return result[kLoss];
-  return absl::InvalidArgumentError(
-      absl::StrCat(which, " cannot be empty or no loss is found in it."));
+  return InvalidArgument(which, " cannot be empty or no loss is found in it.");
 }
 
 EvalResult ResultOfScalars(int64_t step, const std::map<std::string, double>& scalars) {
@@ -56,13 +54,12 @@ void DeleteOldExports(const std::string& export_path, int64_t exports_to_keep) {
 
 absl::Status SavedModelExporter::Validate() const {
   if (serving_input_receiver_fn_ == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("exporter '", name_, "': serving_input_receiver_fn must be given"));
+    return InvalidArgument("exporter '", name_, "': serving_input_receiver_fn must be given");
   }
   if (exports_to_keep_.value_or(1) <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "exporter '", name_, "': `exports_to_keep`, if provided, must be a positive number. Got ",
-        *exports_to_keep_));
+    return InvalidArgument("exporter '", name_,
+                           "': `exports_to_keep`, if provided, must be a positive number. Got ",
+                           *exports_to_keep_);
   }
   return absl::OkStatus();
 }
@@ -79,20 +76,19 @@ absl::StatusOr<std::string> SavedModelExporter::Write(EstimatorBase& estimator,
   return exported;
 }
 
-absl::StatusOr<std::optional<std::string>> FinalExporter::Export(EstimatorBase& estimator,
-                                                                 const std::string& export_path,
-                                                                 const std::string& checkpoint_path,
-                                                                 const EvalResult& /*eval_result*/,
-                                                                 bool is_the_final_export) {
+ExportResult FinalExporter::Export(EstimatorBase& estimator, const std::string& export_path,
+                                   const std::string& checkpoint_path,
+                                   const EvalResult& /*eval_result*/, bool is_the_final_export) {
   if (!is_the_final_export) return std::nullopt;
   LOG(INFO) << "Performing the final export in the end of training.";
   EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
   return exported;
 }
 
-absl::StatusOr<std::optional<std::string>> LatestExporter::Export(
-    EstimatorBase& estimator, const std::string& export_path, const std::string& checkpoint_path,
-    const EvalResult& /*eval_result*/, bool /*is_the_final_export*/) {
+ExportResult LatestExporter::Export(EstimatorBase& estimator, const std::string& export_path,
+                                    const std::string& checkpoint_path,
+                                    const EvalResult& /*eval_result*/,
+                                    bool /*is_the_final_export*/) {
   EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
   return exported;
 }
@@ -106,15 +102,12 @@ absl::StatusOr<bool> LossSmaller(const EvalResult& best, const EvalResult& curre
 absl::Status BestExporter::Validate() const {
   EST_RETURN_IF_ERROR(SavedModelExporter::Validate());
   if (compare_fn_ != nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("exporter '", name(), "': `compare_fn` must not be null"));
+  return InvalidArgument("exporter '", name(), "': `compare_fn` must not be null");
 }
 
-absl::StatusOr<std::optional<std::string>> BestExporter::Export(EstimatorBase& estimator,
-                                                                const std::string& export_path,
-                                                                const std::string& checkpoint_path,
-                                                                const EvalResult& eval_result,
-                                                                bool /*is_the_final_export*/) {
+ExportResult BestExporter::Export(EstimatorBase& estimator, const std::string& export_path,
+                                  const std::string& checkpoint_path, const EvalResult& eval_result,
+                                  bool /*is_the_final_export*/) {
   EST_RETURN_IF_ERROR(Validate());
   if (model_dir_ != estimator.model_dir()) {
     model_dir_ = estimator.model_dir();

@@ -10,17 +10,18 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/training/estimator_base.h"
 #include "estimator/training/loop/eval_result.h"
 #include "estimator/training/loop/model_exporter.h"
 
 namespace estimator {
+
+// The folder of an export; nullopt: nothing was exported.
+using ExportResult = absl::StatusOr<std::optional<std::string>>;
 
 // Derive from it for an export of another kind. Source: TF 2.15 tf.estimator.Exporter.
 class Exporter {
@@ -35,11 +36,9 @@ class Exporter {
   //   export_path: <model_dir>/export/<name>.  checkpoint_path: the checkpoint that was evaluated.
   //   is_the_final_export: whether the evaluated step is TrainSpec.max_steps or later.
   // An error ends the training.
-  virtual absl::StatusOr<std::optional<std::string>> Export(EstimatorBase& estimator,
-                                                            const std::string& export_path,
-                                                            const std::string& checkpoint_path,
-                                                            const EvalResult& eval_result,
-                                                            bool is_the_final_export) = 0;
+  virtual ExportResult Export(EstimatorBase& estimator, const std::string& export_path,
+                              const std::string& checkpoint_path, const EvalResult& eval_result,
+                              bool is_the_final_export) = 0;
 };
 
 using Exporters = std::vector<std::shared_ptr<Exporter>>;
@@ -84,11 +83,9 @@ class FinalExporter : public SavedModelExporter {
     bool as_text = false;                                  // saved_model.pbtxt instead of .pb
   };
   explicit FinalExporter(const Options& options) : SavedModelExporter(options, std::nullopt) {}
-  absl::StatusOr<std::optional<std::string>> Export(EstimatorBase& estimator,
-                                                    const std::string& export_path,
-                                                    const std::string& checkpoint_path,
-                                                    const EvalResult& eval_result,
-                                                    bool is_the_final_export) override;
+  ExportResult Export(EstimatorBase& estimator, const std::string& export_path,
+                      const std::string& checkpoint_path, const EvalResult& eval_result,
+                      bool is_the_final_export) override;
 };
 
 // Exports after every evaluation. Source: TF 2.15 tf.estimator.LatestExporter.
@@ -105,11 +102,9 @@ class LatestExporter : public SavedModelExporter {
   };
   explicit LatestExporter(const Options& options)
       : SavedModelExporter(options, options.exports_to_keep) {}
-  absl::StatusOr<std::optional<std::string>> Export(EstimatorBase& estimator,
-                                                    const std::string& export_path,
-                                                    const std::string& checkpoint_path,
-                                                    const EvalResult& eval_result,
-                                                    bool is_the_final_export) override;
+  ExportResult Export(EstimatorBase& estimator, const std::string& export_path,
+                      const std::string& checkpoint_path, const EvalResult& eval_result,
+                      bool is_the_final_export) override;
 };
 
 // Whether `current` is better than `best`. `best` may come from an event file: it then has the
@@ -145,11 +140,9 @@ class BestExporter : public SavedModelExporter {
         event_file_pattern_(options.event_file_pattern),
         compare_fn_(options.compare_fn) {}
   absl::Status Validate() const override;
-  absl::StatusOr<std::optional<std::string>> Export(EstimatorBase& estimator,
-                                                    const std::string& export_path,
-                                                    const std::string& checkpoint_path,
-                                                    const EvalResult& eval_result,
-                                                    bool is_the_final_export) override;
+  ExportResult Export(EstimatorBase& estimator, const std::string& export_path,
+                      const std::string& checkpoint_path, const EvalResult& eval_result,
+                      bool is_the_final_export) override;
 
  private:
   // The best result of the event files, without those of `current_step`.

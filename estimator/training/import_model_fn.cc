@@ -1,7 +1,6 @@
 #include "estimator/training/import_model_fn.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,10 +46,9 @@ absl::StatusOr<std::vector<Tensor>> InOrder(const TrainGraphInfo& info, const Fe
   if (!fits) {
     std::vector<std::string> wanted;
     for (const TrainGraphInput& input : info.inputs) wanted.push_back(input.ToString());
-    return absl::InvalidArgumentError(
-        absl::StrCat("input_fn returns ", features.size(), " features and ", labels.size(),
-                     " labels, but the imported graph takes ", ordered.size(),
-                     " tensors: ", absl::StrJoin(wanted, ", ")));
+    return InvalidArgument("input_fn returns ", features.size(), " features and ", labels.size(),
+                           " labels, but the imported graph takes ", ordered.size(),
+                           " tensors: ", absl::StrJoin(wanted, ", "));
   }
   for (size_t i = 0; i < given.size(); ++i) ordered[i] = given[i].second;
   return ordered;
@@ -83,7 +81,7 @@ absl::Status ImportedModelFn::Check(Mode mode) const {
         ". Export it again with ModeKeys.TRAIN, or train from the .meta file of its model_dir"));
   }
   if (mode == Mode::kPredict && options_.predictions.empty() && Of(mode).info().outputs.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "an imported model predicts the tensors of ImportModelOptions::predictions, which is "
         "empty; name tensors of the graph there");
   }
@@ -91,15 +89,16 @@ absl::Status ImportedModelFn::Check(Mode mode) const {
   const TrainGraphInfo& info = Of(mode).info();
   const bool own = mode == Mode::kTrain || info.role != TrainGraphRole::kTrain;
   if (!own || info.obstacles.empty()) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat(
-      where_.empty() ? "" : absl::StrCat(where_, ": "), "the graph of mode ", ModeName(mode),
-      " cannot be imported because of these nodes:\n", ObstacleTable(info.obstacles)));
+  return Unimplemented(where_.empty() ? "" : absl::StrCat(where_, ": "), "the graph of mode ",
+                       ModeName(mode), " cannot be imported because of these nodes:\n",
+                       ObstacleTable(info.obstacles));
 }
 
 ImportedSpec ImportedModelFn::operator()(const Features& features, const Labels& labels,
                                          Mode mode) const {
   Graph& graph = Graph::Current();
   ImportedSpec spec{.mode = mode, .loss = {}, .train_op = {}, .predictions = {}, .metrics = {}};
+  // A model_fn cannot return an error, so the graph keeps it and Train returns it.
   const auto fail = [&](absl::Status status) {
     spec.loss = graph.Fail(std::move(status));
     spec.train_op = Operation(&graph, nullptr);
@@ -141,9 +140,8 @@ absl::StatusOr<ImportedModelFn> ImportModelFn(StringArg path, const ImportModelO
   }
   EST_ASSIGN_OR_RETURN(TrainGraph source, TrainGraph::Read(path, options.graph));
   if (!source.info().obstacles.empty()) {
-    return absl::UnimplementedError(
-        absl::StrCat(path, ": the training graph cannot be imported because of these nodes:\n",
-                     ObstacleTable(source.info().obstacles)));
+    return Unimplemented(path, ": the training graph cannot be imported because of these nodes:\n",
+                         ObstacleTable(source.info().obstacles));
   }
   return ImportedModelFn(std::move(source), options);
 }

@@ -21,7 +21,6 @@
 
 #include <map>
 #include <string>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "estimator/base/string_arg.h"

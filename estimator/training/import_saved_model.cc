@@ -1,8 +1,6 @@
 #include "estimator/training/import_saved_model.h"
 
 #include <cstdint>
-#include <set>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -76,6 +74,7 @@ absl::StatusOr<SavedModelGraphs> ReadSavedModelGraphs(StringArg saved_model_dir,
 absl::Status StartFromSavedModel(StringArg saved_model_dir, StringArg model_dir) {
   const std::string from(saved_model_dir), to(model_dir);
   EST_ASSIGN_OR_RETURN(const std::optional<std::string> newest, LatestCheckpoint(to));
+  // A run that has begun continues with its own checkpoints.
   if (newest.has_value()) return absl::OkStatus();
   if (!HoldsSavedModel(from)) return NoSavedModel(from);
   const std::string prefix = JoinPath(from, "variables", "variables");

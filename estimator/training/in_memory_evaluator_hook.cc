@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/saturating.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
@@ -15,8 +16,7 @@ InMemoryEvaluatorHook::InMemoryEvaluatorHook(EstimatorBase& estimator, InputFn i
 
 absl::Status InMemoryEvaluatorHook::Begin(Graph&) {
   if (options_.every_n_iter <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("InMemoryEvaluatorHook: invalid every_n_iter=", options_.every_n_iter));
+    return InvalidArgument("InMemoryEvaluatorHook: invalid every_n_iter=", options_.every_n_iter);
   }
   timer_.Reset();
   num_runs_ = 0;
@@ -47,14 +47,11 @@ absl::Status InMemoryEvaluatorHook::Evaluate(Session& session) {
   const AddSeconds evaluation(session.times().evaluation);
   if (InterruptRequested()) return absl::OkStatus();
   timer_.UpdateLastTriggeredStep(num_runs_);
-  const absl::Status status = estimator_
-                                  .EvaluateInMemory(input_fn_,
-                                                    {.steps = options_.steps,
-                                                     .hooks = options_.hooks,
-                                                     .checkpoint_path = std::nullopt,
-                                                     .name = options_.name},
-                                                    session)
-                                  .status();
+  const EvaluateOptions options{.steps = options_.steps,
+                                .hooks = options_.hooks,
+                                .checkpoint_path = std::nullopt,
+                                .name = options_.name};
+  const absl::Status status = estimator_.EvaluateInMemory(input_fn_, options, session).status();
   // The training loop sees the interrupt too. It stops and says where the steps are saved.
   if (absl::IsCancelled(status) && InterruptRequested()) return absl::OkStatus();
   return status;

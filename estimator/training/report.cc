@@ -68,11 +68,10 @@ ReportFields EvaluationFields(const EvalResult& result) {
   ReportFields fields;
   for (const auto& [name, value] : result.values) {
     if (value.num_elements() != 1 || value.dtype() == DType::kString) continue;
-    if (IsFloating(value.dtype())) {
-      fields.emplace_back(name, value.AsDouble());
-    } else {
-      fields.emplace_back(name, static_cast<int64_t>(value.AsDouble()));
-    }
+    const double number = value.AsDouble();
+    fields.emplace_back(name, IsFloating(value.dtype())
+                                  ? ReportValue(number)
+                                  : ReportValue(static_cast<int64_t>(number)));
   }
   fields.emplace_back("examples_evaluated", result.num_examples);
   return fields;

@@ -28,19 +28,14 @@ constexpr double kPollSecs = 1;
 absl::Status ValidateExporters(const Exporters& exporters) {
   std::vector<std::string> names;
   for (const auto& exporter : exporters) {
-    if (exporter == nullptr) return absl::InvalidArgumentError("an exporter of EvalSpec is null");
+    if (exporter == nullptr) return InvalidArgument("an exporter of EvalSpec is null");
     names.push_back(exporter->name());
   }
   const std::set<std::string> unique(names.begin(), names.end());
-  if (unique.count("") > 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("An Exporter cannot have a name that is empty. All exporter names: '",
-                     absl::StrJoin(names, "', '"), "'"));
-  }
-  if (unique.size() != names.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("`exporters` must have unique names. All exporter names: '",
-                     absl::StrJoin(names, "', '"), "'"));
+  if (unique.count("") > 0 || unique.size() != names.size()) {
+    return InvalidArgument(unique.count("") > 0 ? "An Exporter cannot have a name that is empty."
+                                                : "`exporters` must have unique names.",
+                           " All exporter names: '", absl::StrJoin(names, "', '"), "'");
   }
   for (const auto& exporter : exporters) EST_RETURN_IF_ERROR(exporter->Validate());
   return absl::OkStatus();
@@ -64,9 +59,7 @@ absl::Status Validate(const TrainAndEvaluateCall& call) {
     wrong.push_back(
         absl::StrCat("Must specify throttle_every > 0, given: ", call.throttle_every->ToString()));
   }
-  if (!wrong.empty())
-    return absl::InvalidArgumentError(
-        absl::StrCat("TrainAndEvaluate: ", absl::StrJoin(wrong, "; ")));
+  if (!wrong.empty()) return InvalidArgument("TrainAndEvaluate: ", absl::StrJoin(wrong, "; "));
   return ValidateExporters(call.exporters);
 }
 
@@ -89,7 +82,7 @@ absl::Status EvaluateAndExport(const TrainAndEvaluateCall& call, TrainAndEvaluat
   result.export_results.clear();
   const bool is_the_final_export = ReachedMaxSteps(call, evaluated.global_step());
   for (const auto& exporter : call.exporters) {
-    absl::StatusOr<std::optional<std::string>> exported =
+    ExportResult exported =
         exporter->Export(call.estimator, ExportPath(call, *exporter), evaluated.checkpoint_path,
                          evaluated, is_the_final_export);
     if (!exported.ok())
@@ -255,10 +248,10 @@ void Sleep(const TrainAndEvaluateCall& call, double seconds) {
 absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvaluateCall& call) {
   const int64_t task_id = call.estimator.task().task_id;
   if (task_id > 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "For distributed training, there can only be one `evaluator` task (with task id 0). Given "
         "task id ",
-        task_id));
+        task_id);
   }
   double throttle_secs = call.throttle_secs;
   int64_t throttle_steps = 0;
@@ -266,10 +259,10 @@ absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvalua
     // The sizes of the input are known to the process that trains.
     const Period::Unit unit = call.throttle_every->unit();
     if (unit != Period::Unit::kSteps && unit != Period::Unit::kSeconds) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("EvalSpec.throttle_every is ", call.throttle_every->ToString(),
-                       ", but an evaluator process does not know the batch of the training; give "
-                       "it in steps or seconds"));
+      return InvalidArgument(
+          "EvalSpec.throttle_every is ", call.throttle_every->ToString(),
+          ", but an evaluator process does not know the batch of the training; give "
+          "it in steps or seconds");
     }
     EST_ASSIGN_OR_RETURN(const StepsOrSeconds cadence, call.throttle_every->ToStepsOrSeconds({}));
     throttle_secs = cadence.every_secs.value_or(0);

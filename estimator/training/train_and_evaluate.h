@@ -65,8 +65,8 @@ struct TrainAndEvaluateResult {
 struct TrainAndEvaluateCall {
   EstimatorBase& estimator;
   // Calls Train and Evaluate with the input_fn of the spec. Null: the spec has none.
-  std::function<absl::Status(const TrainOptions&)> train;
-  std::function<absl::StatusOr<EvalResult>()> evaluate;
+  std::function<absl::Status(const TrainOptions&)> train = nullptr;
+  std::function<absl::StatusOr<EvalResult>()> evaluate = nullptr;
   std::optional<int64_t> max_steps;
   TrainOptions train_options;
   std::optional<int64_t> eval_steps;
@@ -87,8 +87,6 @@ TrainAndEvaluateCall MakeTrainAndEvaluateCall(EstimatorOf<Params>& estimator,
                                               const EvalSpec<Params>& eval_spec) {
   TrainAndEvaluateCall call{
       .estimator = estimator,
-      .train = nullptr,
-      .evaluate = nullptr,
       .max_steps = train_spec.max_steps,
       .train_options = {.hooks = train_spec.hooks, .saving_listeners = train_spec.saving_listeners},
       .eval_steps = eval_spec.steps,

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "estimator/graph/graph.h"
 #include "estimator/nn/layers/dense.h"
@@ -74,15 +73,13 @@ int Run(int64_t num_steps, int64_t units, int64_t batch) {
     lengths.data<int32_t>()[i] = static_cast<int32_t>(num_steps - i % 3);
     labels.data<int32_t>()[i] = static_cast<int32_t>(i % 2);
   }
-  const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
-    return StepFeeds{{words, lengths, labels}};
-  };
   const Outfeed outfeed = [&](int64_t i, const StepFetches& fetches) {
     std::printf("step %d: %.1f ms, loss %.4f\n", static_cast<int>(i), watch.Lap(),
                 fetches[0][0].AsDouble());
     return absl::OkStatus();
   };
-  const absl::Status ran = (*step)->RunLoop(4, infeed, outfeed).status();
+  const absl::Status ran =
+      (*step)->RunLoop(4, SameFeeds(StepFeeds{{words, lengths, labels}}), outfeed).status();
   if (!ran.ok()) return std::fprintf(stderr, "%s\n", ran.ToString().c_str()), 1;
   return 0;
 }

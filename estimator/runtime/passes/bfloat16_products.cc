@@ -52,8 +52,7 @@ class Narrower {
   Narrower(Module& module, KernelTier fastest) : module_(module), rewriter_(module, fastest) {}
 
   void NarrowOperands() {
-    const int size = static_cast<int>(module_.nodes.size());
-    for (int n = 0; n < size; ++n) {
+    for (int n = 0, size = module_.num_nodes(); n < size; ++n) {
       if (!IsCandidate(n)) continue;
       Node narrow = module_.node(n);
       for (const int i : TraitsOf(narrow.op).factors)

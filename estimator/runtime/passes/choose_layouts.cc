@@ -88,7 +88,7 @@ class LayoutChooser {
 
   void Run() {
     if (MostKnowOnlyNhwc()) return;
-    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+    for (int n = 0; n < module_.num_nodes(); ++n) {
       if (!VisitBlocked(n)) VisitPlain(n);
     }
     // The user and the variables know only NHWC.
@@ -124,20 +124,23 @@ class LayoutChooser {
     const std::string name = absl::StrCat(module_.node(old).name, "/", to);
     // With one channel both layouts have the same order of elements.
     if (module_.spec(old).shape[3] == 1) return Add(MakeReshape(from, spec, name));
-    Node node;
-    node.op = kReorderOp;
-    node.name = name;
-    node.attrs = ReorderTo(to);
-    node.inputs = {from};
-    node.outputs = {spec};
-    return Add(std::move(node));
+    return Add({.op = kReorderOp,
+                .name = name,
+                .attrs = ReorderTo(to),
+                .inputs = {from},
+                .outputs = {spec}});
   }
 
-  // The block size for a tensor, or 0 if it cannot be blocked.
-  static int64_t BlockFor(const TensorSpec& spec, int64_t block, bool may_be_input) {
-    if (spec.shape.rank() != 4 || spec.shape.num_elements() == 0) return 0;
-    if (spec.shape[3] % block == 0) return block;
-    return may_be_input && spec.shape[3] <= kMostInputChannels ? 1 : 0;
+  // Gives the tensor the shape of blocks. Returns their size, or 0 if it cannot be blocked.
+  static int64_t PutInBlocks(TensorSpec& tensor, int64_t block, bool may_be_input) {
+    Shape& shape = tensor.shape;
+    if (shape.rank() != 4 || shape.num_elements() == 0) return 0;
+    if (shape[3] % block != 0) {
+      if (!may_be_input || shape[3] > kMostInputChannels) return 0;
+      block = 1;
+    }
+    shape = BlockedShape(shape, block);
+    return block;
   }
 
   bool VisitBlocked(int n) {
@@ -178,11 +181,8 @@ class LayoutChooser {
     KernelSpec spec = SpecOf(module_, node);
     const OpTraits& traits = TraitsOf(node.op);
     const auto set_blocks = [](std::vector<TensorSpec>& operands, const std::vector<int>& images) {
-      for (const int i : Within(images, operands.size())) {
-        TensorSpec& image = At(operands, i);
-        const int64_t block = BlockFor(image, kBlock, true);
-        if (block > 0) image.shape = BlockedShape(image.shape, block);
-      }
+      for (const int i : Within(images, operands.size()))
+        PutInBlocks(At(operands, i), kBlock, /*may_be_input=*/true);
     };
     set_blocks(spec.inputs, traits.image_inputs);
     set_blocks(spec.outputs, traits.image_outputs);
@@ -206,19 +206,14 @@ class LayoutChooser {
     const KernelSpec plain = SpecOf(module_, node);
     KernelSpec spec = plain;
     std::map<int, int64_t> input_block;
-    const auto in_blocks = [&](TensorSpec& tensor) {
-      const int64_t b = BlockFor(tensor, block, images.chooses);
-      if (b > 0) tensor.shape = BlockedShape(tensor.shape, b);
-      return b;
-    };
     for (const int i : images.inputs) {
       const size_t k = static_cast<size_t>(i);
-      if ((input_block[i] = in_blocks(spec.inputs[k])) == 0) return false;
+      if ((input_block[i] = PutInBlocks(spec.inputs[k], block, images.chooses)) == 0) return false;
       // A constant has the plain layout; the blocked kernel must not read its value.
       spec.constants[k] = std::nullopt;
     }
     for (const int o : images.outputs) {
-      if (in_blocks(At(spec.outputs, o)) == 0) return false;
+      if (PutInBlocks(At(spec.outputs, o), block, images.chooses) == 0) return false;
     }
     if (!TraitsOf(node.op).elementwise) spec.attrs.Set("data_format", std::string(kBlockedFormat));
     if (spec.attrs.has("input_shape")) {

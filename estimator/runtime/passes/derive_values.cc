@@ -6,11 +6,11 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/prepared_input.h"
+#include "estimator/runtime/passes/pattern.h"
 #include "estimator/runtime/passes/select_kernels.h"
 
 namespace estimator::ir {
@@ -89,7 +89,7 @@ class Deriver {
   void Mark() {
     const std::set<int> results = Results();
     sources_.assign(module_.nodes.size(), Source::kStep);
-    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+    for (int n = 0; n < module_.num_nodes(); ++n) {
       At(sources_, n) = FindSource(n, results);
       Node& node = module_.node(n);
       node.derived = node.kind == Node::Kind::kOp &&
@@ -103,14 +103,13 @@ class Deriver {
   struct Copy {
     KernelSpec kernel;
     size_t bytes;
-    int node;
+    Value value;
   };
 
   // Returns whether it has split any. Equal kernels of one input share a copy.
   bool SplitKernels() {
     std::map<Value, std::vector<Copy>> copies_of;
-    const int size = static_cast<int>(module_.nodes.size());
-    for (int n = 0; n < size; ++n) {
+    for (int n = 0, size = module_.num_nodes(); n < size; ++n) {
       if (module_.node(n).kind != Node::Kind::kOp || module_.node(n).derived) continue;
       const std::shared_ptr<Kernel> kernel = module_.node(n).kernel;
       const std::shared_ptr<PreparedInput> prepared = PreparedInputOf(kernel);
@@ -126,30 +125,28 @@ class Deriver {
                other.bytes == prepared->prepared_bytes();
       });
       if (copy == copies.end()) {
-        const int node = AddPrepare(n, input, prepared);
-        copy = copies.insert(copy, {spec, prepared->prepared_bytes(), node});
+        const Value value = AddPrepare(n, input, prepared);
+        copy = copies.insert(copy, {spec, prepared->prepared_bytes(), value});
       }
-      At(module_.node(n).inputs, prepared->prepared_input()) = {copy->node, 0};
+      At(module_.node(n).inputs, prepared->prepared_input()) = copy->value;
       module_.node(n).kernel = MakeRunPrepared(kernel);
     }
     return !copies_of.empty();
   }
 
   // Adds a node that copies `input` for the kernel of node `n`.
-  int AddPrepare(int n, Value input, const std::shared_ptr<PreparedInput>& prepared) {
-    Node prepare;
-    prepare.op = kPrepareOp;
-    prepare.name = absl::StrCat(module_.node(n).name, "/prepared");
-    prepare.inputs = {input};
-    prepare.outputs = {{DType::kUint8, Shape{static_cast<int64_t>(prepared->prepared_bytes())}}};
-    prepare.kernel = MakePrepare(prepared);
-    module_.nodes.push_back(std::move(prepare));
-    return static_cast<int>(module_.nodes.size()) - 1;
+  Value AddPrepare(int n, Value input, const std::shared_ptr<PreparedInput>& prepared) {
+    const Shape bytes{static_cast<int64_t>(prepared->prepared_bytes())};
+    return module_.Add({.op = kPrepareOp,
+                        .name = absl::StrCat(module_.node(n).name, "/prepared"),
+                        .inputs = {input},
+                        .outputs = {{DType::kUint8, bytes}},
+                        .kernel = MakePrepare(prepared)});
   }
 
   // Keeps the results that other nodes read in every step.
   void MarkKept() {
-    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+    for (int n = 0; n < module_.num_nodes(); ++n) {
       if (module_.node(n).derived) continue;
       for (const Value& input : module_.node(n).inputs) {
         Node& root = module_.node(Root(module_, input));
@@ -166,10 +163,9 @@ class Deriver {
 }  // namespace
 
 bool IsBfloat16Copy(const Module& module, const Node& node) {
-  return node.kind == Node::Kind::kOp && node.op == "Cast" &&
+  return IsOp(node, "Cast") && !HasFlag(node, "Truncate") &&
          node.outputs[0].dtype == DType::kBfloat16 &&
          module.spec(node.inputs[0]).dtype == DType::kFloat32 &&
-         !(node.attrs.has("Truncate") && node.attrs.b("Truncate")) &&
          module.node(Root(module, node.inputs[0])).kind == Node::Kind::kVariable;
 }
 

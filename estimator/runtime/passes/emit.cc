@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/runtime/passes/select_kernels.h"
 
@@ -19,15 +18,14 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> ReplicaGroups(const Module& mo
   if (node.inputs.size() < 2) return groups;
   const Array* assignment = module.constant(Root(module, node.inputs[1]));
   if (assignment == nullptr || !IsInteger(assignment->dtype())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(node.name, ": group_assignment must be a constant of integers"));
+    return InvalidArgument(node.name, ": group_assignment must be a constant of integers");
   }
   const Shape& shape = module.spec(node.inputs[1]).shape;
   if (assignment->num_elements() == 0) return groups;
   if (shape.rank() != 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(node.name, ": group_assignment must be [groups, replicas of a group], not ",
-                     shape.ToString()));
+    return InvalidArgument(node.name,
+                           ": group_assignment must be [groups, replicas of a group], not ",
+                           shape.ToString());
   }
   const Array wide = assignment->Cast(DType::kInt64);
   const int64_t* values = wide.data<int64_t>();

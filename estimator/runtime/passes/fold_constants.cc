@@ -72,8 +72,7 @@ absl::Status FoldConstants(Module& module, int64_t max_elements) {
     }
     const std::string name = node.name;
     for (size_t o = 0; o < values.size(); ++o) {
-      to[n].push_back({static_cast<int>(module.nodes.size()), 0});
-      module.nodes.push_back(MakeConstant(std::move(values[o]), absl::StrCat(name, ":", o)));
+      to[n].push_back(module.Add(MakeConstant(std::move(values[o]), absl::StrCat(name, ":", o))));
       to.emplace_back();
     }
   }

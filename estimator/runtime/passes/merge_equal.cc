@@ -1,9 +1,6 @@
 #include "estimator/runtime/passes/merge_equal.h"
 
-#include <functional>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
@@ -12,28 +9,18 @@
 namespace estimator::ir {
 namespace {
 
-size_t Combine(size_t seed, size_t value) {
-  return seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2));
-}
-
 // Equal nodes have equal hashes. Attributes are not hashed but compared, because few nodes differ
 // only in them.
 size_t Hash(const Node& node) {
-  size_t hash = std::hash<std::string>()(node.op);
-  hash = Combine(hash, static_cast<size_t>(node.kind));
-  hash = Combine(hash, static_cast<size_t>(node.index + 1));
-  for (const Value& input : node.inputs) {
-    hash = Combine(hash, static_cast<size_t>(input.node) * 8 + static_cast<size_t>(input.output));
-  }
-  for (const TensorSpec& output : node.outputs) {
-    hash = Combine(hash, static_cast<size_t>(output.dtype));
-    for (const int64_t size : output.shape.dims()) hash = Combine(hash, static_cast<size_t>(size));
-  }
+  size_t hash = absl::HashOf(node.op, node.kind, node.index);
+  for (const Value& input : node.inputs) hash = absl::HashOf(hash, input.node, input.output);
+  for (const TensorSpec& output : node.outputs)
+    hash = absl::HashOf(hash, output.dtype, output.shape.dims());
   if (node.kind == Node::Kind::kConstant && node.constant.dtype() != DType::kString) {
     // A prefix is enough: Equal compares all bytes.
     const absl::string_view bytes(static_cast<const char*>(node.constant.raw()),
                                   node.constant.num_bytes());
-    hash = Combine(hash, absl::Hash<absl::string_view>()(bytes.substr(0, 4096)));
+    hash = absl::HashOf(hash, bytes.substr(0, 4096));
   }
   return hash;
 }

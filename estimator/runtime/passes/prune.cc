@@ -30,9 +30,7 @@ void Prune(Module& module) {
   for (Node& node : module.nodes) {
     if (node.kind == Node::Kind::kVariable) node.index = At(new_index, node.index);
   }
-  for (Update& update : module.updates) {
-    update.variable = At(new_index, update.variable);
-  }
+  for (Update& update : module.updates) update.variable = At(new_index, update.variable);
 }
 
 }  // namespace estimator::ir

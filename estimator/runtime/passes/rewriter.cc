@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 namespace estimator::ir {
 
 Rewriter::Rewriter(Module& module, KernelTier fastest) : module_(module), fastest_(fastest) {
-  for (int n = 0; n < static_cast<int>(module.nodes.size()); ++n) {
+  for (int n = 0; n < module.num_nodes(); ++n) {
     if (IsView(module.node(n))) continue;  // its readers are listed in its place
     for (const Value& input : module.node(n).inputs) readers_[Root(module, input)].push_back(n);
   }
@@ -16,8 +15,7 @@ Rewriter::Rewriter(Module& module, KernelTier fastest) : module_(module), fastes
 }
 
 void Rewriter::ForEach(const Pattern& pattern, const std::function<void(Match&)>& visit) {
-  const int size = static_cast<int>(module_.nodes.size());
-  for (int n = 0; n < size; ++n) {
+  for (int n = 0, size = module_.num_nodes(); n < size; ++n) {
     // A view of an op matches too, but would be a second match of the same op.
     if (IsView(module_.node(n)) && !pattern.direct) continue;
     Match match;
@@ -170,11 +168,6 @@ bool Rewriter::SetOrigin(const std::set<int>& nodes, Fusion& fusion) const {
     origin->outputs.push_back(At(results.at(output.node), output.output));
   fusion.node.origin = std::move(origin);
   return true;
-}
-
-Value Rewriter::Add(Node node) {
-  module_.nodes.push_back(std::move(node));
-  return {static_cast<int>(module_.nodes.size()) - 1, 0};
 }
 
 Value Rewriter::AddOp(const std::string& op, std::vector<Value> inputs, const TensorSpec& output,

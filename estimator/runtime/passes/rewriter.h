@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/runtime/ir.h"
@@ -73,7 +74,7 @@ class Rewriter {
   bool Fuse(const std::set<int>& nodes, std::vector<Fusion> fusions, int rewritten = -1);
 
   // Adds a node, which runs as late as it can, and returns its output 0.
-  Value Add(Node node);
+  Value Add(Node node) { return module_.Add(std::move(node)); }
   // Adds an op with one output.
   Value AddOp(const std::string& op, std::vector<Value> inputs, const TensorSpec& output,
               const std::string& name, Attrs attrs = {});

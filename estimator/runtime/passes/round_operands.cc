@@ -25,8 +25,7 @@ void RoundOperands(Module& module) {
     };
     return rounded[value] = cast(cast(value, DType::kBfloat16), DType::kFloat32);
   };
-  const int size = static_cast<int>(module.nodes.size());
-  for (int n = 0; n < size; ++n) {
+  for (int n = 0, size = module.num_nodes(); n < size; ++n) {
     if (module.node(n).kind != Node::Kind::kOp || !TraitsOf(module.node(n).op).on_matrix_unit)
       continue;
     std::vector<Value> inputs = module.node(n).inputs;  // a cast moves the nodes

@@ -8,11 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/runtime/name_table.h"
+#include "estimator/runtime/passes/pattern.h"
 
 namespace estimator::ir {
 namespace {
-
-constexpr char kSumOp[] = "UnsortedSegmentSum", kGatherOp[] = "GatherV2";
 
 bool IsZero(const Array* constant) {
   return constant != nullptr && constant->num_elements() == 1 && constant->AsDouble() == 0;
@@ -20,7 +19,7 @@ bool IsZero(const Array* constant) {
 
 // Whether `gather` reads exactly those rows of `sum` that were added up, by the same ids.
 bool GathersItsIds(const Module& module, const Node& gather, const Node& sum) {
-  if (gather.kind != Node::Kind::kOp || gather.op != kGatherOp) return false;
+  if (!IsOp(gather, "GatherV2")) return false;
   const bool batched = gather.attrs.has("batch_dims") && gather.attrs.i("batch_dims") != 0;
   const Value indices = gather.inputs[1], ids = sum.inputs[1];
   return !batched && IsZero(module.constant(gather.inputs[2])) &&
@@ -31,9 +30,7 @@ void SumLookedUpRows(Module& module) {
   const std::vector<std::vector<int>> readers = Readers(module);
   for (size_t n = 0; n < readers.size(); ++n) {
     const Node& sum = module.nodes[n];
-    if (sum.kind != Node::Kind::kOp || sum.op != kSumOp ||
-        module.constant(sum.inputs[2]) == nullptr)
-      continue;
+    if (!IsOp(sum, "UnsortedSegmentSum") || module.constant(sum.inputs[2]) == nullptr) continue;
     const bool only_rows = std::all_of(readers[n].begin(), readers[n].end(), [&](int r) {
       return r >= 0 && GathersItsIds(module, module.node(r), sum);
     });
@@ -55,8 +52,7 @@ void SumLookedUpRows(Module& module) {
 }
 
 bool IsScatter(const Node& node) {
-  return node.kind == Node::Kind::kOp &&
-         (node.op == "TensorScatterUpdate" || node.op == "TensorScatterAdd");
+  return IsOp(node, "TensorScatterUpdate") || IsOp(node, "TensorScatterAdd");
 }
 
 void CheckScatteredIndices(Module& module) {
@@ -69,17 +65,16 @@ void CheckScatteredIndices(Module& module) {
     const Value indices = module.node(value).inputs[1];
     const TensorSpec spec = module.spec(indices);
     const std::vector<int64_t>& dims = module.spec(value).shape.dims();
-    Node check;
-    check.op = kCheckIndicesOp;
-    check.name = absl::StrCat(module.node(value).name, "/indices");
-    check.inputs = {indices};
-    check.outputs = {spec};
+    Node check{.op = kCheckIndicesOp,
+               .name = absl::StrCat(module.node(value).name, "/indices"),
+               .inputs = {indices},
+               .outputs = {spec}};
     check.attrs.Set("limits",
                     std::vector<int64_t>(dims.begin(), dims.begin() + spec.shape.dim(-1)));
     check.attrs.Set(kTableAttr, absl::StrCat("'", At(module.variables, table.index).name, "', ",
                                              module.spec(value).ToString()));
-    module.node(value).inputs[1] = {static_cast<int>(module.nodes.size()), 0};
-    module.nodes.push_back(std::move(check));
+    const Value checked = module.Add(std::move(check));
+    module.node(value).inputs[1] = checked;
   }
 }
 

@@ -4,7 +4,6 @@
 #include <functional>
 #include <queue>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -143,12 +142,12 @@ class Scheduler {
       num_levels = std::max(num_levels, level[n] + (module_.nodes[n].op == kCollectiveOp ? 2 : 1));
     }
     std::vector<std::vector<int>> runs(static_cast<size_t>(num_levels)), collectives(runs.size());
-    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+    for (int n = 0; n < module_.num_nodes(); ++n) {
       if (!Runs(n) || IsView(at(n)) || at(n).derived || phase_.count(n) > 0) continue;
       At(at(n).op == kCollectiveOp ? collectives : runs, At(level, n)).push_back(n);
     }
     std::vector<int>& order = result_.order;
-    for (int n = 0; n < static_cast<int>(module_.nodes.size()); ++n) {
+    for (int n = 0; n < module_.num_nodes(); ++n) {
       if (at(n).derived && !IsView(at(n))) order.push_back(n);
     }
     result_.derived_end = static_cast<int>(order.size());
@@ -176,15 +175,12 @@ void ProtectReads(Module& module) {
   for (const Update& update : module.updates) updated.insert(update.variable);
   std::map<Value, Value> copies;
   const auto copy = [&](Value value) {
-    const auto [it, is_new] =
-        copies.emplace(value, Value{static_cast<int>(module.nodes.size()), 0});
+    const auto [it, is_new] = copies.emplace(value, Value());
     if (is_new) {
-      Node node;
-      node.op = kCopyOp;
-      node.name = absl::StrCat(module.node(value).name, "/copy");
-      node.inputs = {value};
-      node.outputs = {module.spec(value)};
-      module.nodes.push_back(std::move(node));
+      it->second = module.Add({.op = kCopyOp,
+                               .name = absl::StrCat(module.node(value).name, "/copy"),
+                               .inputs = {value},
+                               .outputs = {module.spec(value)}});
     }
     return it->second;
   };

@@ -64,7 +64,7 @@ absl::Status SelectKernels(Module& module, KernelTier fastest) {
     absl::StrAppend(&message, "ops without a kernel: ", absl::StrJoin(lines, ", "));
   if (!refused.empty())
     absl::StrAppend(&message, message.empty() ? "" : "; ", absl::StrJoin(refused, "; "));
-  return absl::UnimplementedError(message);
+  return Unimplemented(message);
 }
 
 }  // namespace estimator::ir

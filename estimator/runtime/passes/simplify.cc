@@ -1,6 +1,5 @@
 #include "estimator/runtime/passes/simplify.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -99,8 +98,7 @@ class Simplifier {
 
   void Run() {
     const std::vector<Rule> rules = MakeRules();
-    const int size = static_cast<int>(module_.nodes.size());
-    for (int n = 0; n < size; ++n) {
+    for (int n = 0, size = module_.num_nodes(); n < size; ++n) {
       rewriter_.UpdateInputs(n);
       const Node& node = at(n);
       if (node.kind != Node::Kind::kOp || node.inputs.empty()) continue;

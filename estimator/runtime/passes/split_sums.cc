@@ -21,7 +21,7 @@ bool IsLongSum(const Node& node) {
 }  // namespace
 
 void SplitSums(Module& module) {
-  const int num_nodes = static_cast<int>(module.nodes.size());
+  const int num_nodes = module.num_nodes();
   std::map<int, int> after;  // for each link the last of its parts
   for (int n = 0; n < num_nodes; ++n) {
     if (!IsLongSum(module.node(n))) continue;
@@ -32,12 +32,11 @@ void SplitSums(Module& module) {
       for (const Value& part : link) {
         if (part.node < num_nodes) last = std::max(last, part.node);  // else the link before
       }
-      const int index = static_cast<int>(module.nodes.size());
       Node sum = module.node(n);
       sum.name = absl::StrCat(sum.name, "/part");
-      sum.inputs = std::exchange(link, {{index, 0}});
-      module.nodes.push_back(std::move(sum));
-      after[index] = last;
+      sum.inputs = std::move(link);
+      link = {module.Add(std::move(sum))};
+      after[link[0].node] = last;
       for (; next < parts.size() && link.size() < kMaxParts; ++next) link.push_back(parts[next]);
     }
     module.node(n).inputs = std::move(link);

@@ -37,7 +37,7 @@ void SweepUpdates(Module& module) {
     sweep.name = JoinSome(names, 1);
     auto origin = std::make_shared<Origin>();
     std::vector<fused::SweepMember> members;
-    const int index = static_cast<int>(module.nodes.size());
+    const int index = module.num_nodes();
     for (const int n : nodes) {
       const Node& node = module.node(n);
       const std::vector<Value> inputs = OwnInputs(node, static_cast<int>(sweep.inputs.size()));
@@ -55,7 +55,7 @@ void SweepUpdates(Module& module) {
     sweep.origin = std::move(origin);
     sweep.kernel = fused::MakeUpdateSweep(std::move(members));
     module.num_fused_nodes += static_cast<int>(nodes.size());
-    module.nodes.push_back(std::move(sweep));
+    module.Add(std::move(sweep));
   }
   ReplaceUses(module, to);
   Compact(module);

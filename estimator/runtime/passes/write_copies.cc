@@ -17,7 +17,7 @@ void WriteCopies(Module& module, const Schedule& schedule) {
     for (const Value& input : module.node(n).inputs) read_later.insert(Root(module, input).node);
   }
   std::map<int, Value> copy_of;  // of each variable
-  for (int n = 0; n < static_cast<int>(module.nodes.size()); ++n) {
+  for (int n = 0; n < module.num_nodes(); ++n) {
     const Node& node = module.node(n);
     // What the phase reads later must still be the value from before the step.
     if (node.derived && node.kept && IsBfloat16Copy(module, node) && read_later.count(n) == 0)

@@ -22,10 +22,9 @@ absl::Status CheckpointSaverHook::Begin(Graph&) {
 
 absl::Status CheckpointSaverHook::AfterCreateSession(Session& session) {
   const int64_t step = session.global_step();
-  if (session.restored_step() != step) {
-    // No step has run yet: a copy of the variables could take the memory that the first step needs.
-    EST_ASSIGN_OR_RETURN([[maybe_unused]] const bool stop, Save(session, step, /*wait=*/true));
-  }
+  // No step has run yet: a copy of the variables could take the memory that the first step needs.
+  if (session.restored_step() != step)
+    EST_RETURN_IF_ERROR(Save(session, step, /*wait=*/true).status());
   timer_.UpdateLastTriggeredStep(step);
   return absl::OkStatus();
 }
@@ -41,9 +40,8 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
 
 absl::Status CheckpointSaverHook::End(Session& session) {
   const int64_t step = session.global_step();
-  if (timer_.last_triggered_step() != step) {
-    EST_ASSIGN_OR_RETURN([[maybe_unused]] const bool stop, Save(session, step, /*wait=*/true));
-  }
+  if (timer_.last_triggered_step() != step)
+    EST_RETURN_IF_ERROR(Save(session, step, /*wait=*/true).status());
   EST_RETURN_IF_ERROR(session.FinishCheckpoint());
   for (const auto& listener : options_.listeners) EST_RETURN_IF_ERROR(listener->End(session, step));
   return absl::OkStatus();

@@ -12,7 +12,7 @@ namespace estimator {
 
 absl::Status CheckNeedsNoInput(const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) {
-    if (!tensor.valid()) return absl::InvalidArgumentError("a tensor to evaluate is not valid");
+    if (!tensor.valid()) return InvalidArgument("a tensor to evaluate is not valid");
     const Node* placeholder = FindPlaceholder(tensor);
     if (placeholder == nullptr) continue;
     return absl::OutOfRangeError(

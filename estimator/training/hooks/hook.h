@@ -24,7 +24,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/data/pipeline/dataset.h"
 #include "estimator/graph/graph.h"
@@ -138,7 +137,8 @@ class SessionRunHook {
   virtual absl::Status End(Session& /*session*/) { return absl::OkStatus(); }
 };
 
-using Hooks = std::vector<std::shared_ptr<SessionRunHook>>;
+using HookPtr = std::shared_ptr<SessionRunHook>;
+using Hooks = std::vector<HookPtr>;
 
 // Called around every checkpoint that a CheckpointSaverHook writes.
 class CheckpointSaverListener {

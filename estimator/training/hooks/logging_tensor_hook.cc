@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -17,10 +18,9 @@ absl::Status LoggingTensorHook::Begin(Graph&) {
   timer_.Reset();
   iteration_ = 0;
   for (const auto& [tag, tensor] : options_.tensors) {
-    if (!tensor.valid())
-      return absl::InvalidArgumentError(
-          absl::StrCat("LoggingTensorHook: '", tag, "' is not a tensor"));
+    if (!tensor.valid()) return InvalidArgument("LoggingTensorHook: '", tag, "' is not a tensor");
   }
+  // Without an interval there is nothing more to check.
   if (only_at_end_) return absl::OkStatus();
   return StepsOrSeconds{options_.every_n_iter, options_.every_n_secs}.Validate(
       "LoggingTensorHook (every_n_iter, every_n_secs)");
@@ -33,6 +33,7 @@ std::vector<Tensor> LoggingTensorHook::Fetches() {
 }
 
 std::vector<Tensor> LoggingTensorHook::BeforeRun(RunContext&) {
+  // BeginRun also notes when the run begins, so it is called even if at_end asks for all tensors.
   wanted_ = (!only_at_end_ && timer_.BeginRun(iteration_)) || options_.at_end;
   if (wanted_) return Fetches();
   return {};

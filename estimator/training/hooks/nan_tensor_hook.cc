@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -16,7 +17,7 @@ absl::Status NanTensorHook::AfterRun(RunContext& context, const RunValues& value
                    ", the first tensor that is not finite. The variables have their values from "
                    "before this step. Usual cures are a smaller learning rate, gradient clipping, "
                    "or a correction of this batch's input");
-  if (fail_on_nan_loss_) return absl::InvalidArgumentError(message);
+  if (fail_on_nan_loss_) return InvalidArgument(message);
   LOG(WARNING) << message << ". Training stops.";
   context.RequestStop();
   return absl::OkStatus();

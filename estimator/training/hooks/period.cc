@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -45,6 +44,7 @@ absl::StatusOr<Period> Period::Parse(StringArg text) {
   double value = 0;
   if (absl::SimpleAtod(all.substr(0, end), &value)) {
     for (const UnitName& unit : kUnits) {
+      // Steps come first in the table, so a number alone is in steps.
       if (name == unit.singular || name == unit.plural || (name.empty() && unit.factor == 1)) {
         const Period period(value * unit.factor, unit.unit);
         EST_RETURN_IF_ERROR(period.CheckPositive());
@@ -52,10 +52,10 @@ absl::StatusOr<Period> Period::Parse(StringArg text) {
       }
     }
   }
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       "\"", all,
       "\" is not a period: write a number and steps, epochs, examples, seconds, minutes "
-      "or hours, as in \"2 epochs\""));
+      "or hours, as in \"2 epochs\"");
 }
 
 std::string Period::ToString() const {
@@ -68,37 +68,34 @@ std::string Period::ToString() const {
 
 absl::Status Period::CheckPositive() const {
   if (value_ > 0 && std::isfinite(value_)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("the period ", ToString(), " must be above 0"));
+  return InvalidArgument("the period ", ToString(), " must be above 0");
 }
 
 absl::StatusOr<int64_t> Period::ToSteps(const InputSizes& sizes) const {
   EST_RETURN_IF_ERROR(CheckPositive());
   if (unit_ == Unit::kSeconds) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(ToString(), ": this is counted in steps, epochs or examples, not in seconds"));
+    return InvalidArgument(ToString(),
+                           ": this is counted in steps, epochs or examples, not in seconds");
   }
   double steps = value_;
   if (unit_ != Unit::kSteps) {
     if (sizes.examples_per_step <= 0) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(ToString(),
-                       ": the number of examples in a step is not known, because the "
-                       "elements of the input have no batch axis; give it in steps"));
+      return FailedPrecondition(ToString(),
+                                ": the number of examples in a step is not known, because the "
+                                "elements of the input have no batch axis; give it in steps");
     }
     if (unit_ == Unit::kEpochs && sizes.examples_per_epoch <= 0) {
-      return absl::FailedPreconditionError(absl::StrCat(
+      return FailedPrecondition(
           ToString(),
           ": the number of examples in an epoch is not known without reading the input; "
           "set RunConfig.examples_per_epoch, which many programs have as --examples_per_epoch "
-          "(CountRecords counts the records of TFRecord files), or give it in steps"));
+          "(CountRecords counts the records of TFRecord files), or give it in steps");
     }
     const double examples =
         unit_ == Unit::kEpochs ? value_ * static_cast<double>(sizes.examples_per_epoch) : value_;
     steps = examples / static_cast<double>(sizes.examples_per_step);
   }
-  if (steps > kMostSteps) {
-    return absl::InvalidArgumentError(absl::StrCat(ToString(), " is more than 2^63 steps"));
-  }
+  if (steps > kMostSteps) return InvalidArgument(ToString(), " is more than 2^63 steps");
   return static_cast<int64_t>(std::ceil(steps));
 }
 

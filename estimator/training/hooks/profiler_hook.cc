@@ -59,37 +59,33 @@ absl::Status ProfilerHook::Begin(Graph&) {
   written_ = false;
   if (!options_.steps.has_value()) return options_.cadence.Validate("ProfilerHook");
   if (options_.cadence.every_steps.has_value() || options_.cadence.every_secs.has_value())
-    return absl::InvalidArgumentError("ProfilerHook: give either a cadence or steps, not both");
+    return InvalidArgument("ProfilerHook: give either a cadence or steps, not both");
   return options_.steps->Validate("ProfilerHook: steps");
 }
 
 std::vector<Tensor> ProfilerHook::BeforeRun(RunContext& context) {
   const int64_t step_after = context.global_step() + context.session().steps_per_run();
-  if (options_.steps.has_value()) {
-    if (written_ || !options_.steps->Overlaps(context.global_step(), step_after)) return {};
-    // Only runs of training are traced, and not an evaluation between them.
-    if (trace_ == nullptr) trace_ = std::make_shared<Trace>();
-    SetThreadTrace(trace_);
-    return {};
-  }
-  if (timer_.last_triggered_step().has_value() && timer_.ShouldTriggerForStep(step_after)) {
-    trace_ = std::make_shared<Trace>();
-    SetThreadTrace(trace_);
-  }
+  const bool has_range = options_.steps.has_value();
+  // Without a range the first run is not traced: it compiles, so its times would be misleading.
+  const bool traced = has_range
+                          ? !written_ && options_.steps->Overlaps(context.global_step(), step_after)
+                          : timer_.last_triggered_step() && timer_.ShouldTriggerForStep(step_after);
+  if (!traced) return {};
+  // All runs of a range are in one trace.
+  if (!has_range || trace_ == nullptr) trace_ = std::make_shared<Trace>();
+  // It ends with the run: an evaluation between two runs of training is not traced.
+  SetThreadTrace(trace_);
   return {};
 }
 
 absl::Status ProfilerHook::AfterRun(RunContext& context, const RunValues& values) {
-  if (options_.steps.has_value()) {
-    if (trace_ == nullptr || written_) return absl::OkStatus();
-    SetThreadTrace(nullptr);
-    if (values.global_step < options_.steps->last) return absl::OkStatus();
-    return Write(context.session(), values.global_step);
-  }
   if (!timer_.last_triggered_step().has_value())
     timer_.UpdateLastTriggeredStep(context.global_step());
   if (trace_ == nullptr) return absl::OkStatus();
   SetThreadTrace(nullptr);
+  // The runs that are left of a range are added to its trace.
+  if (options_.steps.has_value() && values.global_step < options_.steps->last)
+    return absl::OkStatus();
   timer_.UpdateLastTriggeredStep(values.global_step);
   return Write(context.session(), values.global_step);
 }

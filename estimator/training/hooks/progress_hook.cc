@@ -87,15 +87,14 @@ std::string ProgressHook::Shares(Session& session, double seconds, bool with_sta
 
 absl::Status ProgressHook::AfterRun(RunContext& context, const RunValues& values) {
   loss_ = values.results[0].AsDouble();
+  const bool first = std::exchange(first_run_, false);
   SecondOrStepTimer& timer = terminal_ ? terminal_timer_ : log_timer_;
   if (!timer.ShouldTriggerForStep(values.global_step)) {
     // The first line with a speed may be far away. This one shows early that training runs, and the
     // initial loss.
-    if (first_run_ && !terminal_) LOG(INFO) << Line(values.global_step, 0);
-    first_run_ = false;
+    if (first && !terminal_) LOG(INFO) << Line(values.global_step, 0);
     return absl::OkStatus();
   }
-  first_run_ = false;
   const auto elapsed = timer.UpdateLastTriggeredStep(values.global_step);
   const double rate =
       elapsed && elapsed->seconds > 0 ? static_cast<double>(elapsed->steps) / elapsed->seconds : 0;

@@ -3,8 +3,6 @@
 #ifndef ESTIMATOR_TRAINING_HOOKS_STEP_COUNTER_HOOK_H_
 #define ESTIMATOR_TRAINING_HOOKS_STEP_COUNTER_HOOK_H_
 
-#include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 

@@ -1,6 +1,5 @@
 #include "estimator/training/hooks/step_range.h"
 
-#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -17,8 +16,8 @@ absl::StatusOr<StepRange> StepRange::Parse(StringArg text) {
   const bool numbers = parts.size() <= 2 && absl::SimpleAtoi(parts.front(), &range.first) &&
                        absl::SimpleAtoi(parts.back(), &range.last);
   if (!numbers) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "\"", view, "\" is not a range of steps: give the first and the last, such as 10,20"));
+    return InvalidArgument(
+        "\"", view, "\" is not a range of steps: give the first and the last, such as 10,20");
   }
   EST_RETURN_IF_ERROR(range.Validate("the range"));
   return range;
@@ -26,8 +25,8 @@ absl::StatusOr<StepRange> StepRange::Parse(StringArg text) {
 
 absl::Status StepRange::Validate(absl::string_view what) const {
   if (first >= 1 && last >= first) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      what, " must begin at step 1 or later and not end before it begins, given ", ToString()));
+  return InvalidArgument(
+      what, " must begin at step 1 or later and not end before it begins, given ", ToString());
 }
 
 std::string StepRange::ToString() const { return absl::StrCat(first, ",", last); }

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "estimator/base/saturating.h"
+#include "estimator/base/status.h"
 #include "estimator/training/hooks/hook.h"
 
 namespace estimator {
@@ -25,8 +25,7 @@ class StopAtStepHook : public SessionRunHook {
 
   absl::Status Begin(Graph&) override {
     if (options_.num_steps.has_value() != options_.last_step.has_value()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        "StopAtStepHook: exactly one of num_steps and last_step must be given");
+    return InvalidArgument("StopAtStepHook: exactly one of num_steps and last_step must be given");
   }
   absl::Status AfterCreateSession(Session& session) override {
     last_step_ = options_.last_step.value_or(

@@ -3,7 +3,6 @@
 #define ESTIMATOR_TRAINING_HOOKS_SUMMARY_SAVER_HOOK_H_
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
@@ -15,15 +16,13 @@ Clock SteadyClock() {
 
 absl::Status StepsOrSeconds::Validate(absl::string_view who) const {
   if (every_steps.has_value() == every_secs.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(who, ": exactly one of every_steps and every_secs must be given, not ",
-                     every_steps ? "both" : "neither"));
+    return InvalidArgument(who, ": exactly one of every_steps and every_secs must be given, not ",
+                           every_steps ? "both" : "neither");
   }
   if (every_steps.value_or(1) <= 0 || every_secs.value_or(1) <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat(who, ": the cadence must be > 0, got ",
-                                                   every_steps
-                                                       ? absl::StrCat(*every_steps, " steps")
-                                                       : absl::StrCat(*every_secs, " seconds")));
+    return InvalidArgument(
+        who, ": the cadence must be > 0, got ",
+        every_steps ? absl::StrCat(*every_steps, " steps") : absl::StrCat(*every_secs, " seconds"));
   }
   return absl::OkStatus();
 }

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <functional>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -101,12 +100,12 @@ bool Alike(const Array& a, const Array& b, int64_t axis) {
 absl::Status BatchAxis::Check(const Element& element) const {
   if (axes_.empty() || axes_.size() == element.features.size() + element.labels.size())
     return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       "batch_axis has ", axes_.size(), " entries; it needs one for each array of input_fn, ",
       "features in name order, then labels: ",
       absl::StrJoin(
           SlotsOf(element, Mode::kTrain), ", ",
-          [](std::string* out, const InputSlot& slot) { absl::StrAppend(out, slot.ToString()); })));
+          [](std::string* out, const InputSlot& slot) { absl::StrAppend(out, slot.ToString()); }));
 }
 
 int64_t BatchAxis::NumRows(const Element& element) const {
@@ -116,20 +115,19 @@ int64_t BatchAxis::NumRows(const Element& element) const {
 absl::StatusOr<Element> BatchAxis::Slice(const Element& element, int64_t begin, int64_t end,
                                          int64_t num_rows) const {
   Element part;
-  EST_RETURN_IF_ERROR(ForEach(element,
-                              [&](size_t i, ArrayMap Element::*member, const std::string& name,
-                                  const Array& array) -> absl::Status {
-                                const int64_t axis = axes_.empty() ? 0 : axes_[i];
-                                if (!HasAxis(array, axis) ||
-                                    array.shape().dim(static_cast<int>(axis)) != num_rows) {
-                                  return absl::InvalidArgumentError(
-                                      absl::StrCat(NameOf(member, name), " is ", array.TypeString(),
-                                                   "; to split it over the replicas, its axis ",
-                                                   axis, " must be the batch of ", num_rows));
-                                }
-                                (part.*member)[name] = SliceAxis(array, axis, begin, end);
-                                return absl::OkStatus();
-                              }));
+  EST_RETURN_IF_ERROR(ForEach(
+      element,
+      [&](size_t i, ArrayMap Element::*member, const std::string& name,
+          const Array& array) -> absl::Status {
+        const int64_t axis = axes_.empty() ? 0 : axes_[i];
+        if (!HasAxis(array, axis) || array.shape().dim(static_cast<int>(axis)) != num_rows) {
+          return InvalidArgument(NameOf(member, name), " is ", array.TypeString(),
+                                 "; to split it over the replicas, its axis ", axis,
+                                 " must be the batch of ", num_rows);
+        }
+        (part.*member)[name] = SliceAxis(array, axis, begin, end);
+        return absl::OkStatus();
+      }));
   return part;
 }
 
@@ -145,11 +143,11 @@ absl::StatusOr<Element> BatchAxis::Join(const std::vector<Element>& elements) co
           const auto found = (element.*member).find(name);
           const bool missing = found == (element.*member).end();
           if (missing || !Alike(first, found->second, axis)) {
-            return absl::InvalidArgumentError(absl::StrCat(
+            return InvalidArgument(
                 NameOf(member, name), " is ", first.TypeString(), " in one batch of input_fn and ",
                 missing ? "missing" : found->second.TypeString(),
                 " in the next; shapes are static: pad or resize every example to one "
-                "shape"));
+                "shape");
           }
           parts.push_back(found->second);
         }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 
 namespace estimator {
@@ -18,7 +19,7 @@ std::string QuotedNames(const std::map<std::string, Tensor>& tensors) {
 
 Tensor Fail(Graph* graph, std::string message) {
   Graph& target = graph != nullptr ? *graph : Graph::Current();
-  return target.Fail(absl::InvalidArgumentError(std::move(message)));
+  return target.Fail(InvalidArgument(std::move(message)));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "estimator/training/input/input_slots.h"
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
@@ -31,16 +31,15 @@ absl::StatusOr<std::vector<Array>> FeedsOf(const std::vector<InputSlot>& slots,
     const ArrayMap& arrays = slot.is_label ? element.labels : element.features;
     const auto found = arrays.find(slot.name);
     if (found == arrays.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("input_fn gave no ", slot.ToString(),
-                                                     " in this element; earlier ones had it as ",
-                                                     slot.spec.ToString()));
+      return InvalidArgument("input_fn gave no ", slot.ToString(),
+                             " in this element; earlier ones had it as ", slot.spec.ToString());
     }
     const TensorSpec given{found->second.dtype(), found->second.shape()};
     if (!(given == slot.spec)) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return InvalidArgument(
           slot.ToString(), " is ", given.ToString(), ", the model was built for ",
           slot.spec.ToString(),
-          ": shapes are static; give Batch a .drop_remainder, or make every element of one shape"));
+          ": shapes are static; give Batch a .drop_remainder, or make every element of one shape");
     }
     feeds.push_back(found->second);
   }

@@ -68,6 +68,7 @@ std::string FormatPlan(const InputSizes& sizes, const TrainIntervals& intervals,
                        const SavingListeners& listeners, const Hooks& hooks, int64_t steps_per_run,
                        int64_t start_step, int64_t target_step) {
   const ProgramPlan program = PlanOfProgram(hooks);
+  // A program that calls Train several times trains beyond the target of its first call.
   target_step = std::max(target_step, program.train_steps);
   std::string plan;
   if (target_step == std::numeric_limits<int64_t>::max()) {
@@ -117,6 +118,7 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
                                 ? absl::StrCat(banner.sizes.examples_per_step)
                                 : absl::StrCat(banner.sizes.examples_per_step, " (", replicas,
                                                " x ", banner.model.batch_size, ")");
+  // The second arena and the derived values exist once for all replicas.
   const int64_t memory = banner.info.planned_peak_bytes * replicas +
                          banner.info.planned_shared_bytes + banner.info.planned_derived_bytes;
   const std::vector<std::vector<std::string>> rows = {

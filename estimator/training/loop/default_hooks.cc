@@ -69,13 +69,10 @@ class NanOnReplicasHook : public NanTensorHook {
 
 absl::StatusOr<TrainIntervals> IntervalsOf(const RunConfig& config, const InputSizes& sizes) {
   TrainIntervals intervals;
-  if (config.save_checkpoints_every.has_value()) {
-    EST_ASSIGN_OR_RETURN(
-        intervals.checkpoints,
-        IntervalOf("save_checkpoints_every", config.save_checkpoints_every, std::nullopt, sizes));
-  } else {
-    intervals.checkpoints = CheckpointInterval(config);
-  }
+  EST_ASSIGN_OR_RETURN(
+      intervals.checkpoints,
+      IntervalOf("save_checkpoints_every", config.save_checkpoints_every, std::nullopt, sizes));
+  if (!intervals.checkpoints.has_value()) intervals.checkpoints = CheckpointInterval(config);
   // A 0 in either field turns checkpoints off, as in TensorFlow.
   if (!config.SavesCheckpoints()) intervals.checkpoints.reset();
   EST_ASSIGN_OR_RETURN(intervals.summaries,
@@ -89,23 +86,19 @@ absl::StatusOr<TrainIntervals> IntervalsOf(const RunConfig& config, const InputS
 absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   const ModelSpec& spec = options.model.spec;
   EST_ASSIGN_OR_RETURN(const TrainIntervals intervals, IntervalsOf(options.config, options.sizes));
-  for (const Hooks* hooks :
-       {&options.user_hooks, &spec.training_chief_hooks, &spec.training_hooks}) {
-    if (std::find(hooks->begin(), hooks->end(), nullptr) != hooks->end()) {
-      return absl::InvalidArgumentError("All hooks must be SessionRunHook instances; one is null");
-    }
-  }
-  const SavingListeners& listeners = options.saving_listeners;
-  if (std::find(listeners.begin(), listeners.end(), nullptr) != listeners.end()) {
-    return absl::InvalidArgumentError(
-        "saving_listeners must be CheckpointSaverListener instances; one is null");
-  }
   std::shared_ptr<CheckpointSaverHook> saver;
   for (const Hooks* hooks :
        {&options.user_hooks, &spec.training_chief_hooks, &spec.training_hooks}) {
     for (const auto& hook : *hooks) {
+      if (hook == nullptr)
+        return InvalidArgument("All hooks must be SessionRunHook instances; one is null");
       if (saver == nullptr) saver = std::dynamic_pointer_cast<CheckpointSaverHook>(hook);
     }
+  }
+  const SavingListeners& listeners = options.saving_listeners;
+  if (std::find(listeners.begin(), listeners.end(), nullptr) != listeners.end()) {
+    return InvalidArgument(
+        "saving_listeners must be CheckpointSaverListener instances; one is null");
   }
   // Two savers would write each checkpoint twice.
   const bool has_own_saver = saver != nullptr;
@@ -114,7 +107,7 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
         CheckpointSaverHook::Options{.cadence = *intervals.checkpoints, .listeners = {}});
   }
   if (saver == nullptr && !listeners.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
         "RunConfig.save_checkpoints_steps "
         "or RunConfig.save_checkpoints_secs");
@@ -166,7 +159,7 @@ absl::StatusOr<Hooks> MakeForwardHooks(const Hooks& user_hooks, const Hooks& spe
   Hooks hooks = user_hooks;
   hooks.insert(hooks.end(), spec_hooks.begin(), spec_hooks.end());
   if (std::find(hooks.begin(), hooks.end(), nullptr) != hooks.end())
-    return absl::InvalidArgumentError(absl::StrCat("a hook given to ", method, " is null"));
+    return InvalidArgument("a hook given to ", method, " is null");
   return hooks;
 }
 

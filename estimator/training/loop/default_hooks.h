@@ -10,7 +10,6 @@
 #include "estimator/training/hooks/period.h"
 #include "estimator/training/hooks/timer.h"
 #include "estimator/training/loop/run_config.h"
-#include "estimator/training/loop/train_length.h"
 #include "estimator/training/model/built_model.h"
 
 namespace estimator {

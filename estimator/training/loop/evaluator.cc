@@ -37,11 +37,9 @@ std::string EvalDir(const std::string& model_dir, const std::string& name) {
 // One call of Evaluate.
 struct Evaluator::Pass {
   ModelCache::Entry* first = nullptr;  // the model of full batches
-  std::string checkpoint;
-  double loss_sum = 0;     // over examples
-  double loss_weight = 0;  // examples
-  int64_t num_examples = 0;
-  int64_t num_steps = 0;
+  double loss_sum = 0;                 // over examples
+  double loss_weight = 0;              // examples
+  EvalResult result = {};              // without the metrics, which are read at the end
 };
 
 Evaluator::Evaluator(const Strategy& strategy, const RunConfig& config,
@@ -54,8 +52,7 @@ Evaluator::~Evaluator() = default;
 
 absl::Status Evaluator::Check(const EvaluateOptions& options) const {
   if (options.steps.has_value() && *options.steps <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Must specify steps > 0, given: ", *options.steps));
+    return InvalidArgument("Must specify steps > 0, given: ", *options.steps);
   }
   return strategy_.Validate(Mode::kEval);
 }
@@ -89,13 +86,12 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
       strategy_.OpenInput(Mode::kEval, PrefetchSteps(input_fn, strategy_.batch_size(Mode::kEval))));
   EST_ASSIGN_OR_RETURN(const StepInput* first, input->Peek());
   if (first == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the evaluation input is empty: ", input->description().pipeline));
+    return InvalidArgument("the evaluation input is empty: ", input->description().pipeline);
   }
   Pass pass;
   EST_ASSIGN_OR_RETURN(pass.first, models_.For(*first));
   const BuiltModel& model = *pass.first->model;
-  EST_ASSIGN_OR_RETURN(pass.checkpoint, load(model));
+  EST_ASSIGN_OR_RETURN(pass.result.checkpoint_path, load(model));
   EST_RETURN_IF_ERROR(
       InitializeVariables(*model.graph, models_.state().store(), /*only_local=*/true));
   if (model.spec.eval_metrics.has_value()) {
@@ -117,7 +113,7 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
 
   StepRun run;
   const StepInput* next = first;
-  while (next != nullptr && !run.stop_requested && pass.num_steps != options.steps) {
+  while (next != nullptr && !run.stop_requested && pass.result.num_steps != options.steps) {
     EST_ASSIGN_OR_RETURN(run, RunBatch(pass, runner, *input, *next));
     if (InterruptRequested()) return absl::CancelledError("interrupted while evaluating");
     // Peek tells whether this was the last batch, for the report, without using up the next one.
@@ -163,13 +159,13 @@ absl::StatusOr<StepRun> Evaluator::RunBatch(Pass& pass, StepRunner& runner, Feed
                                                 .input = input,
                                                 .fetches = std::move(fetches),
                                                 .on_step = on_step}));
-  pass.num_examples += num_examples;
-  ++pass.num_steps;
+  pass.result.num_examples += num_examples;
+  ++pass.result.num_steps;
   return run;
 }
 
 absl::StatusOr<EvalResult> Evaluator::Finish(Pass& pass) {
-  EvalResult result;
+  EvalResult& result = pass.result;
   const ModelSpec& spec = pass.first->model->spec;
   EST_ASSIGN_OR_RETURN(
       result.values,
@@ -180,10 +176,7 @@ absl::StatusOr<EvalResult> Evaluator::Finish(Pass& pass) {
   }
   result.values["loss"] = Array::Scalar(static_cast<float>(pass.loss_sum / pass.loss_weight));
   result.values["global_step"] = Array::Scalar<int64_t>(models_.state().global_step());
-  result.num_examples = pass.num_examples;
-  result.num_steps = pass.num_steps;
-  result.checkpoint_path = pass.checkpoint;
-  return result;
+  return std::move(result);
 }
 
 }  // namespace estimator

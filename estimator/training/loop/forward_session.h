@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "estimator/base/status.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/model/model_state.h"
 
@@ -31,7 +31,7 @@ class ForwardSession : public Session {
   int64_t examples_per_step() const override { return examples_per_step_; }
   // Errors: always FAILED_PRECONDITION.
   absl::StatusOr<std::string> SaveCheckpoint() override {
-    return absl::FailedPreconditionError("evaluation and prediction write no checkpoints");
+    return FailedPrecondition("evaluation and prediction write no checkpoints");
   }
   int64_t restored_step() const override { return state_.global_step(); }
   std::string FirstNonFiniteTensor() override { return "(only training looks for it)"; }

@@ -68,26 +68,25 @@ absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
   for (const auto& [name, metric] : program->metrics) {
     if (name == "loss" || name == "global_step" || !metric.value.valid() ||
         !metric.update.valid()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("eval_metrics: '", name, "' ",
-                       name == "loss" || name == "global_step"
-                           ? "is a name that evaluation uses itself; choose another"
-                           : "is not a metric; return (value, update) pairs, as metrics::Mean "
-                             "does"));
+      return InvalidArgument(
+          "eval_metrics: '", name, "' ",
+          name == "loss" || name == "global_step"
+              ? "is a name that evaluation uses itself; choose another"
+              : "is not a metric; return (value, update) pairs, as metrics::Mean "
+                "does");
     }
     if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return InvalidArgument(
           "eval_metrics: the value of '", name, "' (", metric.value.spec().ToString(),
           ") is one of a batch: it is computed from the function's argument ", input->name(),
           "; a value must be computed from the metric's own totals: return what metrics::Mean "
-          "returns"));
+          "returns");
     }
     updates.push_back(metric.update);
   }
   // Totals that the program of another batch size has initialized keep their values.
-  EST_RETURN_IF_ERROR(programs_.empty()
-                          ? InitializeVariables(program->graph, totals_, /*only_local=*/true)
-                          : InitializeVariables(program->graph, totals_));
+  EST_RETURN_IF_ERROR(
+      InitializeVariables(program->graph, totals_, /*only_local=*/programs_.empty()));
   EST_ASSIGN_OR_RETURN(program->update, backend_->Compile(program->graph, {.feeds = placeholders,
                                                                            .fetches = {},
                                                                            .updates = updates}));
@@ -103,10 +102,7 @@ absl::Status MetricAccumulator::Update(const std::vector<Array>& values) {
   std::vector<TensorSpec> specs;
   for (const Array& value : values) specs.push_back({value.dtype(), value.shape()});
   EST_ASSIGN_OR_RETURN(HostProgram * program, ProgramFor(specs));
-  const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
-    return std::optional<StepFeeds>(StepFeeds{values});
-  };
-  return program->update->RunLoop(1, infeed, nullptr).status();
+  return program->update->RunLoop(1, SameFeeds(StepFeeds{values}), nullptr).status();
 }
 
 absl::StatusOr<MetricValues> MetricAccumulator::Values() {

@@ -68,15 +68,14 @@ absl::StatusOr<BuiltExport> Build(const Strategy& strategy, const ServingInputRe
   InputReceiver receiver;
   const auto make_inputs = [&]() -> absl::StatusOr<ModelInputs> {
     // A default-constructed function would end the process.
-    if (!fn) return absl::InvalidArgumentError("an input receiver must be given");
+    if (!fn) return InvalidArgument("an input receiver must be given");
     receiver = fn(batch_size);
     EST_RETURN_IF_ERROR(Graph::Current().status());
     EST_RETURN_IF_ERROR(Annotate(receiver.status, "input receiver"));
     if (mode != Mode::kPredict && receiver.labels.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("exporting mode ", ModeName(mode),
-                       " needs labels: give a SupervisedInputReceiver "
-                       "(BuildRawSupervisedInputReceiverFn)"));
+      return InvalidArgument("exporting mode ", ModeName(mode),
+                             " needs labels: give a SupervisedInputReceiver "
+                             "(BuildRawSupervisedInputReceiverFn)");
     }
     return ModelInputs{.features = receiver.features,
                        .labels = mode == Mode::kPredict ? NamedTensors() : receiver.labels,
@@ -180,12 +179,12 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFrom(
       if (is_new) {
         EST_RETURN_IF_ERROR(variables->Set(name, value));
       } else if (!SameBits(value, *variables->Peek(name))) {
-        return absl::InvalidArgumentError(absl::StrCat(
+        return InvalidArgument(
             "variable '", name, "' has one value in mode ", first->second, " and another in mode ",
             mode.name,
             " (their Scaffold::restore_names or partial_restore differ), and a SavedModel has "
             "only one: export ",
-            mode.name, " alone"));
+            mode.name, " alone");
       }
     }
   }
@@ -218,22 +217,19 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadVariables(
   EST_ASSIGN_OR_RETURN(const CheckpointChoice choice, start.Choose(checkpoint_path));
   const bool by_caller = choice.by == CheckpointChoice::By::kCaller;
   absl::StatusOr<std::shared_ptr<VariableStore>> variables;
-  EST_RETURN_IF_ERROR(start
-                          .Start(choice,
-                                 [&](CheckpointAttempt& attempt) {
-                                   const std::string& prefix = attempt.prefix();
-                                   if (!by_caller &&
-                                       trained_.RelativeTo(prefix) == MemoryState::kAhead) {
-                                     variables = LoadFrom(std::nullopt, modes);
-                                   } else if (prefix.empty()) {
-                                     variables = LoadFromWarmStart(modes);
-                                   } else {
-                                     variables = LoadFrom(prefix, modes);
-                                     return attempt.Reading(variables.status());
-                                   }
-                                   return variables.status();
-                                 })
-                          .status());
+  const auto load = [&](CheckpointAttempt& attempt) {
+    const std::string& prefix = attempt.prefix();
+    if (!by_caller && trained_.RelativeTo(prefix) == MemoryState::kAhead) {
+      variables = LoadFrom(std::nullopt, modes);
+    } else if (prefix.empty()) {
+      variables = LoadFromWarmStart(modes);
+    } else {
+      variables = LoadFrom(prefix, modes);
+      return attempt.Reading(variables.status());
+    }
+    return variables.status();
+  };
+  EST_RETURN_IF_ERROR(start.Start(choice, load).status());
   return variables;
 }
 
@@ -241,7 +237,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
     const std::string& export_dir_base, const InputReceiverFnMap& receivers,
     const std::vector<ExportPass>& passes, const ExportSavedModelOptions& options) {
   if (receivers.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "No valid modes for exporting found: give an input receiver for train, eval or predict");
   }
   SavedModelContents contents = {.meta_graphs = {},
@@ -258,8 +254,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
   std::vector<Exported> exported;
   for (const auto& [mode, receiver] : receivers) {
     if (!receiver) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the input receiver of mode ", ModeName(mode), " must be given"));
+      return InvalidArgument("the input receiver of mode ", ModeName(mode), " must be given");
     }
     for (const ExportPass& pass : passes) {
       if (pass.predict_only && mode != Mode::kPredict) continue;
@@ -274,7 +269,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
     }
   }
   if (exported.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "nothing to export: one of export_to_cpu and export_to_tpu must be true, and a TPU graph "
         "is written for the mode predict only");
   }

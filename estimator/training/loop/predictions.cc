@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
@@ -23,7 +22,7 @@ absl::StatusOr<std::map<std::string, Tensor>> Select(
     const std::map<std::string, Tensor>& predictions, const std::vector<std::string>& keys) {
   if (keys.empty()) return predictions;
   if (predictions.size() == 1 && predictions.count("") > 0) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "predict_keys need predictions with names; the spec has one bare tensor");
   }
   std::map<std::string, Tensor> selected;
@@ -33,9 +32,9 @@ absl::StatusOr<std::map<std::string, Tensor>> Select(
     if (std::find(keys.begin(), keys.end(), name) != keys.end()) selected[name] = tensor;
   }
   if (selected.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Expected to run at least one output from predictions, which has ",
-                     absl::StrJoin(names, ", "), "; predict_keys are ", absl::StrJoin(keys, ", ")));
+    return InvalidArgument("Expected to run at least one output from predictions, which has ",
+                           absl::StrJoin(names, ", "), "; predict_keys are ",
+                           absl::StrJoin(keys, ", "));
   }
   return selected;
 }
@@ -50,11 +49,12 @@ struct Predictions::State {
   // Lets the thread that reads ahead read only while a call of Next runs a batch. So a function of
   // the input never runs while the program uses the rows.
   std::shared_ptr<ReadGate> gate;
-  std::unique_ptr<Feeder> input;
-  std::unique_ptr<ForwardSession> session;
-  std::unique_ptr<StepRunner> runner;  // null before Open, for an empty input, and after the end
-  Prediction batch;                    // of the step that ran last
-  int64_t num_rows = 0;                // of `batch`, if rows are asked for
+  std::unique_ptr<Feeder> input = nullptr;
+  std::unique_ptr<ForwardSession> session = nullptr;
+  // Null before Open, for an empty input, and after the end.
+  std::unique_ptr<StepRunner> runner = nullptr;
+  Prediction batch = {};  // of the step that ran last
+  int64_t num_rows = 0;   // of `batch`, if rows are asked for
   int64_t next_row = 0;
   bool ended = false;  // no more steps: the input ended, or a hook asked to stop
 
@@ -127,15 +127,14 @@ absl::Status Predictions::State::CountRows() {
   if (!options.yield_single_examples) return absl::OkStatus();
   for (const auto& [name, array] : batch) {
     if (array.shape().rank() == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("prediction '", name, "' is a scalar; it has no row per example"));
+      return InvalidArgument("prediction '", name, "' is a scalar; it has no row per example");
     }
     if (num_rows < 0) num_rows = array.shape().dim(0);
     if (array.shape().dim(0) != num_rows) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Batch length of predictions should be same. '", name, "' has batch length ",
-                       array.shape().dim(0), ", others have ", num_rows,
-                       "; or ask for whole batches with .yield_single_examples = false"));
+      return InvalidArgument("Batch length of predictions should be same. '", name,
+                             "' has batch length ", array.shape().dim(0), ", others have ",
+                             num_rows,
+                             "; or ask for whole batches with .yield_single_examples = false");
     }
   }
   return absl::OkStatus();
@@ -197,11 +196,7 @@ Predictions PredictLoop::Predict(const InputFn& input_fn, PredictOptions options
                                                 .input_fn = input_fn,
                                                 .options = std::move(options),
                                                 .trained = trained,
-                                                .gate = std::make_shared<ReadGate>(),
-                                                .input = nullptr,
-                                                .session = nullptr,
-                                                .runner = nullptr,
-                                                .batch = {}}),
+                                                .gate = std::make_shared<ReadGate>()}),
                      absl::OkStatus());
 }
 

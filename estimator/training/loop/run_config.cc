@@ -1,13 +1,13 @@
 #include "estimator/training/loop/run_config.h"
 
-#include <vector>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
 absl::Status RunConfig::Validate() const {
+  // One error names all fields, so that a user can correct them at once.
   std::vector<std::string> violations;
   const auto at_least = [&](absl::string_view field, const std::optional<int64_t>& value,
                             int64_t least) {
@@ -44,6 +44,7 @@ absl::Status RunConfig::Validate() const {
   positive("save_summary_every", save_summary_every);
   positive("log_every", log_every);
   at_least("examples_per_epoch", examples_per_epoch, 1);
+  // Written so that it also refuses NaN.
   if (!(keep_checkpoint_every_n_hours > 0)) {
     violations.push_back(absl::StrCat("keep_checkpoint_every_n_hours must be > 0, given ",
                                       keep_checkpoint_every_n_hours));
@@ -58,7 +59,7 @@ absl::Status RunConfig::Validate() const {
     if (!status.ok()) violations.emplace_back(status.message());
   }
   if (violations.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("RunConfig: ", absl::StrJoin(violations, "; ")));
+  return InvalidArgument("RunConfig: ", absl::StrJoin(violations, "; "));
 }
 
 CompileOptions WithRunConfig(CompileOptions options, const RunConfig& config) {

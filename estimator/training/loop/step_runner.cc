@@ -2,12 +2,9 @@
 
 #include <chrono>
 #include <deque>
-#include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/training/model/replica_reduce.h"
@@ -34,8 +31,7 @@ absl::Status StepRunner::AfterCreateSession() {
   return absl::OkStatus();
 }
 
-absl::Status StepRunner::End(
-    const std::function<void(const std::shared_ptr<SessionRunHook>&)>& ended) {
+absl::Status StepRunner::End(const std::function<void(const HookPtr&)>& ended) {
   for (const auto& hook : hooks_) {
     EST_RETURN_IF_ERROR(hook->End(session_));
     if (ended) ended(hook);
@@ -81,17 +77,15 @@ absl::StatusOr<std::vector<size_t>> StepRunner::FetchForHook(
     if (!tensor.valid()) {
       // The graph's error says why the tensor is not valid, if the hook made it here.
       EST_RETURN_IF_ERROR(graph.status());
-      return absl::InvalidArgumentError(
-          absl::StrCat("a hook's ", method,
-                       " returned a tensor that is not valid: it is default-constructed, or "
-                       "Graph::FindTensor did not find it"));
+      return InvalidArgument("a hook's ", method,
+                             " returned a tensor that is not valid: it is default-constructed, or "
+                             "Graph::FindTensor did not find it");
     }
     // Hooks hold tensors of the session's graph. Another model has the same names.
     const Tensor here = &graph == &session_.graph() ? tensor : graph.FindTensor(tensor.name());
     if (!here.valid()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a hook asks for '", tensor.name(),
-                       "', which the model of the last, smaller batch does not have"));
+      return InvalidArgument("a hook asks for '", tensor.name(),
+                             "', which the model of the last, smaller batch does not have");
     }
     indices.push_back(step.Fetch(here, CompiledStep::When::kSometimes));
   }

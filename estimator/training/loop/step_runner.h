@@ -71,7 +71,7 @@ class StepRunner {
   absl::Status Begin(Graph& graph);
   absl::Status AfterCreateSession();
   // `ended` is called after each hook's End, if it is given.
-  absl::Status End(const std::function<void(const std::shared_ptr<SessionRunHook>&)>& ended = {});
+  absl::Status End(const std::function<void(const HookPtr&)>& ended = {});
 
   // Registers all that later runs of `step` fetch: the tensors of the loop, of host_call and of the
   // hooks' Fetches(). Call it after Begin and before the step is compiled, which is then done once.

@@ -20,7 +20,7 @@ constexpr char kEvaluator[] = "evaluator";
 
 template <typename... Parts>
 absl::Status Invalid(const Parts&... parts) {
-  return absl::InvalidArgumentError(absl::StrCat("TF_CONFIG: ", parts...));
+  return InvalidArgument("TF_CONFIG: ", parts...);
 }
 
 absl::StatusOr<proto::TfConfig> ParseJson(absl::string_view json) {
@@ -57,6 +57,7 @@ size_t Count(const TaskConfig& task, const std::string& job) {
 }
 
 int64_t GlobalId(const TaskConfig& task, const std::string& chief) {
+  // TensorFlow numbers the chief first, then the other jobs by name, and parameter servers last.
   int64_t id = 0;
   std::vector<std::string> jobs = {chief};
   for (const auto& [job, addresses] : task.cluster_spec) {
@@ -167,11 +168,11 @@ absl::Status CheckMayTrain(const TaskConfig& task) {
                        : "only a chief, a master or a worker calls Train");
   }
   if (task.num_worker_replicas > 1 || task.num_ps_replicas > 0) {
-    return absl::UnimplementedError(absl::StrCat(
+    return Unimplemented(
         "TF_CONFIG: the cluster has ", task.num_worker_replicas, " tasks that train and ",
         task.num_ps_replicas,
         " parameter servers, but training runs in one process; leave the chief alone in the "
-        "cluster, or unset TF_CONFIG"));
+        "cluster, or unset TF_CONFIG");
   }
   return absl::OkStatus();
 }

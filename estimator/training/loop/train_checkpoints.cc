@@ -16,9 +16,7 @@ namespace {
 AsyncSaver::Variables ValuesOf(const TrainCheckpoints::State& state) {
   AsyncSaver::Variables values;
   for (const Variable& variable : state.model.graph->variables()) {
-    if (!variable.local()) {
-      values[variable.name()] = *state.variables.store().Peek(variable.name());
-    }
+    if (!variable.local()) values[variable.name()] = *state.variables.store().Peek(variable.name());
   }
   return values;
 }
@@ -40,6 +38,7 @@ SaverExtras TrainCheckpoints::ExtrasOf(const State& state) {
 void TrainCheckpoints::WarnOfNaN(const std::string& prefix,
                                  const AsyncSaver::Variables& variables) {
   const std::vector<std::string> spoilt = NamesWithNaN(variables);
+  // Later checkpoints have the NaN too, so the warning comes once.
   LOG_IF(WARNING, !spoilt.empty() && !warned_of_nan_)
       << prefix << ": NaN in " << spoilt.size()
       << (spoilt.size() == 1 ? " variable, " : " variables, ") << JoinSome(spoilt, 6)
@@ -49,6 +48,7 @@ void TrainCheckpoints::WarnOfNaN(const std::string& prefix,
 
 absl::StatusOr<std::string> TrainCheckpoints::Save(
     const State& state, When when, std::function<absl::Status(const std::string&)> committed) {
+  // The values are read from the storage of the host.
   EST_RETURN_IF_ERROR(state.variables.store().Download());
   const auto save = when == When::kInBackground && config_.async_checkpoint
                         ? &AsyncSaver::SaveInBackground

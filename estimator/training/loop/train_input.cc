@@ -77,9 +77,9 @@ absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
     const OnInputChange what =
         on_change_.value_or(other_data ? OnInputChange::kFail : OnInputChange::kRestart);
     if (what == OnInputChange::kFail) {
-      return absl::FailedPreconditionError(absl::StrCat(
+      return FailedPrecondition(
           path, ": ", restored.message(), ". Give the same input again, or another model_dir. To ",
-          "continue with the input at its beginning on purpose, set on_input_change to restart"));
+          "continue with the input at its beginning on purpose, set on_input_change to restart");
     }
     LOG(WARNING) << "The input starts at its beginning: " << path
                  << " is the position of another input (" << restored.message() << ")";

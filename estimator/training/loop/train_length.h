@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/training/hooks/period.h"
@@ -65,12 +64,9 @@ class TrainLength {
     return max_steps_.value_or(std::numeric_limits<int64_t>::max());
   }
   absl::Status Validate() const {
-    if (steps_ && *steps_ <= 0) {
-      return absl::InvalidArgumentError(absl::StrCat("Must specify steps > 0, given: ", *steps_));
-    }
+    if (steps_ && *steps_ <= 0) return InvalidArgument("Must specify steps > 0, given: ", *steps_);
     if (max_steps_ && *max_steps_ <= 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Must specify max_steps > 0, given: ", *max_steps_));
+      return InvalidArgument("Must specify max_steps > 0, given: ", *max_steps_);
     }
     return absl::OkStatus();
   }

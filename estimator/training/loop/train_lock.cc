@@ -1,6 +1,5 @@
 #include "estimator/training/loop/train_lock.h"
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "glog/logging.h"
@@ -19,10 +18,10 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockForTraining(const std::string& mod
   absl::StatusOr<std::unique_ptr<FileLock>> lock =
       FileLock::TryLock(JoinPath(model_dir, kLockFileName));
   if (absl::IsAlreadyExists(lock.status())) {
-    return absl::FailedPreconditionError(absl::StrCat(
+    return FailedPrecondition(
         "another run is training in ", model_dir, ": ", lock.status().message(),
         ". Two runs would overwrite each other's checkpoints: wait for the other one, stop it, or "
-        "use another model_dir"));
+        "use another model_dir");
   }
   if (absl::IsPermissionDenied(lock.status()) || absl::IsFailedPrecondition(lock.status())) {
     // If this run saves, the save reports the cause.

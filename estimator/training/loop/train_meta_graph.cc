@@ -1,10 +1,6 @@
 #include "estimator/training/loop/train_meta_graph.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-
 #include <set>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -15,22 +11,12 @@
 #include "estimator/graphdef/graph_def_builder.h"
 #include "estimator/graphdef/graph_size.h"
 #include "estimator/proto/meta_graph.pb.h"
+#include "estimator/proto/serialize.h"
 #include "estimator/proto/variable.pb.h"
 #include "glog/logging.h"
 
 namespace estimator {
 namespace {
-
-std::string Serialize(const proto::MetaGraphDef& meta_graph) {
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // sorts maps
-    CHECK(meta_graph.SerializeToCodedStream(&coded));
-  }
-  return bytes;
-}
 
 // Rewrites the graph of a run on replicas for one replica; the header says how.
 void ReplaceCollectives(const BuiltModel& model, proto::GraphDef* def) {
@@ -101,7 +87,9 @@ std::string MakeTrainMetaGraph(const BuiltModel& model, const RunConfig& config)
   if (model.spec.train_op.valid()) {
     add_node("train_op", AddTrainOp(model, meta_graph.mutable_graph_def()));
   }
-  return Serialize(meta_graph);
+  absl::StatusOr<std::string> bytes = SerializeWithinLimit(meta_graph, "the .meta file", "");
+  CHECK(bytes.ok()) << bytes.status();  // TrainMetaGraph limits the constants
+  return *std::move(bytes);
 }
 
 MetaGraphSource TrainMetaGraph::Of(const BuiltModel& model, const RunConfig& config) {

@@ -1,8 +1,6 @@
 #include "estimator/training/loop/trainer.h"
 
 #include <cmath>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -212,7 +210,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
                                      " are saved in ", saved, ")"));
   }
   EST_RETURN_IF_ERROR(status);
-  EST_RETURN_IF_ERROR(runner.End([&](const std::shared_ptr<SessionRunHook>& hook) {
+  EST_RETURN_IF_ERROR(runner.End([&](const HookPtr& hook) {
     if (HasSaver({hook})) interruptible.reset();
   }));
   if (loop.last_run.end == RunEnd::kInputEnded && !length.until_end()) {
@@ -315,7 +313,7 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
     if (run.end != RunEnd::kStepDiscarded) {
       if (run.num_steps == 0) return absl::OkStatus();  // the input ended before the first step
       if (state_.global_step() == start_step) {
-        return absl::FailedPreconditionError(
+        return FailedPrecondition(
             "train_op does not advance global_step, so training would never end; "
             "Optimizer::Minimize advances it, and so does AssignAdd(GetOrCreateGlobalStep(), ...) "
             "in the Group that you return");

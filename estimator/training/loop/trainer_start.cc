@@ -24,13 +24,11 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
                                                      const absl::Status& may_train) {
   EST_ASSIGN_OR_RETURN(const CheckpointChoice newest, start_checkpoint_.Choose());
   absl::StatusOr<Start> start;
-  EST_RETURN_IF_ERROR(start_checkpoint_
-                          .Start(newest,
-                                 [&](CheckpointAttempt& attempt) {
-                                   start = PrepareFrom(attempt, input_fn, length, may_train);
-                                   return start.status();
-                                 })
-                          .status());
+  const auto prepare = [&](CheckpointAttempt& attempt) {
+    start = PrepareFrom(attempt, input_fn, length, may_train);
+    return start.status();
+  };
+  EST_RETURN_IF_ERROR(start_checkpoint_.Start(newest, prepare).status());
   return start;
 }
 

@@ -1,13 +1,11 @@
 #include "estimator/training/model/built_model.h"
 
-#include <map>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "estimator/nn/replica_scope.h"
 #include "estimator/ops/constant.h"
 
 namespace estimator {
@@ -36,9 +34,8 @@ absl::StatusOr<ModelSpec> CallModelFn(const Strategy& strategy, const Graph& gra
   EST_RETURN_IF_ERROR(graph.status());
   if (!spec.ok()) return spec.status();
   if (spec->mode != mode) {
-    return absl::InvalidArgumentError(absl::StrCat("model_fn was called for mode ", ModeName(mode),
-                                                   " and returned a spec for mode ",
-                                                   ModeName(spec->mode)));
+    return InvalidArgument("model_fn was called for mode ", ModeName(mode),
+                           " and returned a spec for mode ", ModeName(spec->mode));
   }
   EST_RETURN_IF_ERROR(ValidateModelSpec(graph, *spec));
   return spec;

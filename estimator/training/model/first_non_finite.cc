@@ -2,11 +2,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -112,33 +110,28 @@ std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
       *model.graph, {.feeds = model.placeholders, .fetches = tensors, .updates = {}});
   if (!executable.ok()) return absl::StrCat("(not found: ", executable.status().message(), ")");
   std::string found = "(every tensor is finite if the step is run again)";
-  const absl::StatusOr<int64_t> steps =
-      (*executable)
-          ->RunLoop(
-              1,
-              [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
-                return std::optional<StepFeeds>(feeds);
-              },
-              [&](int64_t, const StepFetches& fetches) {
-                const auto name = [&](const std::string& text, size_t replica) {
-                  found = fetches.size() == 1 ? text : absl::StrCat(text, " on replica ", replica);
-                };
-                std::vector<Search> searches(fetches.size());
-                for (size_t i = 0; i < tensors.size(); ++i) {
-                  for (size_t replica = 0; replica < fetches.size(); ++replica) {
-                    const auto text = searches[replica].Look(tensors[i], fetches[replica][i]);
-                    if (!text.has_value()) continue;
-                    name(*text, replica);
-                    return absl::OkStatus();
-                  }
-                }
-                for (size_t replica = fetches.size(); replica-- > 0;) {
-                  const auto& text = searches[replica].first_infinite_source();
-                  if (text.has_value()) name(*text, replica);
-                }
-                return absl::OkStatus();
-              });
-  if (!steps.ok()) return absl::StrCat("(not found: ", steps.status().message(), ")");
+  const auto outfeed = [&](int64_t, const StepFetches& fetches) {
+    const auto name = [&](const std::string& text, size_t replica) {
+      found = fetches.size() == 1 ? text : absl::StrCat(text, " on replica ", replica);
+    };
+    std::vector<Search> searches(fetches.size());
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      for (size_t replica = 0; replica < fetches.size(); ++replica) {
+        const auto text = searches[replica].Look(tensors[i], fetches[replica][i]);
+        if (!text.has_value()) continue;
+        name(*text, replica);
+        return absl::OkStatus();
+      }
+    }
+    // Backwards, so that the name of the first replica remains.
+    for (size_t replica = fetches.size(); replica-- > 0;) {
+      const auto& text = searches[replica].first_infinite_source();
+      if (text.has_value()) name(*text, replica);
+    }
+    return absl::OkStatus();
+  };
+  const absl::Status ran = (*executable)->RunLoop(1, SameFeeds(feeds), outfeed).status();
+  if (!ran.ok()) return absl::StrCat("(not found: ", ran.message(), ")");
   return found;
 }
 

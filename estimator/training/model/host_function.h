@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -67,8 +67,8 @@ struct HostFunction {
         return Each::Call(call, list);
       });
       if (Each::kCount != tensors.size()) {
-        status = absl::InvalidArgumentError(
-            absl::StrCat("the function takes ", Each::kCount, " tensors, given ", tensors.size()));
+        status = InvalidArgument("the function takes ", Each::kCount, " tensors, given ",
+                                 tensors.size());
       }
     }
   }

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/status/status.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/training/input/features.h"
 #include "estimator/training/input/mode.h"
@@ -28,17 +28,15 @@ class ModelFnOf {
 
   template <typename F, typename... Args>
   static constexpr bool kTakes = std::is_invocable_r_v<Spec, F&, Args...>;
+  // Whether it takes these inputs, and then a mode and params, one of them, or neither.
+  template <typename F, typename... Inputs>
+  static constexpr bool kTakesInputs =
+      kTakes<F, Inputs..., Mode, const Params&> || kTakes<F, Inputs..., Mode> ||
+      kTakes<F, Inputs..., const Params&> || kTakes<F, Inputs...>;
   template <typename F>
-  static constexpr bool kTakesLabels =
-      kTakes<F, const Features&, const Labels&, Mode, const Params&> ||
-      kTakes<F, const Features&, const Labels&, Mode> ||
-      kTakes<F, const Features&, const Labels&, const Params&> ||
-      kTakes<F, const Features&, const Labels&>;
+  static constexpr bool kTakesLabels = kTakesInputs<F, const Features&, const Labels&>;
   template <typename F>
-  static constexpr bool kIsModelFn =
-      kTakesLabels<F> || kTakes<F, const Features&, Mode, const Params&> ||
-      kTakes<F, const Features&, Mode> || kTakes<F, const Features&, const Params&> ||
-      kTakes<F, const Features&>;
+  static constexpr bool kIsModelFn = kTakesLabels<F> || kTakesInputs<F, const Features&>;
 
   ModelFnOf() = default;
   ModelFnOf(std::nullptr_t) {}  // NOLINT: converts
@@ -78,7 +76,7 @@ class ModelFnOf {
       return CallWith(fn, mode, params, features, labels);
     } else {
       if (!labels.empty()) {
-        Graph::Current().Fail(absl::InvalidArgumentError(
+        Graph::Current().Fail(InvalidArgument(
             "model_fn does not take labels, but input_fn returns labels; add a parameter `const "
             "Labels& labels` after the features, or drop them in input_fn"));
       }

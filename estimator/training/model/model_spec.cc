@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/placeholder_dependency.h"
 #include "estimator/ops/shape_ops.h"
 
@@ -22,9 +23,8 @@ class Violations {
   }
   absl::Status ToStatus(Mode mode) const {
     if (messages_.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("the spec that model_fn returned for mode ", ModeName(mode),
-                     " is not usable: ", absl::StrJoin(messages_, "; ")));
+    return InvalidArgument("the spec that model_fn returned for mode ", ModeName(mode),
+                           " is not usable: ", absl::StrJoin(messages_, "; "));
   }
 
  private:
@@ -51,6 +51,7 @@ void CheckLoss(const Graph& graph, ModelSpec& spec, Violations& violations) {
     violations.Add("Loss must be scalar, given ", spec.loss.spec().ToString(),
                    "; reduce it over the batch (ReduceMean, or a function of estimator::losses)");
   } else if (spec.loss.rank() > 0) {
+    // TensorFlow also accepts a loss of shape [1]; the loops read a scalar.
     spec.loss = Reshape(spec.loss, Shape{});
   }
 }
@@ -134,6 +135,7 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
       CheckGraph(graph, "a tensor of host_call", tensor, violations);
     }
   }
+  // The Reshape of the loss may have failed.
   if (!graph.status().ok()) return graph.status();
   return violations.ToStatus(spec.mode);
 }

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <set>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -39,9 +38,8 @@ absl::Status CheckRestoreNames(const Graph& graph, const Scaffold& scaffold) {
         "'", name, "'", nearest ? absl::StrCat(" (did you mean '", *nearest, "'?)") : ""));
   }
   if (unknown.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("Scaffold::restore_names has names that are not variables of this model: ",
-                   absl::StrJoin(unknown, ", ")));
+  return InvalidArgument("Scaffold::restore_names has names that are not variables of this model: ",
+                         absl::StrJoin(unknown, ", "));
 }
 
 //   is_there: whether the source has a value of this name.
@@ -71,10 +69,6 @@ absl::StatusOr<RestorePlan> PlanRestore(const Graph& graph, const Scaffold& scaf
   }
   return plan;
 }
-
-}  // namespace
-
-namespace {
 
 // The same for a checkpoint.
 absl::StatusOr<RestorePlan> PlanRestoreFrom(const BundleReader& reader, const Graph& graph,
@@ -162,9 +156,8 @@ absl::Status ModelState::CopyFrom(const Graph& graph, const ModelState& other,
     // All variables are checked before the first one is copied, so that an error changes nothing.
     const TensorSpec there{value->dtype(), value->shape()};
     if (!(there == variable.spec)) {
-      return absl::InvalidArgumentError(absl::StrCat("variable '", variable.stored_name, "' is ",
-                                                     there.ToString(), " in memory, ",
-                                                     variable.spec.ToString(), " in this model"));
+      return InvalidArgument("variable '", variable.stored_name, "' is ", there.ToString(),
+                             " in memory, ", variable.spec.ToString(), " in this model");
     }
   }
   for (const WantedVariable& variable : plan.wanted)

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "estimator/graph/graph.h"
 #include "estimator/runtime/variable_store.h"
 #include "estimator/training/model/scaffold.h"

@@ -1,12 +1,10 @@
 #include "estimator/training/warm_start/assignment_map.h"
 
-#include <map>
 #include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/load.h"
@@ -21,6 +19,7 @@ std::vector<WantedVariable> InScope(const Graph& graph, absl::string_view from,
                                     absl::string_view into) {
   std::vector<WantedVariable> wanted;
   for (const Variable& variable : graph.variables()) {
+    // Checkpoints have no local variables, such as the totals of metrics.
     if (variable.local() || !absl::StartsWith(variable.name(), into)) continue;
     wanted.push_back({.name = variable.name(),
                       .spec = variable.spec(),
@@ -85,13 +84,14 @@ absl::StatusOr<std::vector<WantedVariable>> ResolveAssignmentMap(const Graph& gr
       continue;
     }
     const std::vector<WantedVariable> in_scope =
+        // The scope "/" has all names, so it is no prefix of them.
         InScope(graph, from == "/" ? "" : from, target.name() == "/" ? "" : target.name());
     if (in_scope.empty())
       fail(absl::StrCat("no variable is in that scope", Suggestion(graph, target.name())));
     wanted.insert(wanted.end(), in_scope.begin(), in_scope.end());
   }
   if (errors.empty()) return wanted;
-  return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
+  return InvalidArgument(absl::StrJoin(errors, "\n"));
 }
 
 AssignmentMapFromCheckpoint GetAssignmentMapFromCheckpoint(const std::vector<Variable>& variables,

@@ -8,8 +8,8 @@
 namespace estimator::train {
 namespace {
 
-const RestoreAdvice& Advice() {
-  static const RestoreAdvice* const kAdvice = new RestoreAdvice{
+RestoreAdvice Advice() {
+  return {
       .renamed = "renamed: map it in assignment_map",
       .missing = "not in the checkpoint: leave it out of assignment_map",
       .slot = "a slot or an average that was not saved: leave it out of assignment_map",
@@ -19,7 +19,6 @@ const RestoreAdvice& Advice() {
       .other_network = "another size: leave it out of assignment_map",
       .unwanted = "",
       .closing = "GetAssignmentMapFromCheckpoint returns a map of those that the checkpoint has"};
-  return *kAdvice;
 }
 
 absl::Status AddInitializers(Graph& graph, absl::string_view ckpt_dir_or_file,

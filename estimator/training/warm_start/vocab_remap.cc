@@ -3,7 +3,6 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
@@ -27,16 +26,14 @@ absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path, int6
     const auto [it, is_new] =
         lines.emplace(std::string(line), static_cast<int64_t>(words.size()) + 1);
     if (!is_new) {
-      return absl::InvalidArgumentError(absl::StrCat("vocabulary ", path, " has '", line,
-                                                     "' twice, in lines ", it->second, " and ",
-                                                     words.size() + 1));
+      return InvalidArgument("vocabulary ", path, " has '", line, "' twice, in lines ", it->second,
+                             " and ", words.size() + 1);
     }
     words.emplace_back(line);
   }
   if (static_cast<int64_t>(words.size()) < size || words.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("vocabulary ", path, " has ", words.size(),
-                                                   " words, but ", size_name, " needs ",
-                                                   size < 0 ? 1 : size));
+    return InvalidArgument("vocabulary ", path, " has ", words.size(), " words, but ", size_name,
+                           " needs ", size < 0 ? 1 : size);
   }
   return words;
 }

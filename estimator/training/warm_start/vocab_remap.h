@@ -4,10 +4,8 @@
 #define ESTIMATOR_TRAINING_WARM_START_VOCAB_REMAP_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
 #include "estimator/training/warm_start/warm_start_settings.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -25,22 +24,20 @@ namespace {
 
 using Kind = VarsToWarmStart::Kind;
 
-const RestoreAdvice& Advice() {
-  static const RestoreAdvice* const kAdvice =
-      new RestoreAdvice{.renamed = "renamed: map it in var_name_to_prev_var_name",
-                        .missing = "not in the checkpoint: leave it out of vars_to_warm_start",
-                        .slot =
-                            "a slot or an average that was not saved: leave it out of "
-                            "vars_to_warm_start",
-                        .other_size =
-                            "another size: use VocabInfo if its rows are words, else leave "
-                            "it out of vars_to_warm_start",
-                        .other_network =
-                            "another size: use VocabInfo if its rows are words, else leave "
-                            "it out of vars_to_warm_start",
-                        .unwanted = "",
-                        .closing = "These are fields of WarmStartSettings"};
-  return *kAdvice;
+RestoreAdvice Advice() {
+  return {.renamed = "renamed: map it in var_name_to_prev_var_name",
+          .missing = "not in the checkpoint: leave it out of vars_to_warm_start",
+          .slot =
+              "a slot or an average that was not saved: leave it out of "
+              "vars_to_warm_start",
+          .other_size =
+              "another size: use VocabInfo if its rows are words, else leave "
+              "it out of vars_to_warm_start",
+          .other_network =
+              "another size: use VocabInfo if its rows are words, else leave "
+              "it out of vars_to_warm_start",
+          .unwanted = "",
+          .closing = "These are fields of WarmStartSettings"};
 }
 
 std::vector<std::string> NamesOf(const std::vector<Variable>& variables) {
@@ -68,9 +65,9 @@ absl::StatusOr<std::vector<Variable>> ByName(const std::vector<std::string>& nam
     }
   }
   if (unknown.empty()) return chosen;
-  return absl::InvalidArgumentError(absl::StrCat("vars_to_warm_start: the model has no variables ",
-                                                 absl::StrJoin(unknown, ", "), "; it has ",
-                                                 absl::StrJoin(NamesOf(variables), ", ")));
+  return InvalidArgument("vars_to_warm_start: the model has no variables ",
+                         absl::StrJoin(unknown, ", "), "; it has ",
+                         absl::StrJoin(NamesOf(variables), ", "));
 }
 
 // Returns the chosen variables, each once, in the order of their creation.
@@ -115,12 +112,12 @@ absl::Status CheckUsed(const Map& map, const char* what, const std::vector<Varia
       unused.push_back(absl::StrCat("'", name, "'", DidYouMean(name, names)));
   }
   if (unused.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("You provided the following variables in ", what,
-                   " that were not used: ", absl::StrJoin(unused, ", "),
-                   ". Perhaps you misspelled them? Here is the list of viable variable names: ",
-                   names.empty() ? "(none: vars_to_warm_start chooses no variable)"
-                                 : absl::StrJoin(names, ", ")));
+  return InvalidArgument(
+      "You provided the following variables in ", what,
+      " that were not used: ", absl::StrJoin(unused, ", "),
+      ". Perhaps you misspelled them? Here is the list of viable variable names: ",
+      names.empty() ? "(none: vars_to_warm_start chooses no variable)"
+                    : absl::StrJoin(names, ", "));
 }
 
 // A variable with an axis whose indices are words of a vocabulary.
@@ -135,8 +132,7 @@ absl::StatusOr<VocabLoad> PlanVocab(const BundleReader& reader, const WantedVari
                                     const VocabInfo& info) {
   VocabLoad load{.wanted = variable, .here = variable.spec, .info = &info, .remapping = {}};
   const auto fail = [&variable](auto&&... what) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("VocabInfo of '", variable.name, "': ", what...));
+    return InvalidArgument("VocabInfo of '", variable.name, "': ", what...);
   };
   const Shape& shape = variable.spec.shape;
   if (shape.rank() <= info.axis)
@@ -149,6 +145,7 @@ absl::StatusOr<VocabLoad> PlanVocab(const BundleReader& reader, const WantedVari
   }
   EST_ASSIGN_OR_RETURN(load.remapping, ReadVocabRemapping(info));
   const auto there = reader.specs().find(variable.stored_name);
+  // CheckAll reports a value that is missing or has another rank.
   if (there == reader.specs().end() || there->second.shape.rank() != shape.rank()) return load;
   const int64_t old_rows = there->second.shape.dim(info.axis);
   if (load.remapping.old_size > old_rows) {
@@ -168,20 +165,20 @@ absl::Status CheckAll(const BundleReader& reader, std::vector<std::string> probl
   const absl::Status fits = CheckRestorable(reader, wanted, Advice());
   if (problems.empty()) return fits;
   if (!fits.ok()) problems.emplace_back(fits.message());
-  return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
+  return InvalidArgument(absl::StrJoin(problems, "\n"));
 }
 
 // Returns the value of the backup initializer, with random numbers of `graph`'s seed.
 absl::StatusOr<Array> BackupValue(const VocabLoad& load, const Graph& graph) {
+  // The nodes of the initializer must not become part of the model.
   Graph scratch;
   scratch.set_seed(graph.seed());
   const GraphScope scope(scratch);
   const Tensor value = load.info->backup_initializer(load.here.shape, load.here.dtype);
   EST_RETURN_IF_ERROR(scratch.status());
   if (!(value.spec() == load.here)) {
-    return absl::InvalidArgumentError(absl::StrCat("backup_initializer returns ",
-                                                   value.spec().ToString(), ", but must return ",
-                                                   load.here.ToString()));
+    return InvalidArgument("backup_initializer returns ", value.spec().ToString(),
+                           ", but must return ", load.here.ToString());
   }
   EST_ASSIGN_OR_RETURN(const std::vector<Array> values, Evaluate({value}));
   return values[0];

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/name_pattern.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
@@ -32,7 +33,7 @@ absl::Status ValidateWarmStart(const WarmStartSettings& settings) {
     }
   }
   if (errors.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("warm_start_from: ", absl::StrJoin(errors, "; ")));
+  return InvalidArgument("warm_start_from: ", absl::StrJoin(errors, "; "));
 }
 
 }  // namespace estimator

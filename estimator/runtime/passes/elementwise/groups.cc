@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "estimator/kernels/fused/tile_ops.h"
+#include "estimator/runtime/passes/pattern.h"
 #include "estimator/runtime/passes/schedule.h"
 
 namespace estimator::ir {
@@ -51,8 +53,7 @@ bool ElementwiseGroups::IsFusedCast(const Node& node) const {
   const DType from = module_.spec(node.inputs[0]).dtype, to = node.outputs[0].dtype;
   const bool narrows = from == DType::kFloat32 && to == DType::kBfloat16;
   const bool widens = (from == DType::kBfloat16 || from == DType::kUint8) && to == DType::kFloat32;
-  const bool truncates = node.attrs.has("Truncate") && node.attrs.b("Truncate");
-  return (narrows || widens) && !truncates;
+  return (narrows || widens) && !HasFlag(node, "Truncate");
 }
 
 bool ElementwiseGroups::CanMerge(int a, int b) {
@@ -85,14 +86,9 @@ bool ElementwiseGroups::PathAround(int from, int to) {
     const int n = queue[next];
     const int group = At(group_, n);
     if (group == to) continue;
-    if (group < 0) {
-      for (const Value& input : at(n).inputs) {
-        if (At(group_, input.node) == from) return true;
-      }
-      push_inputs(n);
-      continue;
-    }
-    for (const int member : members_[group]) {
+    const absl::Span<const int> members =
+        group < 0 ? absl::MakeConstSpan(&n, 1) : absl::MakeConstSpan(members_[group]);
+    for (const int member : members) {
       At(seen_, member) = stamp_;
       for (const Value& input : at(member).inputs) {
         if (At(group_, input.node) == from) return true;

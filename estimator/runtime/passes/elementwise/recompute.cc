@@ -15,11 +15,6 @@ namespace {
 
 constexpr size_t kMostAddends = 4;
 
-int64_t BytesOf(const Module& module, Value value) {
-  const TensorSpec& spec = module.spec(value);
-  return spec.shape.num_elements() * static_cast<int64_t>(DTypeSize(spec.dtype));
-}
-
 class Recomputer {
  public:
   explicit Recomputer(Module& module)
@@ -57,6 +52,9 @@ class Recomputer {
     }
   }
 
+  int64_t BytesOf(Value value) const {
+    return static_cast<int64_t>(module_.spec(value).num_bytes());
+  }
   int NumOldNodes() const { return static_cast<int>(readers_.size()); }
 
   // `values` and all nodes of their group that they depend on.
@@ -78,7 +76,7 @@ class Recomputer {
       }
     }
     int64_t saved = 0, added = 0;
-    for (const int n : values) saved += BytesOf(module_, {n, 0});
+    for (const int n : values) saved += BytesOf({n, 0});
     std::set<Value> counted;
     for (const int n : cone) {
       // Computing a power again takes longer than reading it.
@@ -87,7 +85,7 @@ class Recomputer {
         if (cone.count(input.node) > 0 || known.count(input) > 0) continue;
         if (module_.spec(input).shape.num_elements() == 1 || !counted.insert(input).second)
           continue;
-        added += BytesOf(module_, input);
+        added += BytesOf(input);
       }
     }
     return added < saved;
@@ -104,8 +102,7 @@ class Recomputer {
     for (const int n : cone) {  // in topological order, as the nodes of the module are
       Node node = module_.node(n);
       rename(node.inputs);
-      clones[n] = static_cast<int>(module_.nodes.size());
-      module_.nodes.push_back(std::move(node));
+      clones[n] = module_.Add(std::move(node)).node;
     }
     for (const int n : members) rename(module_.node(n).inputs);
   }
@@ -119,8 +116,7 @@ class Recomputer {
 
 void SplitAddN(Module& module) {
   Rewriter rewriter(module);
-  const int size = static_cast<int>(module.nodes.size());
-  for (int n = 0; n < size; ++n) {
+  for (int n = 0, size = module.num_nodes(); n < size; ++n) {
     const Node sum = module.node(n);
     if (!IsOp(sum, "AddN") || sum.inputs.size() < 2 || sum.inputs.size() > kMostAddends ||
         sum.outputs[0].dtype != DType::kFloat32)

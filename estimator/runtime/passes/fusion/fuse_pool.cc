@@ -1,9 +1,7 @@
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "estimator/kernels/layout.h"
 #include "estimator/runtime/passes/fusion/fuse.h"
 #include "estimator/runtime/passes/rewriter.h"
 

@@ -13,7 +13,7 @@ namespace estimator::ir {
 Value ModuleBuilder::Add(Node node) {
   if (node.name.empty()) node.name = absl::StrCat(node.op, "_", module.nodes.size());
   module.nodes.push_back(std::move(node));
-  return {static_cast<int>(module.nodes.size()) - 1, 0};
+  return {module.num_nodes() - 1, 0};
 }
 
 Value ModuleBuilder::Feed(const Shape& shape, DType dtype) {
