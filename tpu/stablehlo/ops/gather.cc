@@ -19,8 +19,8 @@ std::string List(const Ints& numbers) {
 
 // The numbers begin, ..., end - 1.
 Ints Between(int64_t begin, int64_t end) {
-  Ints numbers;
-  for (int64_t i = begin; i < end; ++i) numbers.push_back(i);
+  Ints numbers = Count(end);
+  numbers.erase(numbers.begin(), numbers.begin() + begin);
   return numbers;
 }
 
@@ -138,21 +138,19 @@ Value EmptySegments(Writer& w, const TensorSpec& spec, absl::string_view op) {
 }
 
 // A row with a negative id is dropped, as in TensorFlow.
-OpLowering Segments(const char* op) {
-  return Guarded([op](Writer& w, const LoweringArgs& args) -> LoweringResult {
-    const Value &data = args.input(0), &ids = args.input(1);
-    const Value empty = EmptySegments(w, args.output(0), op);
-    if (data.shape().num_elements() == 0) return Values{empty};
-    const int64_t n = ids.shape().num_elements();
-    Ints rows = args.output(0).shape.dims();
-    rows[0] = n;
-    return Values{Scatter(w, empty, w.Reshape(ids, Shape{n, 1}), w.Reshape(data, Shape(rows)), op)};
-  });
+LoweringResult LowerSegments(Writer& w, const LoweringArgs& args, const char* op) {
+  const Value &data = args.input(0), &ids = args.input(1);
+  const Value empty = EmptySegments(w, args.output(0), op);
+  if (data.shape().num_elements() == 0) return Values{empty};
+  const int64_t n = ids.shape().num_elements();
+  Ints rows = args.output(0).shape.dims();
+  rows[0] = n;
+  return Values{Scatter(w, empty, w.Reshape(ids, Shape{n, 1}), w.Reshape(data, Shape(rows)), op)};
 }
 
-EST_REGISTER_STABLEHLO("UnsortedSegmentSum", Segments("add"));
-EST_REGISTER_STABLEHLO("UnsortedSegmentMax", Segments("maximum"));
-EST_REGISTER_STABLEHLO("UnsortedSegmentMin", Segments("minimum"));
+EST_LOWERING(UnsortedSegmentSum) { return LowerSegments(w, args, "add"); }
+EST_LOWERING(UnsortedSegmentMax) { return LowerSegments(w, args, "maximum"); }
+EST_LOWERING(UnsortedSegmentMin) { return LowerSegments(w, args, "minimum"); }
 
 // As in TensorFlow, an index out of range leaves its row at the off value.
 EST_LOWERING(OneHot) {
@@ -160,12 +158,9 @@ EST_LOWERING(OneHot) {
   const int64_t axis = FromFront(args.spec.attrs.i("axis"), shape.rank());
   const bool small = args.input(0).dtype() == DType::kUint8;  // may not hold the depth
   const Value indices = small ? w.Convert(args.input(0), DType::kInt32) : args.input(0);
-  Ints others;
-  for (int64_t i = 0; i < shape.rank(); ++i) {
-    if (i != axis) others.push_back(i);
-  }
-  const Value hot = w.Compare("EQ", w.BroadcastInDim(indices, shape, others),
-                              w.Iota({indices.dtype(), shape}, axis));
+  const Value hot =
+      w.Compare("EQ", w.BroadcastInDim(indices, shape, AxesExcept(shape.rank(), axis)),
+                w.Iota({indices.dtype(), shape}, axis));
   return Values{w.Select(hot, args.input(2), args.input(3))};
 }
 

@@ -35,14 +35,6 @@ Value SolveTriangular(Writer& w, const Value& a, const Value& b, bool lower, boo
                            transpose ? "TRANSPOSE" : "NO_TRANSPOSE", ">, unit_diagonal = false"));
 }
 
-// x broadcast to the batch axes of `like`, which are all but the last two.
-Value WithBatch(Writer& w, const Value& x, const Shape& like) {
-  Ints shape(like.dims().begin(), like.dims().end() - 2);
-  shape.push_back(x.shape().dim(-2));
-  shape.push_back(x.shape().dim(-1));
-  return w.BroadcastTo(x, Shape(shape));
-}
-
 EST_LOWERING(Cholesky) { return Values{CholeskyOf(w, args.input(0))}; }
 
 EST_LOWERING(MatrixTriangularSolve) {
@@ -50,17 +42,6 @@ EST_LOWERING(MatrixTriangularSolve) {
   return Values{SolveTriangular(w, WithBatch(w, args.input(0), out),
                                 WithBatch(w, args.input(1), out), args.spec.attrs.b("lower"),
                                 args.spec.attrs.b("adjoint"))};
-}
-
-// a times b for the last two axes, either of them transposed.
-Value Product(Writer& w, const Value& a, const Value& b, bool transpose_a, bool transpose_b) {
-  const int64_t batch = a.rank() - 2;
-  return w.DotGeneral(a, b,
-                      {.lhs_batch = Count(batch),
-                       .rhs_batch = Count(batch),
-                       .lhs_contracting = {transpose_a ? batch : batch + 1},
-                       .rhs_contracting = {transpose_b ? batch + 1 : batch}},
-                      a.dtype());
 }
 
 // Least squares by the normal equations: (A'A + l2 I) X = A'B, or for a wide matrix
@@ -74,7 +55,7 @@ EST_LOWERING(MatrixSolveLs) {
   const Value &a = args.input(0), &b = args.input(1);
   if (IsEmpty(a) || IsEmpty(b)) return Values{w.Fill(args.output(0), 0)};
   const bool tall = a.shape().dim(-2) >= a.shape().dim(-1);
-  const Value gramian = Product(w, a, a, tall, !tall);
+  const Value gramian = MatrixProduct(w, a, a, tall, !tall, a.dtype());
   const Value l2 = w.Convert(args.input(2), a.dtype());
   const Value regularized =
       w.Add(gramian, w.Select(Triangle(w, gramian, "EQ"), l2, w.Scalar(a.dtype(), 0)));
@@ -82,8 +63,8 @@ EST_LOWERING(MatrixSolveLs) {
   const auto solve = [&](const Value& y) {
     return SolveTriangular(w, factor, SolveTriangular(w, factor, y, true, false), true, true);
   };
-  if (tall) return Values{solve(Product(w, a, b, true, false))};
-  return Values{Product(w, a, solve(b), true, false)};
+  if (tall) return Values{solve(MatrixProduct(w, a, b, true, false, a.dtype()))};
+  return Values{MatrixProduct(w, a, solve(b), true, false, a.dtype())};
 }
 
 // What Gauss-Jordan makes of [A | B].

@@ -6,6 +6,13 @@
 
 namespace estimator::tpu::stablehlo {
 
+// The power is a run-time value, so both results are computed.
+Number InversePower(const Number& x, const Number& power) {
+  const Number is_sqrt = power == -0.5;
+  const Number other = Pow(x, -power);
+  return Select(is_sqrt, Sqrt(x), other);
+}
+
 Number Abs(const Number& x) { return x.dtype() == DType::kUint8 ? x : x.Unary("abs"); }
 Number Sign(const Number& x) {
   if (x.dtype() != DType::kUint8) return x.Unary("sign");

@@ -1,4 +1,5 @@
-// A value of StableHLO as the kind of number for the formulas of op_def/elementwise_table.h.
+// A value of StableHLO as the kind of number for the formulas of op_def/elementwise_table.h and
+// op_def/update_formulas.h: an operation on numbers writes an op.
 // StableHLO lacks some of the functions; here they are made of others.
 #ifndef TPU_STABLEHLO_OPS_NUMBER_H_
 #define TPU_STABLEHLO_OPS_NUMBER_H_
@@ -13,7 +14,7 @@ namespace estimator::tpu::stablehlo {
 // A floating number, an integer or a bool, with the writer that writes what is done with it.
 // Numbers of different shapes are broadcast.
 struct Number {
-  Writer* w;
+  Writer* w = nullptr;
   Value v;
 
   DType dtype() const { return v.dtype(); }
@@ -90,6 +91,14 @@ EST_BINARY_OP(Pow, "power")
 EST_BINARY_OP(Atan2, "atan2")
 EST_BINARY_OP(Remainder, "remainder")
 #undef EST_BINARY_OP
+
+// Update rules call these.
+inline Number Maximum(const Number& x, const Number& y) { return Max(x, y); }
+inline Number Maximum(const Number& x, double y) { return Max(x, x.Of(y)); }
+inline Number IfGreater(const Number& a, const Number& b, const Number& x) {
+  return Select(a > b, x, x.Of(0));
+}
+Number InversePower(const Number& x, const Number& power);
 
 Number Abs(const Number& x);
 Number Sign(const Number& x);

@@ -30,12 +30,8 @@ LoweringResult LowerScan(Writer& w, const LoweringArgs& args, const char* op, do
   return Values{w.Convert(total, args.output(0).dtype)};
 }
 
-EST_REGISTER_STABLEHLO("Cumsum", Guarded([](Writer& w, const LoweringArgs& args) {
-                         return LowerScan(w, args, "add", 0);
-                       }));
-EST_REGISTER_STABLEHLO("Cumprod", Guarded([](Writer& w, const LoweringArgs& args) {
-                         return LowerScan(w, args, "multiply", 1);
-                       }));
+EST_LOWERING(Cumsum) { return LowerScan(w, args, "add", 0); }
+EST_LOWERING(Cumprod) { return LowerScan(w, args, "multiply", 1); }
 
 EST_LOWERING(MatrixBandPart) {
   EST_ASSIGN_OR_RETURN(const Ints lower, args.ConstantInts(1));
