@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "estimator/base/status.h"
 #include "estimator/export/any_batch/batch_instance.h"
 #include "estimator/export/any_batch/graph_difference.h"
 
