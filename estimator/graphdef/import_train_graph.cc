@@ -152,7 +152,7 @@ class TrainImporter {
 
   absl::Status BuildNodes() {
     for (const int i : plan_.order->sorted()) {
-      if (!plan_.needed[static_cast<size_t>(i)] || IsVariableOp(nodes_.op(i))) continue;
+      if (!plan_.Needs(i) || IsVariableOp(nodes_.op(i))) continue;
       const auto at = static_cast<size_t>(i);
       for (const FlatTensor& input : nodes_.node(i).inputs) {
         if (plan_.order->VariableOf(input) >= 0) continue;

@@ -16,7 +16,6 @@
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_TRAIN_GRAPH_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_TRAIN_GRAPH_H_
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
