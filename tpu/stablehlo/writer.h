@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "estimator/array/array.h"
 #include "estimator/array/tensor_spec.h"
@@ -46,6 +45,7 @@ struct Value {
   DType dtype() const { return type.dtype; }
   const Shape& shape() const { return type.shape; }
   int rank() const { return type.shape.rank(); }
+  int64_t dim(int64_t axis) const { return type.shape.dim(static_cast<int>(axis)); }
 };
 using Values = std::vector<Value>;
 using Ints = std::vector<int64_t>;

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/base/status.h"
 #include "tpu/stablehlo/op_lowering.h"
 #include "tpu/stablehlo/ops/support.h"
 
@@ -17,7 +16,7 @@ namespace {
 
 // bool [rows, columns] of the matrices of x: whether row and column compare as `direction` says.
 Value Triangle(Writer& w, const Value& x, const char* direction) {
-  const Type matrix(DType::kInt32, Shape{x.shape().dim(-2), x.shape().dim(-1)});
+  const Type matrix(DType::kInt32, Shape{x.dim(-2), x.dim(-1)});
   return w.Compare(direction, w.Iota(matrix, 0), w.Iota(matrix, 1));
 }
 
@@ -54,7 +53,7 @@ EST_LOWERING(MatrixSolveLs) {
   }
   const Value &a = args.input(0), &b = args.input(1);
   if (IsEmpty(a) || IsEmpty(b)) return Values{w.Fill(args.output(0), 0)};
-  const bool tall = a.shape().dim(-2) >= a.shape().dim(-1);
+  const bool tall = a.dim(-2) >= a.dim(-1);
   const Value gramian = MatrixProduct(w, a, a, tall, !tall, a.dtype());
   const Value l2 = w.Convert(args.input(2), a.dtype());
   const Value regularized =
@@ -76,7 +75,7 @@ struct Eliminated {
 
 //   x: [batch, N, N + M].
 Eliminated Eliminate(Writer& w, const Value& x) {
-  const int64_t batch = x.shape().dim(0), n = x.shape().dim(1), columns = x.shape().dim(2);
+  const int64_t batch = x.dim(0), n = x.dim(1), columns = x.dim(2);
   const DType dtype = x.dtype();
   const Type index(DType::kInt32, Shape{}), row_numbers(DType::kInt32, Shape{batch, n});
   const Values init = {w.FillInt(index, 0), x, w.Fill({dtype, Shape{batch, n}}, 1),
@@ -125,16 +124,15 @@ Eliminated Eliminate(Writer& w, const Value& x) {
 
 // Batches of matrices as [batch, rows, columns].
 Value Flat(Writer& w, const Value& x) {
-  return w.Reshape(
-      x, Shape{SizeOfAxes(x.shape(), 0, x.rank() - 2), x.shape().dim(-2), x.shape().dim(-1)});
+  return w.Reshape(x, Shape{SizeOfAxes(x.shape(), 0, x.rank() - 2), x.dim(-2), x.dim(-1)});
 }
 Value Transposed(Writer& w, const Value& x) { return w.Transpose(x, {0, 2, 1}); }
 
 // A^-1 * B for [batch, N, N] and [batch, N, M].
 Value Solve(Writer& w, const Value& a, const Value& b) {
-  const int64_t n = a.shape().dim(-1);
+  const int64_t n = a.dim(-1);
   const Eliminated e = Eliminate(w, w.Concatenate({a, b}, 2));
-  const Value scaled = SliceAxis(w, e.matrices, 2, n, b.shape().dim(-1));
+  const Value scaled = SliceAxis(w, e.matrices, 2, n, b.dim(-1));
   return w.Div(scaled, w.BroadcastInDim(e.pivots, scaled.shape(), {0, 1}));
 }
 

@@ -40,7 +40,7 @@ EST_LOWERING(Mean) {
   const bool floating = IsFloating(args.output(0).dtype);
   const Value x = floating ? Widened(w, args.input(0)) : w.Convert(args.input(0), DType::kInt64);
   int64_t n = 1;
-  for (const int64_t axis : axes) n *= x.shape().dim(static_cast<int>(axis));
+  for (const int64_t axis : axes) n *= x.dim(axis);
   if (n == 0 && !floating) return Values{w.Fill(args.output(0), 0)};
   const Value sum = axes.empty() ? x : w.Reduce("add", x, axes);
   const Value mean = w.Div(sum, w.Scalar(x.dtype(), static_cast<double>(n)));

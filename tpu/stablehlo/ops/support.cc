@@ -79,8 +79,8 @@ Value PadAxis(Writer& w, const Value& x, const Value& value, int64_t axis, int64
 
 Value WithBatch(Writer& w, const Value& x, const Shape& like) {
   Ints shape(like.dims().begin(), like.dims().end() - 2);
-  shape.push_back(x.shape().dim(-2));
-  shape.push_back(x.shape().dim(-1));
+  shape.push_back(x.dim(-2));
+  shape.push_back(x.dim(-1));
   return w.BroadcastTo(x, Shape(shape));
 }
 
