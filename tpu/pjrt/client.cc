@@ -3,7 +3,6 @@
 #include <map>
 #include <mutex>
 #include <numeric>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

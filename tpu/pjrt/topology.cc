@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "glog/logging.h"
 #include "tpu/pjrt/compile_options.h"
 
 namespace estimator::tpu::pjrt {

@@ -1,5 +1,6 @@
 #include "tpu/stablehlo/lower_step.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -321,11 +322,9 @@ class StepLowering {
   }
 
   static bool HaveTypes(const Values& values, const std::vector<TensorSpec>& specs) {
-    if (values.size() != specs.size()) return false;
-    for (size_t i = 0; i < specs.size(); ++i) {
-      if (!(values[i].type == Type(specs[i]))) return false;
-    }
-    return true;
+    return std::equal(
+        values.begin(), values.end(), specs.begin(), specs.end(),
+        [](const Value& value, const TensorSpec& spec) { return value.type == Type(spec); });
   }
 
   static std::string TypesMessage(const Values& values) {
