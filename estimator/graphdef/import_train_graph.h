@@ -29,6 +29,8 @@
 
 namespace estimator {
 
+struct ImportSource;
+
 // A place where the input enters: an output of an iterator or a queue, or a placeholder.
 struct TrainGraphInput {
   std::string name;  // "IteratorGetNext:1", "images:0"
@@ -147,9 +149,8 @@ class TrainGraph {
                                             Graph& graph) const;
 
  private:
-  struct Impl;
-  explicit TrainGraph(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  std::shared_ptr<const Impl> impl_;
+  explicit TrainGraph(std::shared_ptr<const ImportSource> source) : source_(std::move(source)) {}
+  std::shared_ptr<const ImportSource> source_;
 };
 
 }  // namespace estimator
