@@ -70,6 +70,12 @@ Shape BroadcastOf(const Shape& a, const Shape& b) {
   return *both;
 }
 
+Shape BroadcastOfOperands(absl::string_view op, const Value& a, const Value& b) {
+  CHECK(a.dtype() == b.dtype() && a.type.is_unsigned == b.type.is_unsigned)
+      << op << " of " << a.type.ToString() << " and " << b.type.ToString();
+  return BroadcastOf(a.shape(), b.shape());
+}
+
 }  // namespace
 
 Type::Type(DType dtype, Shape shape, bool is_unsigned)
@@ -237,18 +243,13 @@ Value Writer::Iota(const Type& type, int64_t axis) {
 Value Writer::Unary(StringArg op, const Value& x) { return Op(op, {x}, x.type); }
 
 Value Writer::Binary(StringArg op, const Value& a, const Value& b) {
-  CHECK(a.dtype() == b.dtype() && a.type.is_unsigned == b.type.is_unsigned)
-      << absl::string_view(op) << " of " << a.type.ToString() << " and " << b.type.ToString();
-  const Shape shape = BroadcastOf(a.shape(), b.shape());
+  const Shape shape = BroadcastOfOperands(op, a, b);
   const Value x = BroadcastTo(a, shape), y = BroadcastTo(b, shape);
   return Op(op, {x, y}, x.type);
 }
 
 Value Writer::Compare(StringArg direction, const Value& a, const Value& b) {
-  CHECK(a.dtype() == b.dtype() && a.type.is_unsigned == b.type.is_unsigned)
-      << absl::string_view(direction) << " of " << a.type.ToString() << " and "
-      << b.type.ToString();
-  const Shape shape = BroadcastOf(a.shape(), b.shape());
+  const Shape shape = BroadcastOfOperands(direction, a, b);
   return Op("compare", {BroadcastTo(a, shape), BroadcastTo(b, shape)}, {DType::kBool, shape},
             absl::StrCat("comparison_direction = #stablehlo<comparison_direction ",
                          absl::string_view(direction), ">"));
