@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstdint>
 #include <deque>
-#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"

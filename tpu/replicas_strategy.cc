@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
@@ -13,12 +12,6 @@
 
 namespace estimator::tpu {
 namespace {
-
-const char* BatchSizeName(Mode mode) {
-  return mode == Mode::kTrain  ? "train_batch_size"
-         : mode == Mode::kEval ? "eval_batch_size"
-                               : "predict_batch_size";
-}
 
 class ReplicasStrategy : public Strategy {
  public:
@@ -61,16 +54,13 @@ class ReplicasStrategy : public Strategy {
     const int64_t batch = batch_size(mode);
     if (batch <= 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat(BatchSizeName(mode), " must be given to run on replicas"));
+          absl::StrCat(ModeName(mode), "_batch_size must be given to run on replicas"));
     }
     // With BROADCAST every replica gets the whole batch, which need not divide.
     if (InputMode(mode) != InputPipelineConfig::BROADCAST && batch % num_replicas(mode) != 0) {
       return absl::InvalidArgumentError(absl::StrCat(
-          mode == Mode::kTrain  ? "train"
-          : mode == Mode::kEval ? "eval"
-                                : "predict",
-          " batch size ", batch, " must be divisible by number of replicas ", num_replicas(mode),
-          "; ",
+          ModeName(mode), " batch size ", batch, " must be divisible by number of replicas ",
+          num_replicas(mode), "; ",
           batch > num_replicas(mode) ? absl::StrCat(batch - batch % num_replicas(mode), " or ")
                                      : "",
           batch + num_replicas(mode) - batch % num_replicas(mode), " is"));
@@ -143,8 +133,7 @@ class ReplicasStrategy : public Strategy {
     const bool trains = mode == Mode::kTrain;
     return stablehlo::MakeDumpBackend(
         std::move(backend),
-        {.path = trains ? path
-                        : stablehlo::PathWithSuffix(path, mode == Mode::kEval ? "eval" : "predict"),
+        {.path = trains ? path : stablehlo::PathWithSuffix(path, std::string(ModeName(mode))),
          .iterations = trains ? iterations_per_loop() : 1,
          .compute_dtype = options_.compile_options.compute_dtype,
          // Training also compiles small steps of its own, for instance to find the first NaN.

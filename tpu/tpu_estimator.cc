@@ -1,7 +1,6 @@
 #include "tpu/tpu_estimator.h"
 
 #include <cstring>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

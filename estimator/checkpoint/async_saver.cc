@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "estimator/base/out_of_resources.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"

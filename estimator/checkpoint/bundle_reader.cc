@@ -6,10 +6,10 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle/bundle_index.h"
 #include "estimator/checkpoint/bundle/bundle_shards.h"
 #include "estimator/checkpoint/bundle/part_rows.h"
@@ -55,46 +55,32 @@ class Placer {
 
 }  // namespace
 
-struct BundleReader::Rep {
-  std::string prefix;
-  BundleIndex index;
-  std::unique_ptr<const ValueSource> values;
-  std::vector<std::string> names;
-  std::map<std::string, TensorSpec> specs;
-
-  absl::Status Unsupported(StringArg name, const BundleEntry& entry) const;
-  absl::StatusOr<const BundleEntry*> Find(StringArg name) const;
-  absl::Status ReadStrings(const BundleEntry& entry, Array* value) const;
-  absl::Status ReadSlices(const BundleEntry& entry, Array* value) const;
-};
-
-absl::Status BundleReader::Rep::Unsupported(StringArg name, const BundleEntry& entry) const {
-  if (entry.spec.dtype != DType::kInvalid) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat(prefix, ": ", name, " has dtype ",
+absl::StatusOr<const BundleEntry*> BundleReader::Find(StringArg name) const {
+  const auto found = index_.tensors.find(std::string(name));
+  if (found == index_.tensors.end()) {
+    const auto nearest = NearestName(name, names_);
+    return absl::NotFoundError(
+        absl::StrCat("checkpoint ", prefix_, " has no variable ", name,
+                     nearest ? absl::StrCat("; did you mean ", *nearest, "?")
+                             : absl::StrCat("; it has ", names_.size(), " others")));
+  }
+  const BundleEntry& entry = found->second;
+  if (entry.spec.dtype != DType::kInvalid) return &entry;
+  return absl::UnimplementedError(absl::StrCat(prefix_, ": ", name, " has dtype ",
                                                DTypeOnDiskName(entry.dtype_on_disk),
                                                ", which is not supported"));
 }
 
-absl::StatusOr<const BundleEntry*> BundleReader::Rep::Find(StringArg name) const {
-  const auto found = index.tensors.find(std::string(name));
-  if (found != index.tensors.end()) return &found->second;
-  const auto nearest = NearestName(name, names);
-  return absl::NotFoundError(
-      absl::StrCat("checkpoint ", prefix, " has no variable ", name,
-                   nearest ? absl::StrCat("; did you mean ", *nearest, "?")
-                           : absl::StrCat("; it has ", names.size(), " others")));
-}
-
-absl::Status BundleReader::Rep::ReadStrings(const BundleEntry& entry, Array* value) const {
+absl::Status BundleReader::ReadStrings(const BundleEntry& entry, Array* value) const {
   std::string bytes(static_cast<size_t>(entry.size), '\0');
-  EST_RETURN_IF_ERROR(values->ReadInto(entry, bytes.data()));
+  EST_RETURN_IF_ERROR(values_->ReadInto(entry, bytes.data()));
   const absl::Status status = DecodeStrings(bytes, entry.crc32c(), value->values<std::string>());
-  return status.ok() ? status : values->Corrupt(entry, status.message());
+  return status.ok() ? status : values_->Corrupt(entry, status.message());
 }
 
-absl::Status BundleReader::Rep::ReadSlices(const BundleEntry& entry, Array* value) const {
+absl::Status BundleReader::ReadSlices(const BundleEntry& entry, Array* value) const {
   for (const BundleEntry::Slice& slice : entry.slices) {
-    const BundleEntry& part_entry = index.slices.at(slice.key);
+    const BundleEntry& part_entry = index_.slices.at(slice.key);
     const PartRows rows(entry.spec.shape, slice.extents, part_entry.spec.shape);
     if (entry.spec.dtype == DType::kString) {
       Array part(DType::kString, part_entry.spec.shape);
@@ -103,7 +89,7 @@ absl::Status BundleReader::Rep::ReadSlices(const BundleEntry& entry, Array* valu
       continue;
     }
     Placer placer(rows, DTypeSize(entry.spec.dtype), static_cast<char*>(value->raw()));
-    EST_RETURN_IF_ERROR(values->Read(part_entry, [&](absl::string_view piece) {
+    EST_RETURN_IF_ERROR(values_->Read(part_entry, [&](absl::string_view piece) {
       placer.Append(piece);
       return absl::OkStatus();
     }));
@@ -112,35 +98,27 @@ absl::Status BundleReader::Rep::ReadSlices(const BundleEntry& entry, Array* valu
 }
 
 absl::StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(StringArg prefix) {
-  auto rep = std::make_unique<Rep>();
-  rep->prefix = std::string(prefix);
+  auto reader = absl::WrapUnique(new BundleReader(prefix));
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> files, V1Files(prefix));
   if (!files.empty()) {
     EST_ASSIGN_OR_RETURN(V1Checkpoint checkpoint, OpenV1Checkpoint(files));
-    rep->index = std::move(checkpoint.index);
-    rep->values = std::move(checkpoint.values);
+    reader->index_ = std::move(checkpoint.index);
+    reader->values_ = std::move(checkpoint.values);
   } else {
-    EST_ASSIGN_OR_RETURN(rep->index, ReadBundleIndex(prefix));
-    EST_ASSIGN_OR_RETURN(rep->values, BundleShards::Open(prefix, rep->index));
+    EST_ASSIGN_OR_RETURN(reader->index_, ReadBundleIndex(prefix));
+    EST_ASSIGN_OR_RETURN(reader->values_, BundleShards::Open(prefix, reader->index_));
   }
-  for (const auto& [name, entry] : rep->index.tensors) {
-    rep->names.push_back(name);
-    rep->specs.emplace(name, entry.spec);
+  for (const auto& [name, entry] : reader->index_.tensors) {
+    reader->names_.push_back(name);
+    reader->specs_.emplace(name, entry.spec);
   }
-  return std::unique_ptr<BundleReader>(new BundleReader(std::move(rep)));
+  return reader;
 }
 
-BundleReader::BundleReader(std::unique_ptr<const Rep> rep) : rep_(std::move(rep)) {}
-BundleReader::~BundleReader() = default;
-
-const std::string& BundleReader::prefix() const { return rep_->prefix; }
-const std::vector<std::string>& BundleReader::names() const { return rep_->names; }
-const std::map<std::string, TensorSpec>& BundleReader::specs() const { return rep_->specs; }
-bool BundleReader::Has(StringArg name) const { return rep_->specs.count(std::string(name)) > 0; }
+bool BundleReader::Has(StringArg name) const { return specs_.count(std::string(name)) > 0; }
 
 absl::StatusOr<TensorSpec> BundleReader::Spec(StringArg name) const {
-  EST_ASSIGN_OR_RETURN(const BundleEntry* const entry, rep_->Find(name));
-  EST_RETURN_IF_ERROR(rep_->Unsupported(name, *entry));
+  EST_ASSIGN_OR_RETURN(const BundleEntry* const entry, Find(name));
   return entry->spec;
 }
 
@@ -152,19 +130,18 @@ absl::StatusOr<Array> BundleReader::Read(StringArg name) const {
 }
 
 absl::Status BundleReader::ReadInto(StringArg name, Array* value) const {
-  EST_ASSIGN_OR_RETURN(const BundleEntry* const entry, rep_->Find(name));
-  EST_RETURN_IF_ERROR(rep_->Unsupported(name, *entry));
+  EST_ASSIGN_OR_RETURN(const BundleEntry* const entry, Find(name));
   if (value->dtype() != entry->spec.dtype || !(value->shape() == entry->spec.shape)) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": checkpoint ", prefix(), " has ",
                                                    entry->spec.ToString(), ", here it is ",
                                                    value->TypeString()));
   }
   if (!entry->slices.empty()) {
-    EST_RETURN_IF_ERROR(rep_->ReadSlices(*entry, value));
+    EST_RETURN_IF_ERROR(ReadSlices(*entry, value));
   } else if (entry->spec.dtype == DType::kString) {
-    return rep_->ReadStrings(*entry, value);
+    return ReadStrings(*entry, value);
   } else {
-    EST_RETURN_IF_ERROR(rep_->values->ReadInto(*entry, static_cast<char*>(value->raw())));
+    EST_RETURN_IF_ERROR(values_->ReadInto(*entry, static_cast<char*>(value->raw())));
   }
   if (entry->spec.dtype == DType::kBool) {
     // A byte other than 0 and 1 is not a valid bool in C++.
@@ -174,13 +151,10 @@ absl::Status BundleReader::ReadInto(StringArg name, Array* value) const {
   return absl::OkStatus();
 }
 
-const BundleIndex& BundleReader::index() const { return rep_->index; }
-const ValueSource& BundleReader::values() const { return *rep_->values; }
-
 absl::Status BundleReader::VerifyContents() const {
-  for (const auto& [name, entry] : rep_->index.tensors) {
-    for (const BundleEntry* const part : rep_->index.PartsOf(entry)) {
-      EST_RETURN_IF_ERROR(rep_->values->Read(*part, nullptr));
+  for (const auto& [name, entry] : index_.tensors) {
+    for (const BundleEntry* const part : index_.PartsOf(entry)) {
+      EST_RETURN_IF_ERROR(values_->Read(*part, nullptr));
     }
   }
   return absl::OkStatus();

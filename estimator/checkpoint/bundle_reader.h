@@ -30,15 +30,14 @@ class BundleReader {
   // files of two checkpoints; DATA_LOSS if it is damaged; UNIMPLEMENTED for big-endian files and
   // for newer versions of the format; other errors of the file system.
   static absl::StatusOr<std::unique_ptr<BundleReader>> Open(StringArg prefix);
-  ~BundleReader();
   BundleReader(const BundleReader&) = delete;
   BundleReader& operator=(const BundleReader&) = delete;
 
-  const std::string& prefix() const;
+  const std::string& prefix() const { return prefix_; }
   // The variables, sorted by bytes. If a variable's dtype has no DType (complex64, uint16, variant,
   // ...), its spec has the dtype kInvalid. The other variables can still be read.
-  const std::vector<std::string>& names() const;
-  const std::map<std::string, TensorSpec>& specs() const;
+  const std::vector<std::string>& names() const { return names_; }
+  const std::map<std::string, TensorSpec>& specs() const { return specs_; }
   bool Has(StringArg name) const;
 
   // Errors: NOT_FOUND with the nearest variable name; UNIMPLEMENTED for a dtype without a DType.
@@ -56,14 +55,22 @@ class BundleReader {
   absl::Status VerifyContents() const;
 
   // For programs that stream values: the index, and the source of the bytes.
-  const BundleIndex& index() const;
-  const ValueSource& values() const;
+  const BundleIndex& index() const { return index_; }
+  const ValueSource& values() const { return *values_; }
 
  private:
-  struct Rep;
-  explicit BundleReader(std::unique_ptr<const Rep> rep);
+  explicit BundleReader(absl::string_view prefix) : prefix_(prefix) {}
+  // Errors: as Spec.
+  absl::StatusOr<const BundleEntry*> Find(StringArg name) const;
+  absl::Status ReadStrings(const BundleEntry& entry, Array* value) const;
+  absl::Status ReadSlices(const BundleEntry& entry, Array* value) const;
 
-  const std::unique_ptr<const Rep> rep_;
+  const std::string prefix_;
+  // Open fills these in, and nothing changes after it.
+  BundleIndex index_;
+  std::unique_ptr<const ValueSource> values_;
+  std::vector<std::string> names_;
+  std::map<std::string, TensorSpec> specs_;
 };
 
 }  // namespace estimator

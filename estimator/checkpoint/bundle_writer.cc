@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <utility>
@@ -37,19 +36,10 @@ void SetShape(const Shape& shape, proto::TensorShapeProto* out) {
   for (const int64_t size : shape.dims()) out->add_dim()->set_size(size);
 }
 
-// The shape of a slice. Errors: INVALID_ARGUMENT if the slice does not lie in the whole tensor.
-absl::StatusOr<Shape> ShapeOfSlice(absl::string_view name, const Shape& full_shape,
-                                   const std::vector<SliceExtent>& extents) {
-  Shape shape;
-  bool fits = static_cast<int>(extents.size()) == full_shape.rank();
-  for (int axis = 0; fits && axis < full_shape.rank(); ++axis) {
-    const SliceExtent& extent = extents[static_cast<size_t>(axis)];
-    const bool whole = extent.length == SliceExtent::kWholeAxis;
-    shape.push_back(whole ? full_shape.dim(axis) : extent.length);
-    fits = extent.start >= 0 && shape.dim(axis) >= 0 && (!whole || extent.start == 0) &&
-           extent.start <= full_shape.dim(axis) - shape.dim(axis);
-  }
-  if (fits) return shape;
+// Errors: INVALID_ARGUMENT if the slice does not lie in the whole tensor.
+absl::StatusOr<Shape> CheckedSliceShape(absl::string_view name, const Shape& full_shape,
+                                        const std::vector<SliceExtent>& extents) {
+  if (std::optional<Shape> shape = SliceShape(full_shape, extents)) return *std::move(shape);
   return absl::InvalidArgumentError(
       absl::StrCat(name, ": the extents of a slice do not fit into ", full_shape.ToString()));
 }
@@ -128,7 +118,7 @@ absl::Status BundleWriter::AddSlice(StringArg name, const Shape& full_shape,
   }
   Shape expected = full_shape;
   if (!extents.empty()) {
-    EST_ASSIGN_OR_RETURN(expected, ShapeOfSlice(name, full_shape, extents));
+    EST_ASSIGN_OR_RETURN(expected, CheckedSliceShape(name, full_shape, extents));
   }
   if (!(expected == value.shape())) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": a slice of ", value.TypeString(),
@@ -186,7 +176,7 @@ absl::Status BundleWriter::AddStored(
     const std::function<absl::Status(const Append& append)>& produce) {
   Shape shape = stored.shape;
   if (!stored.extents.empty()) {
-    EST_ASSIGN_OR_RETURN(shape, ShapeOfSlice(name, stored.shape, stored.extents));
+    EST_ASSIGN_OR_RETURN(shape, CheckedSliceShape(name, stored.shape, stored.extents));
   }
   EST_ASSIGN_OR_RETURN(const std::string key, KeyOf(name, stored));
   proto::BundleEntryProto entry;
@@ -253,12 +243,9 @@ absl::Status BundleWriter::Commit() {
 
 absl::Status BundleWriter::RemoveOtherDataFiles(int shard, int num_shards) {
   const std::string kept = DataPath(prefix_, shard, num_shards);
-  const absl::string_view directory = Dirname(kept);
-  EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory.empty() ? "." : directory));
+  EST_ASSIGN_OR_RETURN(const auto names, DataFilesOf(prefix_));
   for (const std::string& name : names) {
-    if (name == Basename(kept)) continue;
-    if (!absl::StartsWith(name, absl::StrCat(Basename(prefix_), ".data-"))) continue;
-    EST_RETURN_IF_ERROR(RemoveFile(JoinPath(directory, name)));
+    if (name != Basename(kept)) EST_RETURN_IF_ERROR(RemoveFile(JoinPath(Dirname(kept), name)));
   }
   return absl::OkStatus();
 }

@@ -10,15 +10,14 @@
 #include "absl/time/time.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/checkpoint/saver.h"
 #include "glog/logging.h"
 
 namespace estimator {
 
 CheckpointsIterator::CheckpointsIterator(StringArg directory, CheckpointsIteratorOptions options)
     : directory_(directory), options_(std::move(options)) {
-  if (!options_.now_secs) {
-    options_.now_secs = [] { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()); };
-  }
+  if (!options_.now_secs) options_.now_secs = SystemSecs;
   if (!options_.sleep) {
     options_.sleep = [](double seconds) { absl::SleepFor(absl::Seconds(seconds)); };
   }

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

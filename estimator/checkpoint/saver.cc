@@ -20,10 +20,6 @@ namespace {
 
 constexpr double kSecondsPerHour = 3600;
 
-absl::StatusOr<std::vector<std::string>> List(absl::string_view directory) {
-  return ListDirectory(directory.empty() ? "." : directory);
-}
-
 absl::Status WriteOrRemove(const std::string& path, const std::string* contents) {
   if (contents != nullptr) return WriteFileAtomically(path, *contents);
   // An older checkpoint of the same step may have left this file.
@@ -34,7 +30,7 @@ absl::Status WriteOrRemove(const std::string& path, const std::string* contents)
 // Removes files without an index. They are left if a run is killed before it renames the index, or
 // while it deletes an old checkpoint.
 absl::Status RemoveUnindexed(absl::string_view directory, absl::string_view basename) {
-  EST_ASSIGN_OR_RETURN(const auto names, List(directory));
+  EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory.empty() ? "." : directory));
   for (const std::string& name : names) {
     if (!absl::StartsWith(name, absl::StrCat(basename, "-"))) continue;
     size_t end = name.find(".data-");
@@ -59,8 +55,8 @@ double SystemSecs() { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch
 Saver::Saver(SaverOptions options) : options_(std::move(options)) {}
 
 absl::Status Saver::Recover(StringArg directory) {
-  EST_RETURN_IF_ERROR(CreateDirectories(directory.empty() ? "." : directory));
   const std::string folder(directory.empty() ? "." : directory);
+  EST_RETURN_IF_ERROR(CreateDirectories(folder));
   EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, options_.basename + "-"));
   EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, "checkpoint."));
   EST_RETURN_IF_ERROR(RemoveUnindexed(directory, options_.basename));
@@ -246,12 +242,8 @@ absl::Status RemoveCheckpoint(StringArg prefix) {
   std::vector<std::string> paths = V1Files(prefix).value_or(std::vector<std::string>());
   paths.push_back(InputStatePath(prefix));
   paths.push_back(MetaGraphPath(prefix));
-  EST_ASSIGN_OR_RETURN(const auto names, List(Dirname(prefix)));
-  for (const std::string& name : names) {
-    if (absl::StartsWith(name, absl::StrCat(Basename(prefix), ".data-"))) {
-      paths.push_back(JoinPath(Dirname(prefix), name));
-    }
-  }
+  EST_ASSIGN_OR_RETURN(const auto data_files, DataFilesOf(prefix));
+  for (const std::string& name : data_files) paths.push_back(JoinPath(Dirname(prefix), name));
   for (const std::string& path : paths) EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));
   return absl::OkStatus();
 }

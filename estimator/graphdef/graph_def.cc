@@ -1,10 +1,7 @@
 #include "estimator/graphdef/graph_def.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
 
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
@@ -17,6 +14,7 @@
 #include "estimator/op_def/attr_def.h"
 #include "estimator/op_def/op_def.h"
 #include "estimator/proto/graph.pb.h"
+#include "estimator/proto/serialize.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -68,16 +66,13 @@ struct AttrWriter {
     WriteTensorProto(value, value.num_bytes() <= max_constant_bytes, out->mutable_tensor());
   }
   void operator()(const std::vector<int64_t>& values) const {
-    auto* list = out->mutable_list();
-    for (const int64_t value : values) list->add_i(value);
+    out->mutable_list()->mutable_i()->Add(values.begin(), values.end());
   }
   void operator()(const std::vector<float>& values) const {
-    auto* list = out->mutable_list();
-    for (const float value : values) list->add_f(value);
+    out->mutable_list()->mutable_f()->Add(values.begin(), values.end());
   }
   void operator()(const std::vector<std::string>& values) const {
-    auto* list = out->mutable_list();
-    for (const std::string& value : values) list->add_s(value);
+    out->mutable_list()->mutable_s()->Add(values.begin(), values.end());
   }
 };
 
@@ -150,11 +145,7 @@ std::string GraphToGraphDef(const Graph& graph) {
   proto::GraphDef def;
   WriteGraphDef(graph, &def);
   std::string bytes;
-  google::protobuf::io::StringOutputStream stream(&bytes);
-  google::protobuf::io::CodedOutputStream coded(&stream);
-  coded.SetSerializationDeterministic(true);  // a map field has no order of its own
-  CHECK(def.SerializeToCodedStream(&coded));
-  coded.Trim();
+  CHECK(SerializeSorted(def, &bytes));
   return bytes;
 }
 

@@ -52,11 +52,11 @@ std::string GraphDefBuilder::UniqueScope(absl::string_view prefix) {
 }
 
 NodeDefRef GraphDefBuilder::Add(absl::string_view name, absl::string_view op,
-                                const std::vector<std::string>& inputs) {
+                                const std::vector<std::string>& inputs, const DTypeAttrs& types) {
   proto::NodeDef* node = graph_->add_node();
   node->set_name(std::string(name));
   names_.insert(node->name());
-  return ReplaceNode(node, op, inputs);
+  return ReplaceNode(node, op, inputs, types);
 }
 
 std::string GraphDefBuilder::AddConst(absl::string_view name, const Array& value) {
@@ -65,17 +65,37 @@ std::string GraphDefBuilder::AddConst(absl::string_view name, const Array& value
   return std::string(name);
 }
 
+std::string GraphDefBuilder::AddSlice(absl::string_view name, const std::string& input, DType dtype,
+                                      const Array& begin, const Array& end, int whole, int shrink) {
+  const auto constant = [&](const char* what, const Array& value) {
+    return AddConst(absl::StrCat(name, "/", what), value);
+  };
+  const std::vector<int64_t> ones(static_cast<size_t>(begin.num_elements()), 1);
+  const std::vector<std::string> inputs = {
+      input, constant("begin", begin), constant("end", end),
+      constant("strides", Array::FromSpan<int64_t>(begin.shape(), ones).Cast(begin.dtype()))};
+  Add(name, "StridedSlice", inputs, {{"T", dtype}, {"Index", begin.dtype()}})
+      .Int("begin_mask", whole)
+      .Int("end_mask", whole)
+      .Int("ellipsis_mask", 0)
+      .Int("new_axis_mask", 0)
+      .Int("shrink_axis_mask", shrink);
+  return std::string(name);
+}
+
 NodeDefRef ReplaceNode(proto::NodeDef* node, absl::string_view op,
-                       const std::vector<std::string>& inputs) {
+                       const std::vector<std::string>& inputs, const DTypeAttrs& types) {
   node->clear_attr();
   node->clear_input();
   node->set_op(std::string(op));
   for (const std::string& input : inputs) node->add_input(input);
-  return NodeDefRef(node);
+  NodeDefRef made(node);
+  for (const auto& [attr, dtype] : types) made.Type(attr, dtype);
+  return made;
 }
 
 void ReplaceByConst(proto::NodeDef* node, const Array& value) {
-  ReplaceNode(node, "Const", {}).Type("dtype", value.dtype());
+  ReplaceNode(node, "Const", {}, {{"dtype", value.dtype()}});
   WriteTensorProto(value, /*contents=*/true, (*node->mutable_attr())["value"].mutable_tensor());
 }
 

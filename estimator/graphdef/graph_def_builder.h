@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -13,6 +14,9 @@
 namespace estimator {
 
 inline proto::DataType ProtoType(DType dtype) { return static_cast<proto::DataType>(dtype); }
+
+// Attributes that are dtypes.
+using DTypeAttrs = std::vector<std::pair<absl::string_view, DType>>;
 
 // A NodeDef that is being filled in. It is valid until the next node is added to its graph.
 class NodeDefRef {
@@ -39,9 +43,14 @@ class GraphDefBuilder {
   std::string UniqueScope(absl::string_view prefix);
   // Adds a node. REQUIRES: no node of the graph has this name.
   NodeDefRef Add(absl::string_view name, absl::string_view op,
-                 const std::vector<std::string>& inputs);
+                 const std::vector<std::string>& inputs, const DTypeAttrs& types = {});
   // Adds a Const node. Returns its name.
   std::string AddConst(absl::string_view name, const Array& value);
+  // Adds a StridedSlice, input[begin:end], and the constants name/begin, name/end, name/strides.
+  // Returns its name.
+  //   whole, shrink: bit masks of axes: those that are taken whole, and those that are removed.
+  std::string AddSlice(absl::string_view name, const std::string& input, DType dtype,
+                       const Array& begin, const Array& end, int whole, int shrink);
 
  private:
   proto::GraphDef* const graph_;
@@ -50,7 +59,7 @@ class GraphDefBuilder {
 
 // Replaces `node` by a node of another op with the same name. Attributes and inputs are removed.
 NodeDefRef ReplaceNode(proto::NodeDef* node, absl::string_view op,
-                       const std::vector<std::string>& inputs);
+                       const std::vector<std::string>& inputs, const DTypeAttrs& types = {});
 void ReplaceByConst(proto::NodeDef* node, const Array& value);
 
 }  // namespace estimator

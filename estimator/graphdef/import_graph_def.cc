@@ -1,8 +1,6 @@
 #include "estimator/graphdef/import_graph_def.h"
 
 #include <algorithm>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -83,7 +81,7 @@ class Importer {
                          .unique_rows = &plan.unique_rows});
     for (const auto& [at, tensor] : given_) builder.Give(at, tensor);
     for (const int i : plan.order->sorted()) {
-      if (!plan.needed[static_cast<size_t>(i)]) continue;
+      if (!plan.Needs(i)) continue;
       const FlatNode& node = nodes_.node(i);
       absl::Status status;
       if (IsVariableOp(node.op)) {

@@ -152,7 +152,7 @@ class TrainImporter {
 
   absl::Status BuildNodes() {
     for (const int i : plan_.order->sorted()) {
-      if (!plan_.needed[static_cast<size_t>(i)] || IsVariableOp(nodes_.op(i))) continue;
+      if (!plan_.Needs(i) || IsVariableOp(nodes_.op(i))) continue;
       const auto at = static_cast<size_t>(i);
       for (const FlatTensor& input : nodes_.node(i).inputs) {
         if (plan_.order->VariableOf(input) >= 0) continue;
@@ -326,10 +326,6 @@ class TrainImporter {
 
 }  // namespace
 
-struct TrainGraph::Impl {
-  ImportSource source;
-};
-
 absl::StatusOr<TrainGraph> TrainGraph::Read(StringArg meta_path, const TrainGraphOptions& options) {
   EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(meta_path));
   return Parse(bytes, meta_path, options);
@@ -337,8 +333,8 @@ absl::StatusOr<TrainGraph> TrainGraph::Read(StringArg meta_path, const TrainGrap
 
 absl::StatusOr<TrainGraph> TrainGraph::Parse(absl::string_view bytes, StringArg where,
                                              const TrainGraphOptions& options) {
-  auto impl = std::make_shared<Impl>();
-  ImportSource& source = impl->source;
+  const auto shared = std::make_shared<ImportSource>();
+  ImportSource& source = *shared;
   if (!ParseWithinLimit(bytes, &source.meta_graph)) {
     return absl::InvalidArgumentError(
         absl::StrCat(where, ": cannot parse these ", bytes.size(), " bytes as a MetaGraphDef"));
@@ -359,16 +355,16 @@ absl::StatusOr<TrainGraph> TrainGraph::Parse(absl::string_view bytes, StringArg 
   const std::set<FlatTensor> used = UsedTensors(source, *plan, fetches);
   for (size_t k = 0; k < source.inputs.size(); ++k)
     source.info.inputs[k].used = used.count(source.inputs[k]) > 0;
-  return TrainGraph(std::move(impl));
+  return TrainGraph(shared);
 }
 
-const TrainGraphInfo& TrainGraph::info() const { return impl_->source.info; }
+const TrainGraphInfo& TrainGraph::info() const { return source_->info; }
 
 absl::StatusOr<ImportedTrainGraph> TrainGraph::Import(const ImportTrainGraphOptions& options,
                                                       Graph& graph) const {
   EST_RETURN_IF_ERROR(graph.status());
   const GraphScope scope(graph);
-  const ImportSource& source = impl_->source;
+  const ImportSource& source = *source_;
   const TrainGraphRole role = source.info.role;
   if ((options.training && role != TrainGraphRole::kTrain) ||
       (options.with_metrics && role != TrainGraphRole::kEval) ||

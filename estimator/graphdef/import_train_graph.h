@@ -16,7 +16,6 @@
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_TRAIN_GRAPH_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_TRAIN_GRAPH_H_
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +28,8 @@
 #include "estimator/graph/graph.h"
 
 namespace estimator {
+
+struct ImportSource;
 
 // A place where the input enters: an output of an iterator or a queue, or a placeholder.
 struct TrainGraphInput {
@@ -148,9 +149,8 @@ class TrainGraph {
                                             Graph& graph) const;
 
  private:
-  struct Impl;
-  explicit TrainGraph(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  std::shared_ptr<const Impl> impl_;
+  explicit TrainGraph(std::shared_ptr<const ImportSource> source) : source_(std::move(source)) {}
+  std::shared_ptr<const ImportSource> source_;
 };
 
 }  // namespace estimator

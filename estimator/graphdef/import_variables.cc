@@ -1,7 +1,6 @@
 #include "estimator/graphdef/import_variables.h"
 
 #include <cstring>
-#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

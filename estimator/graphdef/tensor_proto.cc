@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
@@ -25,33 +26,26 @@ int Spread(const Field& field, absl::Span<T> values) {
 }
 
 int SpreadValues(const proto::TensorProto& in, Array& out) {
-  switch (out.dtype()) {
-    case DType::kFloat32:
-      return Spread(in.float_val(), out.values<float>());
-    case DType::kFloat64:
-      return Spread(in.double_val(), out.values<double>());
-    case DType::kInt32:
-      return Spread(in.int_val(), out.values<int32_t>());
-    case DType::kUint8:
-      return Spread(in.int_val(), out.values<uint8_t>());
-    case DType::kInt16:
-      return Spread(in.int_val(), out.values<int16_t>());
-    case DType::kInt8:
-      return Spread(in.int_val(), out.values<int8_t>());
-    case DType::kInt64:
-      return Spread(in.int64_val(), out.values<int64_t>());
-    case DType::kBool:
-      return Spread(in.bool_val(), out.values<bool>());
-    case DType::kString:
-      return Spread(in.string_val(), out.values<std::string>());
-    case DType::kBfloat16:
-    case DType::kFloat16:  // the field holds their bits
-      return Spread(in.half_val(), absl::MakeSpan(static_cast<uint16_t*>(out.raw()),
-                                                  static_cast<size_t>(out.num_elements())));
-    case DType::kInvalid:
-      break;
-  }
-  return 0;
+  if (out.dtype() == DType::kString) return Spread(in.string_val(), out.values<std::string>());
+  int num_values = 0;
+  VisitNumeric(out.dtype(), [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (std::is_same_v<T, float>) {
+      num_values = Spread(in.float_val(), out.values<T>());
+    } else if constexpr (std::is_same_v<T, double>) {
+      num_values = Spread(in.double_val(), out.values<T>());
+    } else if constexpr (std::is_same_v<T, int64_t>) {
+      num_values = Spread(in.int64_val(), out.values<T>());
+    } else if constexpr (std::is_same_v<T, bool>) {
+      num_values = Spread(in.bool_val(), out.values<T>());
+    } else if constexpr (std::is_integral_v<T>) {
+      num_values = Spread(in.int_val(), out.values<T>());
+    } else {  // the field holds the bits of a 16-bit float
+      num_values = Spread(in.half_val(), absl::MakeSpan(static_cast<uint16_t*>(out.raw()),
+                                                        static_cast<size_t>(out.num_elements())));
+    }
+  });
+  return num_values;
 }
 
 }  // namespace
@@ -64,33 +58,24 @@ void WriteTensorProto(const Array& value, bool contents, proto::TensorProto* out
   out->set_dtype(static_cast<proto::DataType>(value.dtype()));
   WriteShapeProto(value.shape(), out->mutable_tensor_shape());
   if (!contents) return;
-  if (value.dtype() == DType::kString) {
-    for (const std::string& text : value.values<std::string>()) out->add_string_val(text);
-    return;
-  }
+  const DType dtype = value.dtype();
   // As in tf.make_tensor_proto, one number goes to the field of its dtype, which is shorter.
-  if (value.num_elements() == 1) {
-    switch (value.dtype()) {
-      case DType::kFloat32:
-        out->add_float_val(value.scalar<float>());
-        return;
-      case DType::kFloat64:
-        out->add_double_val(value.scalar<double>());
-        return;
-      case DType::kInt32:
-        out->add_int_val(value.scalar<int32_t>());
-        return;
-      case DType::kInt64:
-        out->add_int64_val(value.scalar<int64_t>());
-        return;
-      case DType::kBool:
-        out->add_bool_val(value.scalar<bool>());
-        return;
-      default:
-        break;
-    }
+  const bool one = value.num_elements() == 1;
+  if (dtype == DType::kString) {
+    for (const std::string& text : value.values<std::string>()) out->add_string_val(text);
+  } else if (one && dtype == DType::kFloat32) {
+    out->add_float_val(value.scalar<float>());
+  } else if (one && dtype == DType::kFloat64) {
+    out->add_double_val(value.scalar<double>());
+  } else if (one && dtype == DType::kInt32) {
+    out->add_int_val(value.scalar<int32_t>());
+  } else if (one && dtype == DType::kInt64) {
+    out->add_int64_val(value.scalar<int64_t>());
+  } else if (one && dtype == DType::kBool) {
+    out->add_bool_val(value.scalar<bool>());
+  } else {
+    out->set_tensor_content(value.raw(), value.num_bytes());
   }
-  out->set_tensor_content(value.raw(), value.num_bytes());
 }
 
 absl::StatusOr<Shape> ReadShapeProto(const proto::TensorShapeProto& in) {
@@ -133,19 +118,20 @@ absl::StatusOr<Array> ReadTensorProto(const proto::TensorProto& in, int64_t max_
     return absl::InvalidArgumentError("a constant without a shape");
   const int64_t size = std::max<int64_t>(
       1, static_cast<int64_t>(dtype == DType::kString ? sizeof(std::string) : DTypeSize(dtype)));
+  const std::string what =
+      absl::StrCat("a constant of ", DTypeShortName(dtype), " ", shape.ToString());
   if (shape.num_elements() > max_bytes / size) {
-    return absl::InvalidArgumentError(absl::StrCat("a constant of ", DTypeShortName(dtype), " ",
-                                                   shape.ToString(), " is larger than ", max_bytes,
-                                                   " bytes"));
+    return absl::InvalidArgumentError(absl::StrCat(what, " is larger than ", max_bytes, " bytes"));
   }
-  if (!in.tensor_content().empty() && dtype != DType::kString) {
-    const auto expected = static_cast<size_t>(shape.num_elements()) * DTypeSize(dtype);
-    if (in.tensor_content().size() != expected) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a constant of ", DTypeShortName(dtype), " ", shape.ToString(), " has ",
-                       in.tensor_content().size(), " bytes, expected ", expected));
-    }
-    Array value(dtype, shape);
+  const auto expected = static_cast<size_t>(shape.num_elements()) * DTypeSize(dtype);
+  const bool has_content = !in.tensor_content().empty() && dtype != DType::kString;
+  // Before the allocation: a small file may state a large shape.
+  if (has_content && in.tensor_content().size() != expected) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " has ", in.tensor_content().size(), " bytes, expected ", expected));
+  }
+  Array value(dtype, shape);
+  if (has_content) {
     std::memcpy(value.raw(), in.tensor_content().data(), expected);
     if (dtype == DType::kBool) {  // a byte other than 0 and 1 is no bool
       for (int64_t i = 0; i < value.num_elements(); ++i)
@@ -153,13 +139,9 @@ absl::StatusOr<Array> ReadTensorProto(const proto::TensorProto& in, int64_t max_
     }
     return value;
   }
-  Array value(dtype, shape);
   const int num_values = SpreadValues(in, value);
-  if (num_values > shape.num_elements()) {
-    return absl::InvalidArgumentError(absl::StrCat("a constant of ", DTypeShortName(dtype), " ",
-                                                   shape.ToString(), " has ", num_values,
-                                                   " values"));
-  }
+  if (num_values > shape.num_elements())
+    return absl::InvalidArgumentError(absl::StrCat(what, " has ", num_values, " values"));
   return value;
 }
 

@@ -4,7 +4,7 @@
 // All arithmetic is done for each element. The kinds are
 //   float, double   in kernels/reference/optimizer_ops.cc and kernels/fused/optimizers.cc
 //   Tensor          in ops/optimizer_ops.cc, for rows of a table and for imported graphs
-//   Number          in tpu/stablehlo/optimizer_ops.cc
+//   Number          in tpu/stablehlo/ops/number.h
 //
 // To add a rule, write its struct and name it in OpRules. Then it is an op with a shape rule,
 // kernels, a lowering, import and export.

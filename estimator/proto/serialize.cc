@@ -9,6 +9,13 @@
 
 namespace estimator {
 
+bool SerializeSorted(const google::protobuf::MessageLite& message, std::string* bytes) {
+  google::protobuf::io::StringOutputStream stream(bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  return message.SerializeToCodedStream(&coded);
+}  // the destructors of the streams flush into bytes
+
 absl::StatusOr<std::string> SerializeWithinLimit(const google::protobuf::MessageLite& message,
                                                  absl::string_view what, absl::string_view cure,
                                                  size_t max_bytes) {
@@ -19,14 +26,8 @@ absl::StatusOr<std::string> SerializeWithinLimit(const google::protobuf::Message
         "), but at most ", max_bytes, " can be written (protobuf's limit is 2 GiB): ", cure));
   }
   std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    if (!message.SerializeToCodedStream(&coded)) {
-      return absl::InternalError(absl::StrCat(what, ": protobuf cannot serialize this message"));
-    }
-  }  // the destructors of the streams flush into bytes
+  if (!SerializeSorted(message, &bytes))
+    return absl::InternalError(absl::StrCat(what, ": protobuf cannot serialize this message"));
   return bytes;
 }
 

@@ -17,7 +17,11 @@ namespace estimator {
 // same limit applies in TensorFlow.
 inline constexpr size_t kMaxMessageBytes = std::numeric_limits<int>::max();
 
-// Serializes a message. Map entries are sorted by key, so equal messages give equal bytes.
+// Serializes a message. Map entries are sorted by key, so equal messages give equal bytes. Returns
+// false if protobuf cannot serialize it.
+bool SerializeSorted(const google::protobuf::MessageLite& message, std::string* bytes);
+
+// The same with a limit.
 //   what: the name of the message in an error, such as "saved_model.pb".
 //   cure: a clause that says how to make it smaller, for the error.
 // Errors: RESOURCE_EXHAUSTED, with both sizes, if it has more than max_bytes.

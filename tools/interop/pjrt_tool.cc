@@ -61,7 +61,7 @@ absl::Status CheckStructs(const std::string& path, int& num_refused) {
   };
   using c_api::Api;
   check("PJRT_Client_Create", &Api::client_create, c_api::ClientCreateArgs());
-  check("PJRT_Client_PlatformName", &Api::client_platform_name, c_api::ClientTextArgs());
+  check("PJRT_Client_PlatformName", &Api::client_platform_name, c_api::TextArgs<c_api::Client>());
   check("PJRT_Client_AddressableDevices", &Api::client_addressable_devices,
         c_api::ClientDevicesArgs());
   c_api::ClientCompileArgs compile;
@@ -74,7 +74,7 @@ absl::Status CheckStructs(const std::string& path, int& num_refused) {
         c_api::DeviceGetDescriptionArgs());
   check("PJRT_DeviceDescription_Id", &Api::device_description_id, c_api::DeviceDescriptionIdArgs());
   check("PJRT_DeviceDescription_Kind", &Api::device_description_kind,
-        c_api::DeviceDescriptionTextArgs());
+        c_api::TextArgs<c_api::DeviceDescription>());
   check("PJRT_Executable_NumOutputs", &Api::executable_num_outputs,
         c_api::ExecutableNumOutputsArgs());
   check("PJRT_LoadedExecutable_GetExecutable", &Api::loaded_executable_get,
@@ -83,14 +83,14 @@ absl::Status CheckStructs(const std::string& path, int& num_refused) {
   c_api::ExecuteOptions options;
   execute.options = &options;
   check("PJRT_LoadedExecutable_Execute", &Api::loaded_executable_execute, execute);
-  check("PJRT_Buffer_Destroy", &Api::buffer_destroy, c_api::BufferArgs());
+  check("PJRT_Buffer_Destroy", &Api::buffer_destroy, c_api::ObjectArgs<c_api::Buffer>());
   check("PJRT_Buffer_ElementType", &Api::buffer_element_type, c_api::BufferTypeArgs());
   check("PJRT_Buffer_Dimensions", &Api::buffer_dimensions, c_api::BufferDimensionsArgs());
   c_api::BufferToHostArgs to_host;
   c_api::MemoryLayout layout;
   to_host.host_layout = &layout;
   check("PJRT_Buffer_ToHostBuffer", &Api::buffer_to_host, to_host);
-  check("PJRT_Event_Await", &Api::event_await, c_api::EventArgs());
+  check("PJRT_Event_Await", &Api::event_await, c_api::ObjectArgs<c_api::Event>());
   check("PJRT_TopologyDescription_Create", &Api::topology_create, c_api::TopologyCreateArgs());
   c_api::CompileArgs for_topology{.program = &program};
   check("PJRT_Compile", &Api::compile, for_topology);

@@ -1,7 +1,5 @@
 #include "tpu/cluster/master_name.h"
 
-#include <utility>
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

@@ -1,8 +1,6 @@
 #include "tpu/cluster/tpu_cluster_resolver.h"
 
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -85,8 +83,7 @@ class Search {
     }
     if (name_ == kLocal) return Local(source_);
     if (IsAddress(name_)) {
-      TPUCluster cluster = {
-          .name = name_, .local = false, .workers = {}, .accelerator_type = "", .source = source_};
+      TPUCluster cluster = {.name = name_, .source = source_};
       EST_ASSIGN_OR_RETURN(cluster.workers, ParseAddresses(name_));
       return cluster;
     }
@@ -146,11 +143,7 @@ class Search {
   }
 
   TPUCluster Local(const std::string& source) const {
-    TPUCluster cluster = {.name = name_.empty() ? kLocal : name_,
-                          .local = true,
-                          .workers = {},
-                          .accelerator_type = "",
-                          .source = source};
+    TPUCluster cluster = {.name = name_.empty() ? kLocal : name_, .local = true, .source = source};
     if (const auto type = machine_.variable("TPU_ACCELERATOR_TYPE"); type.has_value()) {
       cluster.accelerator_type = *type;
     } else {
@@ -209,8 +202,6 @@ class Search {
                        "\". Wait until it is, or create it again if it was preempted"));
     }
     TPUCluster cluster = {.name = name_,
-                          .local = false,
-                          .workers = {},
                           .accelerator_type = Field(json, "acceleratorType"),
                           .source = absl::StrCat(source_, ", and the TPU API of project ", project_,
                                                  ", zone ", zone_)};

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tpu/cluster/machine.h"
 
@@ -17,14 +16,14 @@ namespace estimator::tpu {
 
 // A TPU that was found.
 struct TPUCluster {
-  std::string name;  // "my-tpu", or "local"
+  std::string name = "";  // "my-tpu", or "local"
   // Whether its chips are attached to this machine, as on a Cloud TPU VM.
   bool local = false;
   // The addresses of the workers in their order: "10.0.0.2:8470". A local TPU has those of its
   // hosts, without ports, or none if they are not known.
-  std::vector<std::string> workers;
-  std::string accelerator_type;  // "v3-8"; "" if it is not known
-  std::string source;            // for messages: where the address is from
+  std::vector<std::string> workers = {};
+  std::string accelerator_type = "";  // "v3-8"; "" if it is not known
+  std::string source = "";            // for messages: where the address is from
 
   // "local", or the address of the first worker: "grpc://10.0.0.2:8470".
   std::string Master() const;

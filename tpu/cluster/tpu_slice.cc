@@ -1,7 +1,6 @@
 #include "tpu/cluster/tpu_slice.h"
 
 #include <algorithm>
-#include <string>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,6 @@
 // Compiles the very steps of a TPUEstimator for the topology of --tpu_check, as the rules ask for
 // it.
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>

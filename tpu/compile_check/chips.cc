@@ -1,7 +1,5 @@
 #include "tpu/compile_check/chips.h"
 
-#include <string>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"

@@ -13,16 +13,15 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "estimator/base/file.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
-#include "tpu/pjrt/topology.h"
 
 namespace estimator::tpu {
 namespace {
@@ -30,12 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-std::string ReadAll(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+// The contents of a file; "" if it cannot be read.
+std::string ReadAll(const std::string& path) { return ReadFile(path).value_or(""); }
 
 absl::StatusOr<pjrt::CompiledProgram> CompileWithLibtpu(const CompileRequest& request) {
   EST_ASSIGN_OR_RETURN(auto plugin, pjrt::Plugin::Load(request.libtpu));
@@ -200,7 +195,7 @@ absl::StatusOr<CompileOutcome> CompileInChild(const CompileRequest& request) {
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     // The last program of the compilation is the largest: others are parts of the runtime.
     if (!absl::EndsWith(entry.path().string(), "TLP-hlo.txt")) continue;
-    std::string hlo = ReadAll(entry.path());
+    std::string hlo = ReadAll(entry.path().string());
     if (hlo.size() > outcome.scheduled_hlo.size()) outcome.scheduled_hlo = std::move(hlo);
   }
   fs::remove_all(folder, ignored);

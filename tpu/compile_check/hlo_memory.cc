@@ -1,7 +1,6 @@
 #include "tpu/compile_check/hlo_memory.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -213,11 +212,12 @@ int64_t RoundUp(int64_t value, int64_t multiple) {
   return multiple <= 1 ? value : (value + multiple - 1) / multiple * multiple;
 }
 
+// The bytes of a type of HLO ("bf16", "pred") or of StableHLO ("ui8", "i1"); 0 if another one.
 int64_t BytesOfType(absl::string_view type) {
-  if (type == "pred" || type == "s8" || type == "u8") return 1;
-  if (type == "bf16" || type == "f16" || type == "s16" || type == "u16") return 2;
-  if (type == "f64" || type == "s64" || type == "u64" || type == "c64") return 8;
-  return type == "f32" || type == "s32" || type == "u32" ? 4 : 0;
+  if (type == "pred" || type == "i1") return 1;
+  int64_t bits = 0;
+  const size_t digits = std::min(type.find_first_of("0123456789"), type.size());
+  return absl::SimpleAtoi(type.substr(digits), &bits) ? bits / 8 : 0;
 }
 
 std::vector<int64_t> Numbers(absl::string_view text) {
@@ -322,12 +322,7 @@ LargeTensor TensorOfType(absl::string_view type, absl::string_view op) {
   std::vector<absl::string_view> parts = absl::StrSplit(type, 'x');
   const absl::string_view element = parts.back();
   parts.pop_back();
-  int64_t bytes = element == "i1"                  ? 1
-                  : absl::EndsWith(element, "i64") ? 8
-                  : absl::EndsWith(element, "i32") ? 4
-                  : absl::EndsWith(element, "i16") ? 2
-                  : absl::EndsWith(element, "i8")  ? 1
-                                                   : BytesOfType(element);
+  int64_t bytes = BytesOfType(element);
   for (const absl::string_view part : parts) {
     int64_t dim = 0;
     bytes = absl::SimpleAtoi(part, &dim) ? bytes * dim : 0;

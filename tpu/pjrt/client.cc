@@ -3,7 +3,6 @@
 #include <map>
 #include <mutex>
 #include <numeric>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -21,7 +20,7 @@ absl::StatusOr<DeviceInfo> Describe(const Plugin& plugin, c_api::Device* device)
   c_api::DeviceDescriptionIdArgs id{.description = description.description};
   EST_RETURN_IF_ERROR(
       plugin.Call("PJRT_DeviceDescription_Id", &c_api::Api::device_description_id, id));
-  c_api::DeviceDescriptionTextArgs kind{.description = description.description};
+  c_api::TextArgs<c_api::DeviceDescription> kind{.object = description.description};
   EST_RETURN_IF_ERROR(
       plugin.Call("PJRT_DeviceDescription_Kind", &c_api::Api::device_description_kind, kind));
   return DeviceInfo{.device = device, .id = id.id, .kind = std::string(kind.text, kind.text_size)};
@@ -30,30 +29,14 @@ absl::StatusOr<DeviceInfo> Describe(const Plugin& plugin, c_api::Device* device)
 }  // namespace
 
 absl::StatusOr<c_api::BufferType> BufferTypeOf(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return c_api::BufferType::kF32;
-    case DType::kFloat64:
-      return c_api::BufferType::kF64;
-    case DType::kInt32:
-      return c_api::BufferType::kS32;
-    case DType::kUint8:
-      return c_api::BufferType::kU8;
-    case DType::kInt16:
-      return c_api::BufferType::kS16;
-    case DType::kInt8:
-      return c_api::BufferType::kS8;
-    case DType::kInt64:
-      return c_api::BufferType::kS64;
-    case DType::kBool:
-      return c_api::BufferType::kPred;
-    case DType::kBfloat16:
-      return c_api::BufferType::kBF16;
-    case DType::kFloat16:
-      return c_api::BufferType::kF16;
-    case DType::kString:
-    case DType::kInvalid:
-      break;
+  using Type = c_api::BufferType;
+  static constexpr std::pair<DType, Type> kTypes[] = {
+      {DType::kFloat32, Type::kF32}, {DType::kFloat64, Type::kF64}, {DType::kInt32, Type::kS32},
+      {DType::kUint8, Type::kU8},    {DType::kInt16, Type::kS16},   {DType::kInt8, Type::kS8},
+      {DType::kInt64, Type::kS64},   {DType::kBool, Type::kPred},   {DType::kBfloat16, Type::kBF16},
+      {DType::kFloat16, Type::kF16}};
+  for (const auto& [known, type] : kTypes) {
+    if (known == dtype) return type;
   }
   return absl::UnimplementedError(absl::StrCat("a device has no values of dtype ", DTypeName(dtype),
                                                ": convert them to numbers in input_fn"));
@@ -84,11 +67,11 @@ absl::StatusOr<std::shared_ptr<Client>> Client::Create(std::shared_ptr<const Plu
 
 Client::~Client() {
   if (client_ == nullptr) return;
-  plugin_->Destroy("PJRT_Client_Destroy", &c_api::Api::client_destroy, {.client = client_});
+  plugin_->Destroy("PJRT_Client_Destroy", &c_api::Api::client_destroy, {.object = client_});
 }
 
 absl::Status Client::FindDevices() {
-  c_api::ClientTextArgs platform{.client = client_};
+  c_api::TextArgs<c_api::Client> platform{.object = client_};
   EST_RETURN_IF_ERROR(
       plugin_->Call("PJRT_Client_PlatformName", &c_api::Api::client_platform_name, platform));
   platform_ = std::string(platform.text, platform.text_size);
@@ -162,7 +145,7 @@ DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
 void DeviceBuffer::Reset() {
   if (buffer_ == nullptr) return;
   client_->plugin().Destroy("PJRT_Buffer_Destroy", &c_api::Api::buffer_destroy,
-                            {.buffer = std::exchange(buffer_, nullptr)});
+                            {.object = std::exchange(buffer_, nullptr)});
 }
 
 absl::Status DeviceBuffer::Download(Array& array) const {
@@ -197,7 +180,7 @@ absl::Status DeviceBuffer::Download(Array& array) const {
 
 LoadedProgram::~LoadedProgram() {
   client_->plugin().Destroy("PJRT_LoadedExecutable_Destroy", &c_api::Api::loaded_executable_destroy,
-                            {.executable = executable_});
+                            {.object = executable_});
 }
 
 absl::Status LoadedProgram::FindOutputs() {
@@ -206,14 +189,13 @@ absl::Status LoadedProgram::FindOutputs() {
   EST_RETURN_IF_ERROR(
       plugin.Call("PJRT_LoadedExecutable_GetExecutable", &c_api::Api::loaded_executable_get, get));
   c_api::ExecutableNumOutputsArgs outputs{.executable = get.executable};
-  const absl::Status status =
+  absl::Status status =
       plugin.Call("PJRT_Executable_NumOutputs", &c_api::Api::executable_num_outputs, outputs);
   // The executable is destroyed also after an error.
   num_outputs_ = outputs.num_outputs;
-  c_api::ExecutableDestroyArgs destroy{.executable = get.executable};
-  const absl::Status destroyed =
-      plugin.Call("PJRT_Executable_Destroy", &c_api::Api::executable_destroy, destroy);
-  return status.ok() ? destroyed : status;
+  c_api::ObjectArgs<c_api::Executable> destroy{.object = get.executable};
+  status.Update(plugin.Call("PJRT_Executable_Destroy", &c_api::Api::executable_destroy, destroy));
+  return status;
 }
 
 absl::StatusOr<std::vector<std::vector<DeviceBuffer>>> LoadedProgram::Run(

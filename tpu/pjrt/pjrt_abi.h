@@ -36,22 +36,22 @@ struct Api {
   void* extension = nullptr;
   ApiVersion version = {};
 
-  void (*error_destroy)(ErrorDestroyArgs*) = nullptr;
+  void (*error_destroy)(ObjectArgs<Error>*) = nullptr;
   void (*error_message)(ErrorMessageArgs*) = nullptr;
   Function<ErrorGetCodeArgs> error_get_code = nullptr;
 
   Function<PluginInitializeArgs> plugin_initialize = nullptr;
   Unused plugin_attributes = nullptr;
 
-  Function<EventArgs> event_destroy = nullptr;
+  Function<ObjectArgs<Event>> event_destroy = nullptr;
   Unused event_is_ready = nullptr;
   Unused event_error = nullptr;
-  Function<EventArgs> event_await = nullptr;
+  Function<ObjectArgs<Event>> event_await = nullptr;
   Unused event_on_ready = nullptr;
 
   Function<ClientCreateArgs> client_create = nullptr;
-  Function<ClientDestroyArgs> client_destroy = nullptr;
-  Function<ClientTextArgs> client_platform_name = nullptr;
+  Function<ObjectArgs<Client>> client_destroy = nullptr;
+  Function<TextArgs<Client>> client_platform_name = nullptr;
   Unused client_process_index = nullptr;
   Unused client_platform_version = nullptr;
   Unused client_devices = nullptr;
@@ -66,7 +66,7 @@ struct Api {
   Function<DeviceDescriptionIdArgs> device_description_id = nullptr;
   Unused device_description_process_index = nullptr;
   Unused device_description_attributes = nullptr;
-  Function<DeviceDescriptionTextArgs> device_description_kind = nullptr;
+  Function<TextArgs<DeviceDescription>> device_description_kind = nullptr;
   Unused device_description_debug_string = nullptr;
   Unused device_description_to_string = nullptr;
 
@@ -77,7 +77,7 @@ struct Api {
 
   Unused memory_functions[5] = {};
 
-  Function<ExecutableDestroyArgs> executable_destroy = nullptr;
+  Function<ObjectArgs<Executable>> executable_destroy = nullptr;
   // Not called: executable_name, executable_num_replicas, executable_num_partitions.
   Unused executable_facts[3] = {};
   Function<ExecutableNumOutputsArgs> executable_num_outputs = nullptr;
@@ -86,7 +86,7 @@ struct Api {
   // Not called: executable_output_memory_kinds, executable_optimized_program, executable_serialize.
   Unused executable_results[3] = {};
 
-  Function<LoadedExecutableDestroyArgs> loaded_executable_destroy = nullptr;
+  Function<ObjectArgs<LoadedExecutable>> loaded_executable_destroy = nullptr;
   Function<LoadedExecutableGetArgs> loaded_executable_get = nullptr;
   Unused loaded_executable_devices = nullptr;
   Unused loaded_executable_delete = nullptr;
@@ -95,7 +95,7 @@ struct Api {
   Unused executable_deserialize_and_load = nullptr;
   Unused loaded_executable_fingerprint = nullptr;
 
-  Function<BufferArgs> buffer_destroy = nullptr;
+  Function<ObjectArgs<Buffer>> buffer_destroy = nullptr;
   Function<BufferTypeArgs> buffer_element_type = nullptr;
   Function<BufferDimensionsArgs> buffer_dimensions = nullptr;
   // Not called: buffer_unpadded_dimensions, buffer_dynamic_dimension_indices,
@@ -110,7 +110,7 @@ struct Api {
   Unused copy_to_device_stream_functions[5] = {};
 
   Function<TopologyCreateArgs> topology_create = nullptr;
-  Function<TopologyDestroyArgs> topology_destroy = nullptr;
+  Function<ObjectArgs<Topology>> topology_destroy = nullptr;
   Unused topology_platform_name = nullptr;
   Unused topology_platform_version = nullptr;
   Function<TopologyDevicesArgs> topology_devices = nullptr;

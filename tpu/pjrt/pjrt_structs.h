@@ -59,10 +59,22 @@ struct LaterFields {
   size_t struct_size = offsetof(Self, last) + sizeof(Self::last); \
   void* extension = nullptr
 
-struct ErrorDestroyArgs {
-  TPU_PJRT_HEADER(ErrorDestroyArgs, error);
-  Error* error = nullptr;
+// The argument of the functions that destroy an object of the plugin, and of Event_Await.
+template <typename Object>
+struct ObjectArgs {
+  TPU_PJRT_HEADER(ObjectArgs, object);
+  Object* object = nullptr;
 };
+
+// The argument of Client_PlatformName and DeviceDescription_Kind.
+template <typename Object>
+struct TextArgs {
+  TPU_PJRT_HEADER(TextArgs, text_size);
+  Object* object = nullptr;
+  const char* text = nullptr;  // out: lives as long as the object
+  size_t text_size = 0;        // out
+};
+
 struct ErrorMessageArgs {
   TPU_PJRT_HEADER(ErrorMessageArgs, message_size);
   const Error* error = nullptr;
@@ -96,11 +108,6 @@ struct PluginInitializeArgs {
   TPU_PJRT_HEADER(PluginInitializeArgs, extension);
 };
 
-struct EventArgs {  // of Event_Destroy, Event_Error and Event_Await
-  TPU_PJRT_HEADER(EventArgs, event);
-  Event* event = nullptr;
-};
-
 struct ClientCreateArgs {
   TPU_PJRT_HEADER(ClientCreateArgs, later);
   const NamedValue* create_options = nullptr;
@@ -111,16 +118,6 @@ struct ClientCreateArgs {
   void* kv_put_user_arg = nullptr;
   Client* client = nullptr;  // out
   LaterFields later = {};
-};
-struct ClientDestroyArgs {
-  TPU_PJRT_HEADER(ClientDestroyArgs, client);
-  Client* client = nullptr;
-};
-struct ClientTextArgs {  // of Client_PlatformName and Client_PlatformVersion
-  TPU_PJRT_HEADER(ClientTextArgs, text_size);
-  Client* client = nullptr;
-  const char* text = nullptr;  // out: lives as long as the client
-  size_t text_size = 0;        // out
 };
 struct ClientDevicesArgs {  // of Client_AddressableDevices
   TPU_PJRT_HEADER(ClientDevicesArgs, num_devices);
@@ -184,17 +181,6 @@ struct DeviceDescriptionIdArgs {
   DeviceDescription* description = nullptr;
   int id = 0;  // out
 };
-struct DeviceDescriptionTextArgs {  // of DeviceDescription_Kind
-  TPU_PJRT_HEADER(DeviceDescriptionTextArgs, text_size);
-  DeviceDescription* description = nullptr;
-  const char* text = nullptr;  // out: lives as long as the description
-  size_t text_size = 0;        // out
-};
-
-struct ExecutableDestroyArgs {
-  TPU_PJRT_HEADER(ExecutableDestroyArgs, executable);
-  Executable* executable = nullptr;
-};
 struct ExecutableNumOutputsArgs {
   TPU_PJRT_HEADER(ExecutableNumOutputsArgs, num_outputs);
   Executable* executable = nullptr;
@@ -221,10 +207,6 @@ struct ExecutableMemoryArgs {
   int64_t host_temp_bytes = 0;
 };
 
-struct LoadedExecutableDestroyArgs {
-  TPU_PJRT_HEADER(LoadedExecutableDestroyArgs, executable);
-  LoadedExecutable* executable = nullptr;
-};
 struct LoadedExecutableGetArgs {
   TPU_PJRT_HEADER(LoadedExecutableGetArgs, executable);
   LoadedExecutable* loaded = nullptr;
@@ -252,10 +234,6 @@ struct ExecuteArgs {
   LaterFields later = {};
 };
 
-struct BufferArgs {  // of Buffer_Destroy
-  TPU_PJRT_HEADER(BufferArgs, buffer);
-  Buffer* buffer = nullptr;
-};
 struct BufferTypeArgs {
   TPU_PJRT_HEADER(BufferTypeArgs, type);
   Buffer* buffer = nullptr;
@@ -300,10 +278,6 @@ struct TopologyCreateArgs {
   size_t num_options = 0;
   Topology* topology = nullptr;  // out
   LaterFields later = {};
-};
-struct TopologyDestroyArgs {
-  TPU_PJRT_HEADER(TopologyDestroyArgs, topology);
-  Topology* topology = nullptr;
 };
 struct TopologyDevicesArgs {
   TPU_PJRT_HEADER(TopologyDevicesArgs, num_descriptions);

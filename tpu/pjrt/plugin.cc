@@ -70,11 +70,10 @@ std::string Plugin::version() const {
 
 absl::Status Plugin::Await(c_api::Event* event) const {
   if (event == nullptr) return absl::OkStatus();
-  c_api::EventArgs args{.event = event};
-  const absl::Status status = Call("PJRT_Event_Await", &c_api::Api::event_await, args);
-  c_api::EventArgs destroyed{.event = event};
-  const absl::Status released = Call("PJRT_Event_Destroy", &c_api::Api::event_destroy, destroyed);
-  return status.ok() ? released : status;
+  c_api::ObjectArgs<c_api::Event> args{.object = event};
+  absl::Status status = Call("PJRT_Event_Await", &c_api::Api::event_await, args);
+  status.Update(Call("PJRT_Event_Destroy", &c_api::Api::event_destroy, args));
+  return status;
 }
 
 absl::Status Plugin::ToStatus(absl::string_view name, c_api::Error* error) const {
@@ -87,13 +86,13 @@ absl::Status Plugin::ToStatus(absl::string_view name, c_api::Error* error) const
     // An error without a code is still an error.
     if (code.code != 0) number = code.code;
   } else {
-    c_api::ErrorDestroyArgs destroy_failed{.error = failed};
+    c_api::ObjectArgs<c_api::Error> destroy_failed{.object = failed};
     api_->error_destroy(&destroy_failed);
   }
   const absl::Status status(
       static_cast<absl::StatusCode>(number),
       absl::StrCat(name, ": ", absl::string_view(message.message, message.message_size)));
-  c_api::ErrorDestroyArgs destroy{.error = error};
+  c_api::ObjectArgs<c_api::Error> destroy{.object = error};
   api_->error_destroy(&destroy);
   return status;
 }

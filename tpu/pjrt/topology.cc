@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "glog/logging.h"
 #include "tpu/pjrt/compile_options.h"
 
 namespace estimator::tpu::pjrt {
@@ -57,7 +56,7 @@ absl::StatusOr<std::unique_ptr<Topology>> Topology::Create(std::shared_ptr<const
 
 Topology::~Topology() {
   plugin_->Destroy("PJRT_TopologyDescription_Destroy", &c_api::Api::topology_destroy,
-                   {.topology = topology_});
+                   {.object = topology_});
 }
 
 absl::StatusOr<CompiledProgram> Topology::Compile(StringArg stablehlo, int64_t num_replicas) const {
@@ -76,7 +75,7 @@ absl::StatusOr<CompiledProgram> Topology::Compile(StringArg stablehlo, int64_t n
                           .compile_options_size = options.size()};
   EST_RETURN_IF_ERROR(plugin_->Call("PJRT_Compile", &c_api::Api::compile, args));
   CompiledProgram compiled = Analyze(*plugin_, args.executable);
-  c_api::ExecutableDestroyArgs destroy{.executable = args.executable};
+  c_api::ObjectArgs<c_api::Executable> destroy{.object = args.executable};
   EST_RETURN_IF_ERROR(
       plugin_->Call("PJRT_Executable_Destroy", &c_api::Api::executable_destroy, destroy));
   return compiled;

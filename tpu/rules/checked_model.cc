@@ -1,7 +1,6 @@
 #include "tpu/rules/checked_model.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "tpu/cluster/tpu_slice.h"
 

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

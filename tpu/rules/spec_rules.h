@@ -3,7 +3,6 @@
 #define TPU_RULES_SPEC_RULES_H_
 
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "estimator/array/array.h"

@@ -1,11 +1,11 @@
 #include "tpu/stablehlo/collectives.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "tpu/stablehlo/op_lowering.h"
+#include "tpu/stablehlo/ops/support.h"
 
 namespace estimator::tpu::stablehlo {
 namespace {
@@ -40,11 +40,7 @@ EST_REGISTER_STABLEHLO("ReplicaId", [](Writer& w, const LoweringArgs& args) -> L
 
 }  // namespace
 
-std::vector<Ints> AllReplicas(int num_replicas) {
-  Ints group(static_cast<size_t>(num_replicas));
-  std::iota(group.begin(), group.end(), 0);
-  return {group};
-}
+std::vector<Ints> AllReplicas(int num_replicas) { return {Count(num_replicas)}; }
 
 Value AllReduceSum(Writer& w, const Value& x, const std::vector<Ints>& groups) {
   // Numbers of 16 bits are summed in float32 and rounded once, as in runtime/all_reduce.h.

@@ -1,5 +1,6 @@
 #include "tpu/stablehlo/lower_step.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,7 @@
 #include "estimator/runtime/neutral_module.h"
 #include "tpu/stablehlo/collectives.h"
 #include "tpu/stablehlo/op_lowering.h"
+#include "tpu/stablehlo/ops/support.h"
 #include "tpu/stablehlo/writer.h"
 
 namespace estimator::tpu::stablehlo {
@@ -320,11 +322,9 @@ class StepLowering {
   }
 
   static bool HaveTypes(const Values& values, const std::vector<TensorSpec>& specs) {
-    if (values.size() != specs.size()) return false;
-    for (size_t i = 0; i < specs.size(); ++i) {
-      if (!(values[i].type == Type(specs[i]))) return false;
-    }
-    return true;
+    return std::equal(
+        values.begin(), values.end(), specs.begin(), specs.end(),
+        [](const Value& value, const TensorSpec& spec) { return value.type == Type(spec); });
   }
 
   static std::string TypesMessage(const Values& values) {
@@ -343,10 +343,8 @@ class StepLowering {
     if (!options_.guard_fetch.has_value()) return w_.FillInt(ScalarType(DType::kBool), 1);
     const ir::Value fetch = module_.fetches[*options_.guard_fetch];
     const Value& loss = At(fetch);
-    Ints axes(static_cast<size_t>(loss.rank()));
-    for (size_t axis = 0; axis < axes.size(); ++axis) axes[axis] = static_cast<int64_t>(axis);
     Value finite = w_.IsFinite(loss);
-    if (!axes.empty()) finite = w_.Reduce("and", finite, axes);
+    if (loss.rank() > 0) finite = w_.Reduce("and", finite, Count(loss.rank()));
     if (options_.num_replicas == 1) return finite;
     // The replicas must agree, because the loop has collectives: they count the failures.
     const Value failed = w_.Convert(w_.Unary("not", finite), DType::kInt32);

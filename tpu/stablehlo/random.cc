@@ -137,8 +137,21 @@ Values Normal4(Writer& w, const Four& x) {
   return {a, b, c, d};
 }
 
+Values StandardNormal4(Writer& w, const Stream& stream, int64_t groups, DType /*dtype*/) {
+  return Normal4(w, stream.At(GroupIndices(w, groups, 1)));
+}
+
+Values Uniform4(Writer& w, const Stream& stream, int64_t groups, DType dtype) {
+  // A 16-bit float takes as many low bits as it has mantissa bits.
+  const int bits = dtype == DType::kBfloat16 ? 7 : dtype == DType::kFloat16 ? 10 : 23;
+  Values parts;
+  for (const Value& x : stream.At(GroupIndices(w, groups, 1)))
+    parts.push_back(UniformFromBits(w, x, bits));
+  return parts;
+}
+
 // For each group the first four numbers with |x| < 2, in the order in which they are drawn.
-Values TruncatedNormal4(Writer& w, const Stream& stream, int64_t groups) {
+Values TruncatedNormal4(Writer& w, const Stream& stream, int64_t groups, DType /*dtype*/) {
   const Value first = GroupIndices(w, groups, kResultsPerGroup);
   const Type count_type{DType::kInt32, Shape{groups}};
   const Type kept_type{DType::kFloat32, Shape{groups}};
@@ -167,18 +180,12 @@ Values TruncatedNormal4(Writer& w, const Stream& stream, int64_t groups) {
   return Values(done.begin() + 2, done.end());
 }
 
-absl::Status CheckFloat(const TensorSpec& spec) {
-  if (spec.dtype != DType::kFloat64) return absl::OkStatus();
-  return NotLowerable("it draws float64, which a TPU lacks: draw float32");
-}
-
-// A lowering that fills the output with groups of four f32 numbers. draw(w, stream, groups, dtype)
-// returns the four.
-template <typename Draw>
-OpLowering FloatLowering(Draw draw) {
+// A lowering that fills the output with groups of four f32 numbers, which `draw` returns.
+OpLowering FloatLowering(Values (*draw)(Writer& w, const Stream& stream, int64_t groups, DType)) {
   return [draw](Writer& w, const LoweringArgs& args) -> LoweringResult {
     const TensorSpec& output = args.output(0);
-    EST_RETURN_IF_ERROR(CheckFloat(output));
+    if (output.dtype == DType::kFloat64)
+      return NotLowerable("it draws float64, which a TPU lacks: draw float32");
     const int64_t n = output.shape.num_elements();
     if (n == 0) return Values{w.Fill(output, 0)};
     const Stream stream(w, args, kReservedPerNumber * n);
@@ -187,25 +194,9 @@ OpLowering FloatLowering(Draw draw) {
   };
 }
 
-EST_REGISTER_STABLEHLO("RandomUniform", FloatLowering([](Writer& w, const Stream& stream,
-                                                         int64_t groups, DType dtype) {
-                         // A 16-bit float takes as many low bits as it has mantissa bits.
-                         const int bits = dtype == DType::kBfloat16  ? 7
-                                          : dtype == DType::kFloat16 ? 10
-                                                                     : 23;
-                         Values parts;
-                         for (const Value& x : stream.At(GroupIndices(w, groups, 1)))
-                           parts.push_back(UniformFromBits(w, x, bits));
-                         return parts;
-                       }));
-EST_REGISTER_STABLEHLO("RandomStandardNormal", FloatLowering([](Writer& w, const Stream& stream,
-                                                                int64_t groups, DType /*dtype*/) {
-                         return Normal4(w, stream.At(GroupIndices(w, groups, 1)));
-                       }));
-EST_REGISTER_STABLEHLO("TruncatedNormal", FloatLowering([](Writer& w, const Stream& stream,
-                                                           int64_t groups, DType /*dtype*/) {
-                         return TruncatedNormal4(w, stream, groups);
-                       }));
+EST_REGISTER_STABLEHLO("RandomUniform", FloatLowering(Uniform4));
+EST_REGISTER_STABLEHLO("RandomStandardNormal", FloatLowering(StandardNormal4));
+EST_REGISTER_STABLEHLO("TruncatedNormal", FloatLowering(TruncatedNormal4));
 
 // low + x mod (high - low), in unsigned arithmetic.
 LoweringResult LowerRandomUniformInt(Writer& w, const LoweringArgs& args) {
@@ -245,7 +236,7 @@ EST_REGISTER_STABLEHLO("RandomUniformInt", LowerRandomUniformInt);
 // Fisher-Yates from the front: number i of the stream chooses the row that comes to place i.
 LoweringResult LowerRandomShuffle(Writer& w, const LoweringArgs& args) {
   const Value& x = args.input(0);
-  const int64_t size = x.rank() == 0 ? 1 : x.shape().dim(0);
+  const int64_t size = x.rank() == 0 ? 1 : x.dim(0);
   if (size < 2 || x.shape().num_elements() == 0) return Values{x};
   const Stream stream(w, args, (size + 2) / 4);
   const Four numbers = stream.At(GroupIndices(w, (size + 2) / 4, 1));
@@ -274,7 +265,7 @@ LoweringResult LowerRandomShuffle(Writer& w, const LoweringArgs& args) {
   Ints offset_dims, sizes = {1};
   for (int axis = 1; axis < x.rank(); ++axis) {
     offset_dims.push_back(axis);
-    sizes.push_back(x.shape().dim(axis));
+    sizes.push_back(x.dim(axis));
   }
   const std::string offset =
       offset_dims.empty()

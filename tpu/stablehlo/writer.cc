@@ -16,32 +16,11 @@ namespace estimator::tpu::stablehlo {
 namespace {
 
 std::string ElementType(DType dtype, bool is_unsigned) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return "f32";
-    case DType::kFloat64:
-      return "f64";
-    case DType::kInt32:
-      return is_unsigned ? "ui32" : "i32";
-    case DType::kUint8:
-      return "ui8";
-    case DType::kInt16:
-      return "i16";
-    case DType::kInt8:
-      return "i8";
-    case DType::kInt64:
-      return is_unsigned ? "ui64" : "i64";
-    case DType::kBool:
-      return "i1";
-    case DType::kBfloat16:
-      return "bf16";
-    case DType::kFloat16:
-      return "f16";
-    case DType::kString:
-    case DType::kInvalid:
-      break;
-  }
-  LOG(FATAL) << "StableHLO has no element type for " << DTypeName(dtype);
+  if (dtype == DType::kString || dtype == DType::kInvalid)
+    LOG(FATAL) << "StableHLO has no element type for " << DTypeName(dtype);
+  if (dtype == DType::kBool) return "i1";
+  if (dtype == DType::kUint8) return "ui8";
+  return absl::StrCat(is_unsigned ? "u" : "", DTypeShortName(dtype));
 }
 
 // One element as MLIR reads it back to the same bits.
@@ -89,6 +68,12 @@ Shape BroadcastOf(const Shape& a, const Shape& b) {
   const absl::StatusOr<Shape> both = BroadcastShapes(a, b);
   CHECK(both.ok()) << both.status();
   return *both;
+}
+
+Shape BroadcastOfOperands(absl::string_view op, const Value& a, const Value& b) {
+  CHECK(a.dtype() == b.dtype() && a.type.is_unsigned == b.type.is_unsigned)
+      << op << " of " << a.type.ToString() << " and " << b.type.ToString();
+  return BroadcastOf(a.shape(), b.shape());
 }
 
 }  // namespace
@@ -234,26 +219,19 @@ Value Writer::FillInt(const Type& type, int64_t value) {
   return DenseSplat(type, absl::StrCat(type.dtype == DType::kInt32 ? bits & 0xffffffffu : bits));
 }
 
-Value Writer::Lowest(const Type& type) {
-  if (type.dtype == DType::kBool) return FillInt(type, 0);
-  if (!IsInteger(type.dtype)) return Fill(type, -std::numeric_limits<double>::infinity());
-  int64_t lowest = 0;
+Value Writer::Extreme(const Type& type, bool largest) {
+  if (type.dtype == DType::kBool) return FillInt(type, largest ? 1 : 0);
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (!IsInteger(type.dtype)) return Fill(type, largest ? infinity : -infinity);
+  // All bits of the largest unsigned number are set.
+  if (type.is_unsigned) return FillInt(type, largest ? -1 : 0);
+  int64_t extreme = 0;
   VisitNumeric(type.dtype, [&](auto tag) {
-    if constexpr (std::is_integral_v<decltype(tag)>)
-      lowest = static_cast<int64_t>(std::numeric_limits<decltype(tag)>::lowest());
+    using Limits = std::numeric_limits<decltype(tag)>;
+    if constexpr (Limits::is_integer)
+      extreme = static_cast<int64_t>(largest ? Limits::max() : Limits::lowest());
   });
-  return FillInt(type, type.is_unsigned ? 0 : lowest);
-}
-
-Value Writer::Highest(const Type& type) {
-  if (type.dtype == DType::kBool) return FillInt(type, 1);
-  if (!IsInteger(type.dtype)) return Fill(type, std::numeric_limits<double>::infinity());
-  int64_t highest = 0;
-  VisitNumeric(type.dtype, [&](auto tag) {
-    if constexpr (std::is_integral_v<decltype(tag)>)
-      highest = static_cast<int64_t>(std::numeric_limits<decltype(tag)>::max());
-  });
-  return FillInt(type, type.is_unsigned ? -1 : highest);
+  return FillInt(type, extreme);
 }
 
 Value Writer::Iota(const Type& type, int64_t axis) {
@@ -265,18 +243,13 @@ Value Writer::Iota(const Type& type, int64_t axis) {
 Value Writer::Unary(StringArg op, const Value& x) { return Op(op, {x}, x.type); }
 
 Value Writer::Binary(StringArg op, const Value& a, const Value& b) {
-  CHECK(a.dtype() == b.dtype() && a.type.is_unsigned == b.type.is_unsigned)
-      << absl::string_view(op) << " of " << a.type.ToString() << " and " << b.type.ToString();
-  const Shape shape = BroadcastOf(a.shape(), b.shape());
+  const Shape shape = BroadcastOfOperands(op, a, b);
   const Value x = BroadcastTo(a, shape), y = BroadcastTo(b, shape);
   return Op(op, {x, y}, x.type);
 }
 
 Value Writer::Compare(StringArg direction, const Value& a, const Value& b) {
-  CHECK(a.dtype() == b.dtype() && a.type.is_unsigned == b.type.is_unsigned)
-      << absl::string_view(direction) << " of " << a.type.ToString() << " and "
-      << b.type.ToString();
-  const Shape shape = BroadcastOf(a.shape(), b.shape());
+  const Shape shape = BroadcastOfOperands(direction, a, b);
   return Op("compare", {BroadcastTo(a, shape), BroadcastTo(b, shape)}, {DType::kBool, shape},
             absl::StrCat("comparison_direction = #stablehlo<comparison_direction ",
                          absl::string_view(direction), ">"));

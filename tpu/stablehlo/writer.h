@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "estimator/array/array.h"
 #include "estimator/array/tensor_spec.h"
@@ -46,6 +45,7 @@ struct Value {
   DType dtype() const { return type.dtype; }
   const Shape& shape() const { return type.shape; }
   int rank() const { return type.shape.rank(); }
+  int64_t dim(int64_t axis) const { return type.shape.dim(static_cast<int>(axis)); }
 };
 using Values = std::vector<Value>;
 using Ints = std::vector<int64_t>;
@@ -91,8 +91,8 @@ class Writer {
   Value FillInt(const Type& type, int64_t value);  // exact for 64 bits
   Value Scalar(DType dtype, double value) { return Fill({dtype, Shape{}}, value); }
   // The smallest value of the dtype (-inf for floats, false), and the largest.
-  Value Lowest(const Type& type);
-  Value Highest(const Type& type);
+  Value Lowest(const Type& type) { return Extreme(type, false); }
+  Value Highest(const Type& type) { return Extreme(type, true); }
   // Element i along `axis` is i.
   Value Iota(const Type& type, int64_t axis);
 
@@ -175,6 +175,7 @@ class Writer {
   std::string LocationText();
   void WriteBlock(const Region& region);
   Value DenseSplat(const Type& type, const std::string& element);
+  Value Extreme(const Type& type, bool largest);
 
   std::string text_;
   int64_t num_values_ = 0;

@@ -43,7 +43,7 @@ Value Writer::BroadcastTo(const Value& x, const Shape& shape) {
 
 Value Writer::Transpose(const Value& x, const Ints& permutation) {
   Ints dims;
-  for (const int64_t axis : permutation) dims.push_back(x.shape().dim(static_cast<int>(axis)));
+  for (const int64_t axis : permutation) dims.push_back(x.dim(axis));
   return Op("transpose", {x}, {x.dtype(), Shape(std::move(dims)), x.type.is_unsigned},
             absl::StrCat("permutation = ", IntsAttr(permutation)));
 }
@@ -60,7 +60,7 @@ Value Writer::Slice(const Value& x, const Ints& starts, const Ints& limits, cons
 Value Writer::Concatenate(const Values& values, int64_t axis) {
   Type type = values[0].type;
   int64_t size = 0;
-  for (const Value& value : values) size += value.shape().dim(static_cast<int>(axis));
+  for (const Value& value : values) size += value.dim(axis);
   type.shape.set_dim(static_cast<int>(axis), size);
   return Op("concatenate", values, type, absl::StrCat("dimension = ", IntAttr(axis)));
 }
@@ -69,7 +69,7 @@ Value Writer::Pad(const Value& x, const Value& value, const Ints& low, const Int
                   const Ints& interior) {
   Ints dims;
   for (size_t i = 0; i < low.size(); ++i) {
-    const int64_t size = x.shape().dim(static_cast<int>(i));
+    const int64_t size = x.dim(i);
     dims.push_back(low[i] + size + std::max<int64_t>(size - 1, 0) * interior[i] + high[i]);
   }
   return Op("pad", {x, value}, {x.dtype(), Shape(std::move(dims)), x.type.is_unsigned},
@@ -138,7 +138,7 @@ Value Writer::DotGeneral(const Value& lhs, const Value& rhs, const DotDimensions
     return WithoutAxes(x.shape(), taken);
   };
   Ints dims;
-  for (const int64_t axis : d.lhs_batch) dims.push_back(lhs.shape().dim(static_cast<int>(axis)));
+  for (const int64_t axis : d.lhs_batch) dims.push_back(lhs.dim(axis));
   for (const Ints& sizes :
        {free(lhs, d.lhs_batch, d.lhs_contracting), free(rhs, d.rhs_batch, d.rhs_contracting)})
     dims.insert(dims.end(), sizes.begin(), sizes.end());

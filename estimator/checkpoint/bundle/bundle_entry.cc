@@ -1,6 +1,7 @@
 #include "estimator/checkpoint/bundle/bundle_entry.h"
 
 #include <cstddef>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -71,6 +72,21 @@ std::vector<SliceExtent> ParseExtents(const proto::TensorSliceProto& slice) {
   return extents;
 }
 
+std::optional<Shape> SliceShape(const Shape& whole, const std::vector<SliceExtent>& extents) {
+  if (static_cast<int>(extents.size()) != whole.rank()) return std::nullopt;
+  Shape shape;
+  for (int axis = 0; axis < whole.rank(); ++axis) {
+    const auto [start, given] = extents[static_cast<size_t>(axis)];
+    const bool is_whole = given == SliceExtent::kWholeAxis;
+    const int64_t length = is_whole ? whole.dim(axis) : given;
+    // `start` is compared with a difference, because a sum of numbers of a file may overflow.
+    if (start < 0 || length < 0 || (is_whole && start != 0) || start > whole.dim(axis) - length)
+      return std::nullopt;
+    shape.push_back(length);
+  }
+  return shape;
+}
+
 // Comparing all pairs is fast enough: there are few slices, made by hand or one for each parameter
 // server.
 absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
@@ -122,29 +138,18 @@ int DTypeOnDiskSize(int dtype_on_disk) {
   if (const DType dtype = DTypeFromDisk(dtype_on_disk); dtype != DType::kInvalid) {
     return static_cast<int>(DTypeSize(dtype));
   }
-  switch (dtype_on_disk) {
-    case proto::DT_QINT8:
-    case proto::DT_QUINT8:
-    case proto::DT_FLOAT8_E5M2:
-    case proto::DT_FLOAT8_E4M3FN:
-    case proto::DT_INT4:  // stored as one byte for each element
-    case proto::DT_UINT4:
-      return 1;
-    case proto::DT_QINT16:
-    case proto::DT_QUINT16:
-    case proto::DT_UINT16:
-      return 2;
-    case proto::DT_QINT32:
-    case proto::DT_UINT32:
-      return 4;
-    case proto::DT_UINT64:
-    case proto::DT_COMPLEX64:
-      return 8;
-    case proto::DT_COMPLEX128:
-      return 16;
-    default:
-      return 0;
+  static constexpr std::pair<proto::DataType, int> kSizes[] = {
+      {proto::DT_QINT8, 1},       {proto::DT_QUINT8, 1},
+      {proto::DT_FLOAT8_E5M2, 1}, {proto::DT_FLOAT8_E4M3FN, 1},
+      {proto::DT_INT4, 1},        {proto::DT_UINT4, 1},  // stored as one byte for each element
+      {proto::DT_QINT16, 2},      {proto::DT_QUINT16, 2},
+      {proto::DT_UINT16, 2},      {proto::DT_QINT32, 4},
+      {proto::DT_UINT32, 4},      {proto::DT_UINT64, 8},
+      {proto::DT_COMPLEX64, 8},   {proto::DT_COMPLEX128, 16}};
+  for (const auto& [dtype, size] : kSizes) {
+    if (dtype == dtype_on_disk) return size;
   }
+  return 0;
 }
 
 std::vector<const BundleEntry*> BundleIndex::PartsOf(const BundleEntry& tensor) const {

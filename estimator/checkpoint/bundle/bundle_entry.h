@@ -78,6 +78,9 @@ DType DTypeFromDisk(int dtype_on_disk);
 // Errors: DATA_LOSS for negative sizes, an unknown rank, or too many elements.
 absl::StatusOr<Shape> ParseShape(absl::string_view where, const proto::TensorShapeProto& shape);
 std::vector<SliceExtent> ParseExtents(const proto::TensorSliceProto& slice);
+// The shape of a slice of `whole`; nullopt if it does not lie in it.
+std::optional<Shape> SliceShape(const Shape& whole, const std::vector<SliceExtent>& extents);
+
 // Checks that the slices of `entry` are in the index, lie in it, do not overlap, and cover it.
 // Errors: DATA_LOSS.
 absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,

@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "estimator/base/file.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
@@ -14,6 +16,18 @@ std::string IndexPath(absl::string_view prefix) { return absl::StrCat(prefix, ".
 
 std::string DataPath(absl::string_view prefix, int shard, int num_shards) {
   return absl::StrFormat("%s.data-%05d-of-%05d", prefix, shard, num_shards);
+}
+
+absl::StatusOr<std::vector<std::string>> FilesBeside(absl::string_view prefix) {
+  const absl::string_view directory = Dirname(prefix);
+  return ListDirectory(directory.empty() ? "." : directory);
+}
+
+absl::StatusOr<std::vector<std::string>> DataFilesOf(absl::string_view prefix) {
+  EST_ASSIGN_OR_RETURN(std::vector<std::string> names, FilesBeside(prefix));
+  const std::string begin = absl::StrCat(Basename(prefix), ".data-");
+  std::erase_if(names, [&](const std::string& name) { return !absl::StartsWith(name, begin); });
+  return names;
 }
 
 std::string InputStatePath(absl::string_view prefix) { return absl::StrCat(prefix, ".input"); }

@@ -22,7 +22,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/checkpoint/table/table_key.h"
 
@@ -35,6 +37,11 @@ inline constexpr int kBundleVersion = 1;
 std::string IndexPath(absl::string_view prefix);
 // "<prefix>.data-00000-of-00001"
 std::string DataPath(absl::string_view prefix, int shard, int num_shards);
+// The names of the files in the prefix's directory, sorted; and those of them that are its data
+// files. Errors: those of the file system.
+absl::StatusOr<std::vector<std::string>> FilesBeside(absl::string_view prefix);
+absl::StatusOr<std::vector<std::string>> DataFilesOf(absl::string_view prefix);
+
 // "<prefix>.input"
 std::string InputStatePath(absl::string_view prefix);
 // "<prefix>.meta". For a V1 checkpoint in several files, "model.ckpt-1-?????-of-00002", it is

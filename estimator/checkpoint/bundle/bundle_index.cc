@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
@@ -86,21 +85,17 @@ absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::strin
 
 // A clause that names a data file of a checkpoint without an index; empty if there is none.
 std::string DataFilesText(absl::string_view prefix) {
-  const absl::string_view directory = Dirname(prefix);
-  const auto names = ListDirectory(directory.empty() ? "." : directory);
-  if (!names.ok()) return "";
-  for (const std::string& name : *names) {
-    if (!absl::StartsWith(name, absl::StrCat(Basename(prefix), ".data-"))) continue;
-    return absl::StrCat(", only ", name, ": without the index no variable in it can be found");
-  }
-  return "";
+  const auto names = DataFilesOf(prefix);
+  if (!names.ok() || names->empty()) return "";
+  return absl::StrCat(", only ", names->front(),
+                      ": without the index no variable in it can be found");
 }
 
 // A clause that names the checkpoints beside one that does not exist; empty if there are none.
 std::string OthersText(absl::string_view prefix) {
   constexpr size_t kMaxNames = 10;
   const absl::string_view directory = Dirname(prefix);
-  const auto names = ListDirectory(directory.empty() ? "." : directory);
+  const auto names = FilesBeside(prefix);
   if (!names.ok()) return "";
   std::vector<std::string> others;
   for (absl::string_view name : *names) {

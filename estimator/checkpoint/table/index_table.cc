@@ -4,8 +4,6 @@
 #include <leveldb/options.h>
 #include <leveldb/table_builder.h>
 
-#include <cstddef>
-
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"

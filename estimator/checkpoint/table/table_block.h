@@ -19,7 +19,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/checkpoint/table/file_window.h"

@@ -109,6 +109,10 @@ absl::Status TableFile::ReadExactly(int64_t offset, size_t n, char* bytes) const
       absl::StrCat("the file was truncated: ", n, " bytes at offset ", offset, " are missing"));
 }
 
+ReadAt TableFile::Reader() const {
+  return [this](int64_t offset, size_t n, char* bytes) { return ReadExactly(offset, n, bytes); };
+}
+
 // The footer has no checksum, so every byte in it is checked against the only value it may have.
 absl::Status TableFile::ReadFooter(Block* meta, Block* index) const {
   const int64_t limit = file_->size() - kFooterBytes;

@@ -56,6 +56,7 @@ class TableFile {
   // Reads bytes of the file without verifying them.
   // Errors: DATA_LOSS if the file was truncated after it was opened.
   absl::Status ReadExactly(int64_t offset, size_t n, char* bytes) const;
+  ReadAt Reader() const;  // calls ReadExactly
   const std::vector<Block>& blocks() const { return blocks_; }
 
   // The next two functions call `fn` for every entry, in the order of the keys. The first error of

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle/bundle_entry.h"
 #include "estimator/checkpoint/table/varint.h"
 #include "estimator/proto/types.pb.h"
 
@@ -86,45 +87,38 @@ absl::StatusOr<bool> FieldWalker::Next() {
 }
 
 std::optional<SavedEncoding> EncodingOf(int dtype_on_disk) {
-  using Kind = SavedEncoding::Kind;
-  switch (dtype_on_disk) {
-    case proto::DT_FLOAT:
-      return SavedEncoding{Kind::kBytes, 5, 4};
-    case proto::DT_DOUBLE:
-      return SavedEncoding{Kind::kBytes, 6, 8};
-    case proto::DT_COMPLEX64:
-      return SavedEncoding{Kind::kBytes, 9, 8};
-    case proto::DT_COMPLEX128:
-      return SavedEncoding{Kind::kBytes, 12, 16};
-    case proto::DT_INT8:
-    case proto::DT_UINT8:
-    case proto::DT_QINT8:
-    case proto::DT_QUINT8:
-      return SavedEncoding{Kind::kVarints, 7, 1};
-    case proto::DT_INT16:
-    case proto::DT_UINT16:
-    case proto::DT_QINT16:
-    case proto::DT_QUINT16:
-      return SavedEncoding{Kind::kVarints, 7, 2};
-    case proto::DT_INT32:
-    case proto::DT_QINT32:
-      return SavedEncoding{Kind::kVarints, 7, 4};
-    case proto::DT_INT64:
-      return SavedEncoding{Kind::kVarints, 10, 8};
-    case proto::DT_BOOL:
-      return SavedEncoding{Kind::kVarints, 11, 1};
-    case proto::DT_HALF:
-    case proto::DT_BFLOAT16:
-      return SavedEncoding{Kind::kVarints, 13, 2};
-    case proto::DT_UINT32:
-      return SavedEncoding{Kind::kVarints, 16, 4};
-    case proto::DT_UINT64:
-      return SavedEncoding{Kind::kVarints, 17, 8};
-    case proto::DT_STRING:
-      return SavedEncoding{Kind::kStrings, kStringField, 0};
-    default:
-      return std::nullopt;
+  using enum SavedEncoding::Kind;
+  struct Row {
+    proto::DataType dtype;
+    SavedEncoding::Kind kind;
+    int field;
+  };
+  static constexpr Row kRows[] = {{proto::DT_FLOAT, kBytes, 5},
+                                  {proto::DT_DOUBLE, kBytes, 6},
+                                  {proto::DT_COMPLEX64, kBytes, 9},
+                                  {proto::DT_COMPLEX128, kBytes, 12},
+                                  {proto::DT_INT8, kVarints, 7},
+                                  {proto::DT_UINT8, kVarints, 7},
+                                  {proto::DT_QINT8, kVarints, 7},
+                                  {proto::DT_QUINT8, kVarints, 7},
+                                  {proto::DT_INT16, kVarints, 7},
+                                  {proto::DT_UINT16, kVarints, 7},
+                                  {proto::DT_QINT16, kVarints, 7},
+                                  {proto::DT_QUINT16, kVarints, 7},
+                                  {proto::DT_INT32, kVarints, 7},
+                                  {proto::DT_QINT32, kVarints, 7},
+                                  {proto::DT_INT64, kVarints, 10},
+                                  {proto::DT_BOOL, kVarints, 11},
+                                  {proto::DT_HALF, kVarints, 13},
+                                  {proto::DT_BFLOAT16, kVarints, 13},
+                                  {proto::DT_UINT32, kVarints, 16},
+                                  {proto::DT_UINT64, kVarints, 17},
+                                  {proto::DT_STRING, kStrings, kStringField}};
+  for (const Row& row : kRows) {
+    if (row.dtype == dtype_on_disk)
+      return SavedEncoding{row.kind, row.field, DTypeOnDiskSize(dtype_on_disk)};
   }
+  return std::nullopt;
 }
 
 absl::StatusOr<SavedValues> FindSavedValues(const ReadAt& read_at, int64_t begin, int64_t end,

@@ -13,7 +13,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/checkpoint/table/file_window.h"
 

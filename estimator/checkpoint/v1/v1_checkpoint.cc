@@ -1,6 +1,5 @@
 #include "estimator/checkpoint/v1/v1_checkpoint.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -68,12 +67,6 @@ struct V1File {
   absl::Status Corrupt(absl::string_view what) const {
     return absl::DataLossError(absl::StrCat(table->path(), ": ", what));
   }
-
-  ReadAt Reader() const {
-    return [this](int64_t offset, size_t n, char* bytes) {
-      return table->ReadExactly(offset, n, bytes);
-    };
-  }
 };
 
 // The error to report for `found`, when only the first block was verified. If a block is damaged,
@@ -109,29 +102,17 @@ absl::Status ReadMeta(V1File& file) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Shape> PartShape(const Shape& whole, const std::vector<SliceExtent>& extents) {
-  Shape part;
-  bool fits = static_cast<int>(extents.size()) == whole.rank();
-  for (size_t axis = 0; fits && axis < extents.size(); ++axis) {
-    const int64_t dim = whole.dim(static_cast<int>(axis));
-    const auto [start, length] = std::make_pair(extents[axis].start, extents[axis].length);
-    if (length == SliceExtent::kWholeAxis) {
-      part.push_back(dim);
-      continue;
-    }
-    fits = start >= 0 && length >= 0 && length <= dim && start <= dim - length;
-    part.push_back(length);
-  }
-  if (fits) return part;
-  return absl::DataLossError(absl::StrCat("a slice does not lie in ", whole.ToString()));
-}
-
 // Adds a slice of `variable` to the index and to `values`, and describes it in `slice`.
 absl::Status AddSlice(const V1File& file, const BundleEntry& variable,
                       const std::vector<SliceExtent>& extents, V1Values& values, BundleIndex* index,
                       BundleEntry::Slice* slice) {
   BundleEntry part = variable;
-  EST_ASSIGN_OR_RETURN(part.spec.shape, PartShape(variable.spec.shape, extents));
+  const std::optional<Shape> shape = SliceShape(variable.spec.shape, extents);
+  if (!shape) {
+    return absl::DataLossError(
+        absl::StrCat("a slice does not lie in ", variable.spec.shape.ToString()));
+  }
+  part.spec.shape = *shape;
   *slice = {.extents = extents, .key = SliceKey(variable.variable, extents)};
   const auto found = file.entries.find(slice->key);
   if (found == file.entries.end()) {
@@ -151,7 +132,7 @@ absl::Status AddSlice(const V1File& file, const BundleEntry& variable,
                         .values = {},
                         .num_elements = part.spec.shape.num_elements()};
   EST_ASSIGN_OR_RETURN(place.values,
-                       FindSavedValues(file.Reader(), stored.begin, stored.end, *encoding));
+                       FindSavedValues(file.table->Reader(), stored.begin, stored.end, *encoding));
   part.shard = file.shard;
   part.offset = stored.begin;
   const auto size = values.Add(part.shard, part.offset, place);
@@ -222,8 +203,7 @@ absl::StatusOr<std::vector<std::string>> V1Files(absl::string_view prefix) {
   if (const int num_shards = ConsumeShardSuffix(ShardText::kAny, &base); num_shards > 0) {
     return ShardPaths(base, num_shards);
   }
-  const absl::string_view directory = Dirname(prefix);
-  const auto names = ListDirectory(directory.empty() ? "." : directory);
+  const auto names = FilesBeside(prefix);
   if (!names.ok()) return std::vector<std::string>();
   std::set<int> numbers;
   for (absl::string_view name : *names) {

@@ -41,12 +41,6 @@ absl::Status ForEachString(const ReadAt& read_at, const SavedValues& values, con
 
 }  // namespace
 
-ReadAt V1Values::ReaderOf(int shard) const {
-  return [&file = file(shard)](int64_t offset, size_t n, char* bytes) {
-    return file.ReadExactly(offset, n, bytes);
-  };
-}
-
 std::string V1Values::Path(int shard) const { return file(shard).path(); }
 
 absl::StatusOr<int64_t> V1Values::SizeOf(int shard, const Place& place) const {
@@ -66,11 +60,12 @@ absl::StatusOr<int64_t> V1Values::SizeOf(int shard, const Place& place) const {
       break;
   }
   int64_t num_strings = 0, bytes = sizeof(uint32_t);
-  EST_RETURN_IF_ERROR(ForEachString(ReaderOf(shard), place.values, [&](int64_t begin, int64_t end) {
-    ++num_strings;
-    bytes += VarintSize(static_cast<uint64_t>(end - begin)) + (end - begin);
-    return absl::OkStatus();
-  }));
+  EST_RETURN_IF_ERROR(
+      ForEachString(file(shard).Reader(), place.values, [&](int64_t begin, int64_t end) {
+        ++num_strings;
+        bytes += VarintSize(static_cast<uint64_t>(end - begin)) + (end - begin);
+        return absl::OkStatus();
+      }));
   if (num_strings != place.num_elements) return TooFew(num_strings, place.num_elements);
   return bytes;
 }
@@ -178,7 +173,7 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
 }
 
 absl::Status V1Values::ReadStrings(int shard, const Place& place, const Sink& sink) const {
-  const ReadAt reader = ReaderOf(shard);
+  const ReadAt reader = file(shard).Reader();
   std::string lengths;
   uint32_t crc = 0;
   EST_RETURN_IF_ERROR(

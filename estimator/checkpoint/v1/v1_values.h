@@ -63,7 +63,6 @@ class V1Values : public ValueSource {
   absl::Status ReadVarints(int shard, Stored& stored, int64_t first, int64_t count,
                            const Sink& sink) const;
   absl::Status ReadStrings(int shard, const Place& place, const Sink& sink) const;
-  ReadAt ReaderOf(int shard) const;
   Stored& Find(const BundleEntry& entry) const;
 
   const std::vector<std::unique_ptr<TableFile>> files_;

@@ -2,12 +2,10 @@
 
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/graphdef/graph_def_builder.h"
-#include "estimator/graphdef/tensor_proto.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -25,27 +23,16 @@ class BatchSize {
     if (IsFloating(dtype)) {
       const std::string source = Of(DType::kInt32);
       name = builder_.UniqueScope(absl::StrCat("batch_size_", DTypeName(dtype)));
-      builder_.Add(name, "Cast", {source}).Type("SrcT", DType::kInt32).Type("DstT", dtype);
+      builder_.Add(name, "Cast", {source}, {{"SrcT", DType::kInt32}, {"DstT", dtype}});
       return name;
     }
     name = builder_.UniqueScope(dtype == DType::kInt64 ? "batch_size_int64" : "batch_size");
-    builder_.Add(absl::StrCat(name, "/Shape"), "Shape", {analysis_.batch_placeholder})
-        .Type("T", placeholder_dtype_)
-        .Type("out_type", dtype);
-    const auto bound = [&](const char* what, int32_t value) {
-      return builder_.AddConst(absl::StrCat(name, "/", what), Array::Of<int32_t>({1}, {value}));
-    };
-    const std::string begin = bound("begin", analysis_.batch_axis);
-    const std::string end = bound("end", analysis_.batch_axis + 1);
-    const std::string strides = bound("strides", 1);
-    builder_.Add(name, "StridedSlice", {absl::StrCat(name, "/Shape"), begin, end, strides})
-        .Type("T", dtype)
-        .Type("Index", DType::kInt32)
-        .Int("begin_mask", 0)
-        .Int("end_mask", 0)
-        .Int("ellipsis_mask", 0)
-        .Int("new_axis_mask", 0)
-        .Int("shrink_axis_mask", 1);
+    const std::string shape = absl::StrCat(name, "/Shape");
+    builder_.Add(shape, "Shape", {analysis_.batch_placeholder},
+                 {{"T", placeholder_dtype_}, {"out_type", dtype}});
+    const auto bound = [](int32_t value) { return Array::Of<int32_t>({1}, {value}); };
+    builder_.AddSlice(name, shape, dtype, bound(analysis_.batch_axis),
+                      bound(analysis_.batch_axis + 1), /*whole=*/0, /*shrink=*/1);
     return name;
   }
 
@@ -64,7 +51,7 @@ std::vector<std::string> AddTerms(const std::string& name, const BatchConstant& 
   const std::string intercept =
       builder.AddConst(absl::StrCat(name, "/intercept"), constant.intercept);
   const std::string product = absl::StrCat(name, "/mul");
-  builder.Add(product, "Mul", {slope, batch.Of(dtype)}).Type("T", dtype);
+  builder.Add(product, "Mul", {slope, batch.Of(dtype)}, {{"T", dtype}});
   return {product, intercept};
 }
 
@@ -118,17 +105,16 @@ void MakeAnyBatch(const BatchAnalysis& analysis, proto::GraphDef* graph) {
         break;
       case BatchConstant::Kind::kAffine: {
         const std::vector<std::string> terms = AddTerms(name, constant, batch, builder);
-        ReplaceNode(node, "AddV2", terms).Type("T", constant.slope.dtype());
+        ReplaceNode(node, "AddV2", terms, {{"T", constant.slope.dtype()}});
         break;
       }
       case BatchConstant::Kind::kFill: {
         const std::vector<std::string> terms = AddTerms(name, constant, batch, builder);
         const std::string dims = absl::StrCat(name, "/dims");
-        builder.Add(dims, "AddV2", terms).Type("T", DType::kInt32);
+        builder.Add(dims, "AddV2", terms, {{"T", DType::kInt32}});
         const std::string value = builder.AddConst(absl::StrCat(name, "/value"), constant.value);
-        ReplaceNode(node, "Fill", {dims, value})
-            .Type("T", constant.value.dtype())
-            .Type("index_type", DType::kInt32);
+        ReplaceNode(node, "Fill", {dims, value},
+                    {{"T", constant.value.dtype()}, {"index_type", DType::kInt32}});
         break;
       }
     }

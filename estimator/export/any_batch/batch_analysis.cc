@@ -55,10 +55,6 @@ std::optional<std::vector<Line>> LinesThrough(const std::vector<std::vector<int6
   return lines;
 }
 
-bool AreWhole(const std::vector<Line>& lines) {
-  return std::all_of(lines.begin(), lines.end(), [](const Line& l) { return l.divisor == 1; });
-}
-
 // Returns the elements as integers, or nullopt if one is not an integer. Numbers of a floating
 // dtype may be counts of rows.
 std::optional<std::vector<int64_t>> Ints(const Array& array) {
@@ -75,11 +71,17 @@ std::optional<std::vector<int64_t>> Ints(const Array& array) {
   return ints;
 }
 
-// Returns one part (slope or intercept) of each line, as an array of `dtype`.
-Array Parts(const std::vector<Line>& lines, int64_t Line::*part, DType dtype, const Shape& shape) {
-  Array array(DType::kInt64, shape);
-  for (size_t i = 0; i < lines.size(); ++i) array.data<int64_t>()[i] = lines[i].*part;
-  return array.Cast(dtype);
+// The slopes and intercepts of the lines as arrays of `dtype`, or nullopt if one has a divisor.
+std::optional<BatchConstant> Whole(BatchConstant::Kind kind, const std::vector<Line>& lines,
+                                   DType dtype, const Shape& shape) {
+  Array slopes(DType::kInt64, shape), intercepts(DType::kInt64, shape);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].divisor != 1) return std::nullopt;
+    slopes.data<int64_t>()[i] = lines[i].slope;
+    intercepts.data<int64_t>()[i] = lines[i].intercept;
+  }
+  return BatchConstant{
+      .kind = kind, .slope = slopes.Cast(dtype), .intercept = intercepts.Cast(dtype)};
 }
 
 class Analyzer {
@@ -247,16 +249,16 @@ class Analyzer {
   void ComparePlaceholders(const Nodes& nodes) {
     std::vector<std::vector<int64_t>> dims;
     for (const Node* node : nodes) dims.push_back(node->outputs()[0].shape.dims());
-    const auto lines = LinesThrough(dims, sizes_);
-    if (!lines.has_value() || !AreWhole(*lines)) {
+    std::optional<BatchConstant> shape;
+    if (const auto lines = LinesThrough(dims, sizes_); lines.has_value())
+      shape = Whole(BatchConstant::Kind::kAffine, *lines, DType::kInt64,
+                    {static_cast<int64_t>(dims[0].size())});
+    if (shape.has_value()) {
+      analysis_.placeholders[nodes[0]->name()] = *std::move(shape);
+    } else {
       Obstacle("the shape of placeholder '", nodes[0]->name(),
                "' is not a multiple of the batch size");
-      return;
     }
-    const Shape rank = {static_cast<int64_t>(lines->size())};
-    analysis_.placeholders[nodes[0]->name()] = {
-        .slope = Parts(*lines, &Line::slope, DType::kInt64, rank),
-        .intercept = Parts(*lines, &Line::intercept, DType::kInt64, rank)};
   }
 
   void CompareAttributes(const Nodes& nodes) {
@@ -305,7 +307,6 @@ class Analyzer {
   }
 
   std::optional<BatchConstant> Affine(const Node& node, const std::vector<Array>& values) const {
-    const DType dtype = values[0].dtype();
     std::vector<std::vector<int64_t>> ints;
     for (const Array& value : values) {
       std::optional<std::vector<int64_t>> whole = Ints(value);
@@ -314,29 +315,25 @@ class Analyzer {
     }
     const auto lines = LinesThrough(ints, sizes_);
     if (!lines.has_value()) return std::nullopt;
-    BatchConstant constant;
-    int64_t varying = 0, others_positive = 1;
+    int64_t index = 0, varying = 0;
+    bool others_positive = true;
     for (size_t i = 0; i < lines->size(); ++i) {
       if ((*lines)[i].slope != 0) {
         ++varying;
-        constant.index = static_cast<int64_t>(i);
+        index = static_cast<int64_t>(i);
       } else if ((*lines)[i].intercept <= 0) {
-        others_positive = 0;  // a second -1, or an empty tensor, for which -1 is ambiguous
+        others_positive = false;  // a second -1, or an empty tensor, for which -1 is ambiguous
       }
     }
-    if (varying == 1 && others_positive != 0 && reshape_shapes_.count(&node) > 0) {
-      const Line& line = (*lines)[static_cast<size_t>(constant.index)];
-      constant.kind = BatchConstant::Kind::kReshape;
-      constant.divisor = line.divisor;
-      constant.slope = Array::Scalar(line.slope);
-      constant.intercept = Array::Scalar(line.intercept);
-      return constant;
+    if (varying == 1 && others_positive && reshape_shapes_.count(&node) > 0) {
+      const Line& line = (*lines)[static_cast<size_t>(index)];
+      return BatchConstant{.kind = BatchConstant::Kind::kReshape,
+                           .index = index,
+                           .divisor = line.divisor,
+                           .slope = Array::Scalar(line.slope),
+                           .intercept = Array::Scalar(line.intercept)};
     }
-    if (!AreWhole(*lines)) return std::nullopt;
-    constant.kind = BatchConstant::Kind::kAffine;
-    constant.slope = Parts(*lines, &Line::slope, dtype, values[0].shape());
-    constant.intercept = Parts(*lines, &Line::intercept, dtype, values[0].shape());
-    return constant;
+    return Whole(BatchConstant::Kind::kAffine, *lines, values[0].dtype(), values[0].shape());
   }
 
   std::optional<BatchConstant> Filled(const std::vector<Array>& values) const {
@@ -348,12 +345,9 @@ class Analyzer {
     }
     const auto lines = LinesThrough(
         {values[0].shape().dims(), values[1].shape().dims(), values[2].shape().dims()}, sizes_);
-    if (!lines.has_value() || !AreWhole(*lines)) return std::nullopt;
-    BatchConstant constant;
-    constant.kind = BatchConstant::Kind::kFill;
-    constant.slope = Parts(*lines, &Line::slope, DType::kInt32, {rank});
-    constant.intercept = Parts(*lines, &Line::intercept, DType::kInt32, {rank});
-    constant.value = FirstElement(values[0]).Clone();
+    if (!lines.has_value()) return std::nullopt;
+    auto constant = Whole(BatchConstant::Kind::kFill, *lines, DType::kInt32, {rank});
+    if (constant.has_value()) constant->value = FirstElement(values[0]).Clone();
     return constant;
   }
 

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "estimator/base/status.h"
 #include "estimator/export/any_batch/batch_instance.h"
 #include "estimator/export/any_batch/graph_difference.h"
 
@@ -15,25 +14,17 @@ namespace {
 
 // Sizes are multiples of one of these units, which are tried in this order.
 constexpr int64_t kUnits[] = {1, 8, 120, 1280};
-// Sizes to compare, as multiples of a unit. 1 is not among them, because it broadcasts. The large
-// ones are for models that treat small tensors differently: Zeros of up to 1000 elements is a
-// Const, and a larger one is a Fill.
-constexpr int64_t kSmall[] = {2, 3, 5};
-constexpr int64_t kAtLeast = 1021;
-constexpr int64_t kLarge[] = {0, 10, 12};  // beyond it
 // Sizes at which the result is checked, rounded up to a multiple of the unit.
 constexpr int64_t kProofs[] = {2, 3, 5, 64, 131, 1031, 4099, 65537};
 
-std::vector<int64_t> SmallSizes(int64_t unit) {
-  std::vector<int64_t> sizes;
-  for (const int64_t size : kSmall) sizes.push_back(size * unit);
-  return sizes;
-}
+// Sizes to compare. 1 is not among them, because it broadcasts.
+std::vector<int64_t> SmallSizes(int64_t unit) { return {2 * unit, 3 * unit, 5 * unit}; }
 
+// For models that treat small tensors differently: Zeros of up to 1000 elements is a Const, and a
+// larger one is a Fill.
 std::vector<int64_t> LargeSizes(int64_t unit) {
-  std::vector<int64_t> sizes;
-  for (const int64_t more : kLarge) sizes.push_back(((kAtLeast + unit - 1) / unit + more) * unit);
-  return sizes;
+  const int64_t first = (1021 + unit - 1) / unit * unit;
+  return {first, first + 10 * unit, first + 12 * unit};
 }
 
 class Search {
@@ -59,10 +50,7 @@ class Search {
  private:
   absl::StatusOr<ExportGraph> Build(int64_t size) {
     absl::StatusOr<ExportGraph> built = build_(size);
-    if (built.ok() && !built->graph->status().ok()) {
-      const absl::Status status = built->graph->status();
-      built = status;
-    }
+    if (built.ok() && !built->graph->status().ok()) built = absl::Status(built->graph->status());
     if (!built.ok()) {
       if (refusal_.ok()) refusal_ = built.status();
       result_.refused.push_back({size, std::string(built.status().message())});

@@ -3,7 +3,6 @@
 #ifndef ESTIMATOR_EXPORT_SAVED_MODEL_EXPORT_GRAPH_DEF_H_
 #define ESTIMATOR_EXPORT_SAVED_MODEL_EXPORT_GRAPH_DEF_H_
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>

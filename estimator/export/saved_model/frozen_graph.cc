@@ -1,7 +1,6 @@
 #include "estimator/export/saved_model/frozen_graph.h"
 
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -85,7 +84,7 @@ absl::StatusOr<FrozenGraph> FreezeGraph(const ExportGraphDef& model, const Varia
     if (absl::StrContains(node, ":")) {  // an output of a node with several
       const std::string source = node;
       node = builder.UniqueScope(name.empty() ? "output" : name);
-      builder.Add(node, "Identity", {source}).Type("T", static_cast<DType>(info.dtype()));
+      builder.Add(node, "Identity", {source}, {{"T", static_cast<DType>(info.dtype())}});
     }
     frozen.outputs[name] = node;
     keep.push_back(node);

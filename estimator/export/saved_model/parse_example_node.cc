@@ -79,9 +79,7 @@ class ParseExampleNode {
     return number == 0 ? scope_ : absl::StrCat(scope_, ":", number);
   }
   std::string Strings(const char* name, const std::vector<std::string>& values) {
-    return builder_.AddConst(
-        absl::StrCat(scope_, "/", name),
-        Array::FromSpan<std::string>({static_cast<int64_t>(values.size())}, values));
+    return builder_.AddConst(absl::StrCat(scope_, "/", name), Array::Strings(values));
   }
   std::string Int(const std::string& name, int64_t value) {
     return builder_.AddConst(name, Array::Scalar(value));
@@ -99,7 +97,7 @@ class ParseExampleNode {
     const std::string result = length ? LengthName(key) : key;
     proto::NodeDef* const node = NodeOf(result);
     const proto::AttrValue output_shapes = node->attr().at("_output_shapes");
-    ReplaceNode(node, "Identity", {input}).Type("T", parsing_.parsed.at(result).dtype());
+    ReplaceNode(node, "Identity", {input}, {{"T", parsing_.parsed.at(result).dtype()}});
     (*node->mutable_attr())["_output_shapes"] = output_shapes;
     const FeatureSpec& spec = parsing_.specs.at(key);
     if (!std::holds_alternative<FixedLenFeature>(spec))
@@ -119,39 +117,45 @@ class ParseExampleNode {
         absl::StrCat(scope_, "/", absl::StripPrefix(placeholder, "ParseExample/")));
   }
 
+  // Adds a node to a scope. Returns its name.
+  std::string Add(const std::string& scope, const char* name, const char* op,
+                  const std::vector<std::string>& inputs, const DTypeAttrs& types) {
+    return builder_.Add(absl::StrCat(scope, "/", name), op, inputs, types).name();
+  }
+  // Adds a vector of int64 scalars.
+  std::string Pack(const std::string& scope, const char* name,
+                   const std::vector<std::string>& inputs) {
+    return builder_.Add(absl::StrCat(scope, "/", name), "Pack", inputs, {{"T", DType::kInt64}})
+        .Int("N", static_cast<int64_t>(inputs.size()))
+        .Int("axis", 0)
+        .name();
+  }
+
   // Pads axis 1 of `input` to max_length.
   std::string Padded(const std::string& key, const FixedLenSequenceFeature& rows,
                      const std::string& input) {
+    constexpr DType kInt64 = DType::kInt64;
     const std::string scope = ScopeOf(key);
     const std::string length = SizeOfAxis(absl::StrCat(scope, "/size"), input, rows.dtype, 1);
-    const std::string missing = absl::StrCat(scope, "/missing");
-    builder_.Add(missing, "Sub", {Int(absl::StrCat(scope, "/max_length"), rows.max_length), length})
-        .Type("T", DType::kInt64);
+    const std::string max_length = Int(absl::StrCat(scope, "/max_length"), rows.max_length);
+    const std::string missing = Add(scope, "missing", "Sub", {max_length, length}, {{"T", kInt64}});
     const int rank = 2 + rows.shape.rank();
     const std::string zero = Int(absl::StrCat(scope, "/zero"), 0);
     std::vector<std::string> sizes(static_cast<size_t>(2 * rank), zero);
     sizes[3] = missing;  // after the last element of axis 1
-    builder_.Add(absl::StrCat(scope, "/sizes"), "Pack", sizes)
-        .Type("T", DType::kInt64)
-        .Int("N", 2 * rank)
-        .Int("axis", 0);
+    const std::string flat = Pack(scope, "sizes", sizes);
     const std::string shape = builder_.AddConst(absl::StrCat(scope, "/paddings_shape"),
-                                                Array::FromSpan<int64_t>({2}, {rank, 2}));
-    builder_
-        .Add(absl::StrCat(scope, "/paddings"), "Reshape", {absl::StrCat(scope, "/sizes"), shape})
-        .Type("T", DType::kInt64)
-        .Type("Tshape", DType::kInt64);
+                                                Array::Of<int64_t>({2}, {rank, 2}));
+    const std::string paddings =
+        Add(scope, "paddings", "Reshape", {flat, shape}, {{"T", kInt64}, {"Tshape", kInt64}});
     const std::string value = builder_.AddConst(absl::StrCat(scope, "/default"),
                                                 *PaddingValue(rows.default_value, rows.dtype));
-    builder_
-        .Add(absl::StrCat(scope, "/padded"), "PadV2",
-             {input, absl::StrCat(scope, "/paddings"), value})
-        .Type("T", rows.dtype)
-        .Type("Tpaddings", DType::kInt64);
-    return absl::StrCat(scope, "/padded");
+    return Add(scope, "padded", "PadV2", {input, paddings, value},
+               {{"T", rows.dtype}, {"Tpaddings", kInt64}});
   }
 
   void WriteSparse(const std::string& key, const std::string& indices, const std::string& values) {
+    constexpr DType kInt64 = DType::kInt64;
     const auto& spec = std::get<VarLenFeature>(parsing_.specs.at(key));
     const bool has_values = NodeOf(key) != nullptr, has_length = NodeOf(LengthName(key)) != nullptr;
     if (!has_values && !has_length) return;
@@ -159,69 +163,36 @@ class ParseExampleNode {
     const std::string rows =
         SizeOfAxis(absl::StrCat(scope, "/rows"), serialized_, DType::kString, 0);
     if (has_values) {
-      builder_
-          .Add(absl::StrCat(scope, "/shape"), "Pack",
-               {rows, Int(absl::StrCat(scope, "/max_length"), spec.max_length)})
-          .Type("T", DType::kInt64)
-          .Int("N", 2)
-          .Int("axis", 0);
+      const std::string max_length = Int(absl::StrCat(scope, "/max_length"), spec.max_length);
+      const std::string shape = Pack(scope, "shape", {rows, max_length});
       const std::string value = builder_.AddConst(absl::StrCat(scope, "/default"),
                                                   *PaddingValue(spec.default_value, spec.dtype));
-      builder_
-          .Add(absl::StrCat(scope, "/dense"), "SparseToDense",
-               {indices, absl::StrCat(scope, "/shape"), values, value})
-          .Type("T", spec.dtype)
-          .Type("Tindices", DType::kInt64);
-      Replace(key, /*length=*/false, absl::StrCat(scope, "/dense"));
+      Replace(key, /*length=*/false,
+              Add(scope, "dense", "SparseToDense", {indices, shape, values, value},
+                  {{"T", spec.dtype}, {"Tindices", kInt64}}));
     }
     if (has_length) {
       const std::string row_of_value =
-          Slice(absl::StrCat(scope, "/row_of_value"), indices, {0, 0}, {0, 1}, /*whole=*/1,
-                /*shrink=*/2);
-      builder_.Add(absl::StrCat(scope, "/ones"), "OnesLike", {row_of_value})
-          .Type("T", DType::kInt64);
-      builder_
-          .Add(absl::StrCat(scope, "/lengths"), "UnsortedSegmentSum",
-               {absl::StrCat(scope, "/ones"), row_of_value, rows})
-          .Type("T", DType::kInt64)
-          .Type("Tindices", DType::kInt64)
-          .Type("Tnumsegments", DType::kInt64);
-      builder_.Add(absl::StrCat(scope, "/lengths_i32"), "Cast", {absl::StrCat(scope, "/lengths")})
-          .Type("SrcT", DType::kInt64)
-          .Type("DstT", DType::kInt32);
-      Replace(key, /*length=*/true, absl::StrCat(scope, "/lengths_i32"));
+          builder_.AddSlice(absl::StrCat(scope, "/row_of_value"), indices, kInt64,
+                            Array::Of<int64_t>({2}, {0, 0}), Array::Of<int64_t>({2}, {0, 1}),
+                            /*whole=*/1, /*shrink=*/2);
+      const std::string ones = Add(scope, "ones", "OnesLike", {row_of_value}, {{"T", kInt64}});
+      const std::string lengths =
+          Add(scope, "lengths", "UnsortedSegmentSum", {ones, row_of_value, rows},
+              {{"T", kInt64}, {"Tindices", kInt64}, {"Tnumsegments", kInt64}});
+      Replace(key, /*length=*/true,
+              Add(scope, "lengths_i32", "Cast", {lengths},
+                  {{"SrcT", kInt64}, {"DstT", DType::kInt32}}));
     }
   }
 
   // int64 []: the size of one axis of `input`.
   std::string SizeOfAxis(const std::string& name, const std::string& input, DType dtype, int axis) {
-    const std::string shape = absl::StrCat(name, "/shape");
-    builder_.Add(shape, "Shape", {input}).Type("T", dtype).Type("out_type", DType::kInt64);
-    return Slice(name, shape, {axis}, {axis + 1}, /*whole=*/0, /*shrink=*/1);
-  }
-
-  // input[begin:end]. `whole` and `shrink` are bit masks of axes: those that are taken whole, and
-  // those that are removed.
-  std::string Slice(const std::string& name, const std::string& input,
-                    const std::vector<int64_t>& begin, const std::vector<int64_t>& end, int whole,
-                    int shrink) {
-    const Shape shape = {static_cast<int64_t>(begin.size())};
-    const auto constant = [&](const char* what, const std::vector<int64_t>& values) {
-      return builder_.AddConst(absl::StrCat(name, "/", what),
-                               Array::FromSpan<int64_t>(shape, values));
-    };
-    const std::vector<std::string> inputs = {
-        input, constant("begin", begin), constant("end", end),
-        constant("strides", std::vector<int64_t>(begin.size(), 1))};
-    builder_.Add(name, "StridedSlice", inputs)
-        .Type("T", DType::kInt64)
-        .Type("Index", DType::kInt64)
-        .Int("begin_mask", whole)
-        .Int("end_mask", whole)
-        .Int("ellipsis_mask", 0)
-        .Int("new_axis_mask", 0)
-        .Int("shrink_axis_mask", shrink);
-    return name;
+    const std::string shape =
+        Add(name, "shape", "Shape", {input}, {{"T", dtype}, {"out_type", DType::kInt64}});
+    const auto bound = [](int64_t value) { return Array::Of<int64_t>({1}, {value}); };
+    return builder_.AddSlice(name, shape, DType::kInt64, bound(axis), bound(axis + 1), /*whole=*/0,
+                             /*shrink=*/1);
   }
 
   const ExampleParsing& parsing_;

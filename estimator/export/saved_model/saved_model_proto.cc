@@ -2,7 +2,6 @@
 
 #include <google/protobuf/text_format.h>
 
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

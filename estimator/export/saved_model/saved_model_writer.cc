@@ -8,7 +8,6 @@
 #include <ctime>
 #include <memory>
 #include <thread>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -22,7 +21,6 @@
 #include "estimator/export/saved_model/variable_nodes.h"
 #include "estimator/graphdef/graph_def_builder.h"
 #include "estimator/proto/saved_model.pb.h"
-#include "estimator/proto/serialize.h"
 #include "glog/logging.h"
 
 namespace estimator {

@@ -26,7 +26,6 @@ namespace estimator {
 inline constexpr char kServingTag[] = "serve";
 inline constexpr char kTrainingTag[] = "train";
 inline constexpr char kEvalTag[] = "eval";
-inline constexpr char kTpuTag[] = "tpu";
 
 // Makes the MetaGraphDef of one mode. It has resource variables, except if the graph trains: the
 // update rules of optimizers take references. The loader initializes local variables, by running

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -18,18 +17,13 @@ std::vector<std::string> Inputs(const proto::NodeDef& node) {
   return {node.input().begin(), node.input().end()};
 }
 
-Array Strings(const std::vector<std::string>& values) {
-  return Array::FromSpan<std::string>({static_cast<int64_t>(values.size())}, values);
-}
-
 std::string AddFilename(const std::string& scope, GraphDefBuilder& builder) {
   const std::string input =
       builder.AddConst(absl::StrCat(scope, "/filename/input"), Array::String("model"));
   std::string previous = input;
   for (const char* name : {"/filename", "/Const"}) {
     const std::string node = absl::StrCat(scope, name);
-    builder.Add(node, "PlaceholderWithDefault", {previous})
-        .Type("dtype", DType::kString)
+    builder.Add(node, "PlaceholderWithDefault", {previous}, {{"dtype", DType::kString}})
         .ShapeAttr("shape", {});
     previous = node;
   }
@@ -46,8 +40,7 @@ void UseResourceVariables(const Graph& graph, proto::GraphDef* def) {
     const auto own = variables.find(node.name());
     if (own != variables.end()) {
       const TensorSpec spec = own->second->spec();
-      ReplaceNode(&node, "VarHandleOp", inputs)
-          .Type("dtype", spec.dtype)
+      ReplaceNode(&node, "VarHandleOp", inputs, {{"dtype", spec.dtype}})
           .ShapeAttr("shape", spec.shape)
           .Text("shared_name", node.name())
           .Text("container", "");
@@ -56,13 +49,13 @@ void UseResourceVariables(const Graph& graph, proto::GraphDef* def) {
     if (inputs.empty()) continue;
     const auto variable = variables.find(inputs[0]);
     if (variable == variables.end()) continue;
-    const DType dtype = variable->second->dtype();
+    const DTypeAttrs types = {{"dtype", variable->second->dtype()}};
     if (node.op() == "Identity") {
-      ReplaceNode(&node, "ReadVariableOp", inputs).Type("dtype", dtype);
+      ReplaceNode(&node, "ReadVariableOp", inputs, types);
     } else if (node.op() == "Assign") {
-      ReplaceNode(&node, "AssignVariableOp", inputs).Type("dtype", dtype);
+      ReplaceNode(&node, "AssignVariableOp", inputs, types);
     } else if (node.op() == "AssignAdd") {
-      ReplaceNode(&node, "AssignAddVariableOp", inputs).Type("dtype", dtype);
+      ReplaceNode(&node, "AssignAddVariableOp", inputs, types);
     }
   }
   // Any other node that has the variable as an input reads its value instead.
@@ -113,16 +106,16 @@ void AddSaverNodes(const std::vector<Variable>& variables, bool is_resource,
   const std::vector<std::string> whole(names.size());  // "" for each name: no slices
 
   std::vector<std::string> inputs = {
-      filename, builder.AddConst(in_scope("SaveV2/tensor_names"), Strings(names)),
-      builder.AddConst(in_scope("SaveV2/shape_and_slices"), Strings(whole))};
+      filename, builder.AddConst(in_scope("SaveV2/tensor_names"), Array::Strings(names)),
+      builder.AddConst(in_scope("SaveV2/shape_and_slices"), Array::Strings(whole))};
   inputs.insert(inputs.end(), values.begin(), values.end());
   builder.Add(in_scope("SaveV2"), "SaveV2", inputs).Types("dtypes", dtypes);
   const std::string saved = in_scope("control_dependency");
-  builder.Add(saved, "Identity", {filename, absl::StrCat("^", in_scope("SaveV2"))})
-      .Type("T", DType::kString);
+  builder.Add(saved, "Identity", {filename, absl::StrCat("^", in_scope("SaveV2"))},
+              {{"T", DType::kString}});
 
-  inputs = {filename, builder.AddConst(in_scope("RestoreV2/tensor_names"), Strings(names)),
-            builder.AddConst(in_scope("RestoreV2/shape_and_slices"), Strings(whole))};
+  inputs = {filename, builder.AddConst(in_scope("RestoreV2/tensor_names"), Array::Strings(names)),
+            builder.AddConst(in_scope("RestoreV2/shape_and_slices"), Array::Strings(whole))};
   builder.Add(in_scope("RestoreV2"), "RestoreV2", inputs).Types("dtypes", dtypes);
   for (size_t i = 0; i < names.size(); ++i) {
     std::string value = in_scope("RestoreV2");
@@ -131,10 +124,10 @@ void AddSaverNodes(const std::vector<Variable>& variables, bool is_resource,
     // As TensorFlow's Saver writes it: each restored value has an Identity.
     if (is_resource) {
       const std::string identity = in_scope("Identity_", i);
-      builder.Add(identity, "Identity", {value}).Type("T", dtypes[i]);
-      builder.Add(assign, "AssignVariableOp", {names[i], identity}).Type("dtype", dtypes[i]);
+      builder.Add(identity, "Identity", {value}, {{"T", dtypes[i]}});
+      builder.Add(assign, "AssignVariableOp", {names[i], identity}, {{"dtype", dtypes[i]}});
     } else {
-      builder.Add(assign, "Assign", {names[i], value}).Type("T", dtypes[i]);
+      builder.Add(assign, "Assign", {names[i], value}, {{"T", dtypes[i]}});
     }
     restores.push_back(absl::StrCat("^", assign));
   }

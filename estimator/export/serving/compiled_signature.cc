@@ -1,7 +1,6 @@
 #include "estimator/export/serving/compiled_signature.h"
 
 #include <optional>
-#include <utility>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"

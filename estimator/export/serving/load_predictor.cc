@@ -1,8 +1,6 @@
 #include "estimator/export/serving/load_predictor.h"
 
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

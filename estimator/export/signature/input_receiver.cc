@@ -1,5 +1,6 @@
 #include "estimator/export/signature/input_receiver.h"
 
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graphdef/parsed_feature.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
 
@@ -79,30 +81,25 @@ NamedTensors BatchPlaceholders(const std::map<std::string, TensorSpec>& specs, i
 // Examples store integers as int64.
 DType StoredDType(DType dtype) { return dtype == DType::kInt32 ? DType::kInt64 : dtype; }
 
-// A spec as Examples store it, and the shape of the result for one Example.
-struct StoredFeature {
-  FeatureSpec spec;
-  Shape shape;
-};
+// A spec as Examples store it.
+FeatureSpec Stored(FeatureSpec spec) {
+  std::visit(
+      [](auto& kind) {
+        const DType stored = StoredDType(kind.dtype);
+        if constexpr (std::is_same_v<decltype(kind), FixedLenFeature&>) {
+          if (kind.default_value.has_value() && stored != kind.dtype)
+            kind.default_value = kind.default_value->Cast(stored);
+        }
+        kind.dtype = stored;
+      },
+      spec);
+  return spec;
+}
 
-StoredFeature Stored(const FixedLenFeature& given) {
-  FixedLenFeature stored = given;
-  stored.dtype = StoredDType(given.dtype);
-  if (stored.default_value.has_value() && stored.dtype != given.dtype)
-    stored.default_value = stored.default_value->Cast(stored.dtype);
-  return {stored, given.shape};
-}
-StoredFeature Stored(const FixedLenSequenceFeature& given) {
-  FixedLenSequenceFeature stored = given;
-  stored.dtype = StoredDType(given.dtype);
-  std::vector<int64_t> dims = {given.max_length};
-  dims.insert(dims.end(), given.shape.dims().begin(), given.shape.dims().end());
-  return {stored, Shape(std::move(dims))};
-}
-StoredFeature Stored(const VarLenFeature& given) {
-  VarLenFeature stored = given;
-  stored.dtype = StoredDType(given.dtype);
-  return {stored, {given.max_length}};
+// The shape of the result for one Example.
+Shape RowShape(const FeatureSpec& spec) {
+  if (const auto* fixed = std::get_if<FixedLenFeature>(&spec)) return fixed->shape;
+  return ParsedFeature{.serialized = "", .key = "", .spec = spec}.result().shape;
 }
 
 absl::Status CheckMaxLength(const std::string& name, const FeatureSpec& spec) {
@@ -122,7 +119,6 @@ absl::Status AddParsed(const std::string& name, const FeatureSpec& spec, int64_t
                        ExampleParsing& parsing, NamedTensors& features) {
   EST_RETURN_IF_ERROR(Annotate(CheckFeatureSpec(name, spec), "a parsing receiver"));
   EST_RETURN_IF_ERROR(CheckMaxLength(name, spec));
-  const StoredFeature stored = std::visit([](const auto& kind) { return Stored(kind); }, spec);
   const DType dtype = std::visit([](const auto& kind) { return kind.dtype; }, spec);
   const auto placeholder = [&](const std::string& result, DType type, const Shape& row) {
     std::vector<int64_t> dims = {batch_size};
@@ -130,12 +126,12 @@ absl::Status AddParsed(const std::string& name, const FeatureSpec& spec, int64_t
     return parsing.parsed[result] = Placeholder(type, Shape(std::move(dims)),
                                                 absl::StrCat("ParseExample/", NodeName(result)));
   };
-  const Tensor values = placeholder(name, StoredDType(dtype), stored.shape);
+  const Tensor values = placeholder(name, StoredDType(dtype), RowShape(spec));
   // Examples store three types; the model gets the one that its spec names.
   features[name] = dtype == StoredDType(dtype) ? values : Cast(values, dtype);
   if (std::holds_alternative<VarLenFeature>(spec))
     features[LengthName(name)] = placeholder(LengthName(name), DType::kInt32, {});
-  parsing.specs[name] = stored.spec;
+  parsing.specs[name] = Stored(spec);
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 #include "estimator/export/signature/saved_signature.h"
 
 #include "absl/strings/str_cat.h"
+#include "estimator/graphdef/import/op_support.h"
 
 namespace estimator {
 
@@ -9,14 +10,7 @@ std::string SavedTensor::ToString() const {
 }
 
 bool SavedTensor::Takes(DType given, const Shape& given_shape) const {
-  if (given != dtype) return false;
-  if (!shape.has_value()) return true;
-  if (shape->rank() != given_shape.rank()) return false;
-  for (int axis = 0; axis < shape->rank(); ++axis) {
-    const int64_t size = shape->dim(axis);
-    if (size != Shape::kUnknownDim && size != given_shape.dim(axis)) return false;
-  }
-  return true;
+  return given == dtype && (!shape.has_value() || FitsShape(given_shape, *shape));
 }
 
 }  // namespace estimator

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/match.h"
@@ -54,6 +53,7 @@ absl::Status NotFound(absl::string_view where, absl::string_view what, absl::str
 // The nodes of the graph, or of one call of a function.
 struct FlatGraph::Scope {
   const proto::FunctionDef* function = nullptr;  // null: the graph itself
+  const google::protobuf::RepeatedPtrField<proto::NodeDef>* nodes = nullptr;
   Scope* caller = nullptr;
   int call = -1;           // the node of `caller` that makes this call
   int first_arg = 0;       // the input of that node that is the function's first argument
@@ -65,12 +65,6 @@ struct FlatGraph::Scope {
   // Node of this scope, number of its function -> the scope of that function.
   std::map<std::pair<int, size_t>, Scope*> calls;
 
-  int num_nodes(const proto::GraphDef& graph_def) const {
-    return function != nullptr ? function->node_def_size() : graph_def.node_size();
-  }
-  const proto::NodeDef& def(const proto::GraphDef& graph_def, int i) const {
-    return function != nullptr ? function->node_def(i) : graph_def.node(i);
-  }
   std::string Where() const {
     return function == nullptr ? "the graph"
                                : absl::StrCat("function '", function->signature().name(), "'");
@@ -84,6 +78,7 @@ absl::StatusOr<std::unique_ptr<FlatGraph>> FlatGraph::Create(const proto::GraphD
   auto flat = absl::WrapUnique(new FlatGraph(graph_def));
   auto scope = std::make_unique<Scope>();
   EST_ASSIGN_OR_RETURN(flat->indexes_[nullptr], IndexNodes(graph_def.node(), "the graph"));
+  scope->nodes = &graph_def.node();
   scope->index = &flat->indexes_[nullptr];
   flat->scopes_.push_back(std::move(scope));
   for (const proto::FunctionDef& function : graph_def.library().function()) {
@@ -124,7 +119,7 @@ absl::StatusOr<int> FlatGraph::NodeIn(Scope& scope, int index) {
     return absl::InvalidArgumentError(
         absl::StrCat("the graph has more than ", kMaxNodes, " nodes when functions are inlined"));
   }
-  const proto::NodeDef& def = scope.def(graph_def_, index);
+  const proto::NodeDef& def = scope.nodes->Get(index);
   const size_t num_functions = FunctionsOf(def).size();
   FlatNode& node = nodes_.emplace_back();
   node.name = absl::StrCat(scope.prefix, def.name());
@@ -152,12 +147,13 @@ absl::StatusOr<FlatGraph::Scope*> FlatGraph::Call(Scope& scope, int index,
   const bool is_if = functions.size() == 2;
   auto called = std::make_unique<Scope>();
   called->function = &function;
+  called->nodes = &function.node_def();
   called->caller = &scope;
   called->call = index;
   called->first_arg = is_if ? 1 : 0;
   called->depth = scope.depth + 1;
   called->in_branch = scope.in_branch || is_if;
-  called->prefix = absl::StrCat(scope.prefix, scope.def(graph_def_, index).name(),
+  called->prefix = absl::StrCat(scope.prefix, scope.nodes->Get(index).name(),
                                 !is_if   ? "/"
                                 : k == 0 ? "/then/"
                                          : "/else/");
@@ -176,7 +172,7 @@ absl::StatusOr<FlatGraph::Scope*> FlatGraph::Call(Scope& scope, int index,
 //   calls: receives the nodes of the calls that the tensor comes out of; null: nobody asks.
 absl::StatusOr<FlatTensor> FlatGraph::OutputOf(Scope& scope, int index, absl::string_view output,
                                                int depth, std::vector<int>* calls) {
-  const proto::NodeDef& def = scope.def(graph_def_, index);
+  const proto::NodeDef& def = scope.nodes->Get(index);
   int number = 0;
   if (scope.function == nullptr) {
     if (!absl::SimpleAtoi(output, &number)) number = -1;
@@ -232,7 +228,7 @@ absl::StatusOr<FlatTensor> FlatGraph::ResolveIn(Scope& scope, absl::string_view 
     const auto& args = scope.function->signature().input_arg();
     for (int i = 0; i < args.size(); ++i) {
       if (args.Get(i).name() != node) continue;
-      const proto::NodeDef& call = scope.caller->def(graph_def_, scope.call);
+      const proto::NodeDef& call = scope.caller->nodes->Get(scope.call);
       const int input = scope.first_arg + i;
       if (input >= call.input_size() || absl::StartsWith(call.input(input), "^")) {
         return absl::InvalidArgumentError(absl::StrCat("'", scope.caller->prefix, call.name(),
@@ -278,19 +274,9 @@ absl::StatusOr<int> FlatGraph::FindOp(absl::string_view name) {
   return NotFound("the graph", "op", name, *scopes_[0]->index);
 }
 
-FlatTensor FlatGraph::BehindIdentities(FlatTensor at) const {
-  // The limit ends a loop of a malformed file.
-  for (int steps = 0; steps < 100; ++steps) {
-    const FlatNode& from = node(at.node);
-    if (from.op != "Identity" || from.inputs.empty()) break;
-    at = from.inputs[0];
-  }
-  return at;
-}
-
 absl::Status FlatGraph::AddAllOf(Scope& scope) {
-  for (int i = 0; i < scope.num_nodes(graph_def_); ++i) {
-    const Functions functions = FunctionsOf(scope.def(graph_def_, i));
+  for (int i = 0; i < scope.nodes->size(); ++i) {
+    const Functions functions = FunctionsOf(scope.nodes->Get(i));
     for (size_t k = 0; k < functions.size(); ++k) {
       EST_ASSIGN_OR_RETURN(Scope* const called, Call(scope, i, functions, k));
       EST_RETURN_IF_ERROR(AddAllOf(*called));
@@ -324,7 +310,7 @@ absl::Status FlatGraph::Resolve(const std::vector<int>& roots, bool controls) {
 
 // The control inputs of a node, by its own scope's names.
 absl::Status FlatGraph::AddControls(Scope& scope, int index, std::vector<int>& controls) {
-  const proto::NodeDef& def = scope.def(graph_def_, index);
+  const proto::NodeDef& def = scope.nodes->Get(index);
   for (absl::string_view input : def.input()) {
     if (!absl::ConsumePrefix(&input, "^")) continue;
     const auto from = scope.index->find(input);
@@ -340,7 +326,7 @@ absl::Status FlatGraph::AddControls(Scope& scope, int index, std::vector<int>& c
 
 absl::Status FlatGraph::Connect(Scope& scope, int index, std::vector<FlatTensor>& inputs,
                                 std::vector<int>& controls) {
-  const proto::NodeDef& def = scope.def(graph_def_, index);
+  const proto::NodeDef& def = scope.nodes->Get(index);
   const Functions functions = FunctionsOf(def);
   const bool is_if = functions.size() == 2;
   // The body of a call reads its arguments. An If reads its condition itself.
@@ -393,60 +379,6 @@ absl::Status FlatGraph::Connect(int node) {
   nodes_[at].controls = std::move(controls);
   nodes_[at].resolved = true;
   return absl::OkStatus();
-}
-
-// The search keeps its own stack: a long chain of nodes would overflow the thread's.
-absl::StatusOr<std::vector<int>> FlatGraph::Sorted(const std::vector<int>& roots,
-                                                   bool controls) const {
-  enum class State : char { kNew, kOpen, kDone };
-  std::vector<State> states(nodes_.size(), State::kNew);
-  std::vector<std::pair<int, size_t>> stack;  // node, its next input
-  std::vector<int> order;
-  for (const int root : roots) {
-    if (states[static_cast<size_t>(root)] != State::kNew) continue;
-    stack.emplace_back(root, 0);
-    states[static_cast<size_t>(root)] = State::kOpen;
-    while (!stack.empty()) {
-      const int at = stack.back().first;
-      const FlatNode& from = node(at);
-      const size_t next = stack.back().second++;
-      const size_t count = from.inputs.size() + (controls ? from.controls.size() : 0);
-      if (next == count) {
-        states[static_cast<size_t>(at)] = State::kDone;
-        order.push_back(at);
-        stack.pop_back();
-        continue;
-      }
-      const bool is_input = next < from.inputs.size();
-      if (is_input && IsGiven(from.inputs[next])) continue;
-      const int input =
-          is_input ? from.inputs[next].node : from.controls[next - from.inputs.size()];
-      State& state = states[static_cast<size_t>(input)];
-      if (state == State::kOpen)
-        return absl::InvalidArgumentError(absl::StrCat(Where(input), " depends on itself"));
-      if (state == State::kDone) continue;
-      state = State::kOpen;
-      stack.emplace_back(input, 0);
-    }
-  }
-  return order;
-}
-
-std::vector<int> FlatGraph::Reached(const std::vector<int>& roots, bool controls) const {
-  std::vector<bool> seen(nodes_.size(), false);
-  std::vector<int> reached, pending = roots;
-  while (!pending.empty()) {
-    const int at = pending.back();
-    pending.pop_back();
-    if (seen[static_cast<size_t>(at)]) continue;
-    seen[static_cast<size_t>(at)] = true;
-    reached.push_back(at);
-    for (const FlatTensor& input : node(at).inputs)
-      if (!IsGiven(input)) pending.push_back(input.node);
-    if (!controls) continue;
-    pending.insert(pending.end(), node(at).controls.begin(), node(at).controls.end());
-  }
-  return reached;
 }
 
 }  // namespace estimator

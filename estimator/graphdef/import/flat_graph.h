@@ -10,7 +10,6 @@
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_FLAT_GRAPH_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_FLAT_GRAPH_H_
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/graphdef/import/op_conversions.h"
@@ -17,8 +16,6 @@
 
 namespace estimator {
 namespace {
-
-using Outputs = absl::StatusOr<std::vector<Tensor>>;
 
 constexpr int64_t kMaxComputedElements = 1 << 20;  // of a constant that this file computes
 
@@ -56,7 +53,7 @@ Tensor IntsLike(const ImportNode& node, const std::vector<int64_t>& values, DTyp
 
 // The axes along which each of two shapes is broadcast.
 // Source: TF 2.15 bcast.h, BCast::grad_x_reduce_idx.
-Outputs ConvertBroadcastGradientArgs(const ImportNode& node) {
+ImportOutputs ConvertBroadcastGradientArgs(const ImportNode& node) {
   std::vector<int64_t> shapes[2], axes[2];
   for (size_t i = 0; i < 2; ++i) {
     EST_ASSIGN_OR_RETURN(shapes[i], IntsOf(node.inputs[i]));
@@ -80,7 +77,7 @@ Outputs ConvertBroadcastGradientArgs(const ImportNode& node) {
 }
 
 // The place of each input of a Concat in its result. Inputs: the axis, then the shapes.
-Outputs ConvertConcatOffset(const ImportNode& node) {
+ImportOutputs ConvertConcatOffset(const ImportNode& node) {
   if (node.inputs.size() < 2) return absl::InvalidArgumentError("takes an axis and shapes");
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, IntsOf(node.inputs[0]));
   std::vector<Tensor> offsets;
@@ -102,7 +99,7 @@ Outputs ConvertConcatOffset(const ImportNode& node) {
 }
 
 // result[indices[k][i]] = data[k][i], for numbers that are known.
-Outputs ConvertDynamicStitch(const ImportNode& node) {
+ImportOutputs ConvertDynamicStitch(const ImportNode& node) {
   const size_t n = node.inputs.size() / 2;
   if (n == 0 || node.inputs.size() % 2 != 0)
     return absl::InvalidArgumentError("takes as many indices as data");
@@ -126,28 +123,29 @@ Outputs ConvertDynamicStitch(const ImportNode& node) {
 }
 
 // Gradients of unary functions, from the result y and the gradient of it.
-Outputs ConvertSqrtGrad(const ImportNode& node) {
+ImportOutputs ConvertSqrtGrad(const ImportNode& node) {
   return std::vector<Tensor>{Divide(node.inputs[1] * 0.5, node.inputs[0])};
 }
-Outputs ConvertRsqrtGrad(const ImportNode& node) {
+ImportOutputs ConvertRsqrtGrad(const ImportNode& node) {
   const Tensor& y = node.inputs[0];
   return std::vector<Tensor>{node.inputs[1] * -0.5 * y * y * y};
 }
-Outputs ConvertReciprocalGrad(const ImportNode& node) {
+ImportOutputs ConvertReciprocalGrad(const ImportNode& node) {
   const Tensor& y = node.inputs[0];
   return std::vector<Tensor>{Negate(node.inputs[1]) * y * y};
 }
 
 // The older forms have no reserve_space_3, which the CPU does not use.
-Outputs ConvertBatchNormGrad(const ImportNode& node) {
+ImportOutputs ConvertBatchNormGrad(const ImportNode& node) {
   std::vector<Tensor> inputs = node.inputs;
   // Any tensor of its type serves.
   inputs.push_back(inputs[4]);
   return AddOutputs(node.graph, "FusedBatchNormGradV3", inputs, node.attrs, node.name);
 }
 
-std::map<absl::string_view, ImportRule> MakeConversions() {
-  std::map<absl::string_view, ImportRule> rules;
+}  // namespace
+
+void AddGradientConversions(ImportRules& rules) {
   rules["AccumulateNV2"] = {"AddN", ""};
   rules["BroadcastGradientArgs"] = {"", "", ConvertBroadcastGradientArgs, 2};
   rules["ConcatOffset"] = {"", "", ConvertConcatOffset, -1};
@@ -162,15 +160,6 @@ std::map<absl::string_view, ImportRule> MakeConversions() {
   rules["ReciprocalGrad"] = rules["InvGrad"];
   rules["RsqrtGrad"] = {"", "", ConvertRsqrtGrad, 2};
   rules["SqrtGrad"] = {"", "", ConvertSqrtGrad, 2};
-  return rules;
-}
-
-}  // namespace
-
-const ImportRule* FindGradientConversion(absl::string_view op) {
-  static const auto* const kRules = new std::map<absl::string_view, ImportRule>(MakeConversions());
-  const auto found = kRules->find(op);
-  return found == kRules->end() ? nullptr : &found->second;
 }
 
 }  // namespace estimator

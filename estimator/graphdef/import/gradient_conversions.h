@@ -5,13 +5,12 @@
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_GRADIENT_CONVERSIONS_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_GRADIENT_CONVERSIONS_H_
 
-#include "absl/strings/string_view.h"
 #include "estimator/graphdef/import/op_rules.h"
 
 namespace estimator {
 
-// Null if there is none.
-const ImportRule* FindGradientConversion(absl::string_view op);
+// Adds the rules of these ops.
+void AddGradientConversions(ImportRules& rules);
 
 }  // namespace estimator
 

@@ -1,15 +1,12 @@
 #include "estimator/graphdef/import/import_source.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"

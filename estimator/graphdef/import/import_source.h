@@ -5,12 +5,10 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/import/flat_graph.h"
 #include "estimator/graphdef/import_train_graph.h"

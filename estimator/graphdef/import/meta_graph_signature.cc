@@ -19,16 +19,10 @@ namespace {
 // The signature that only runs an op, which TensorFlow adds to some graphs.
 constexpr char kInitSignature[] = "__saved_model_init_op";
 
-absl::string_view DefaultSignature(TrainGraphRole role) {
-  switch (role) {
-    case TrainGraphRole::kTrain:
-      return "train";
-    case TrainGraphRole::kEval:
-      return "eval";
-    case TrainGraphRole::kPredict:
-      break;
-  }
-  return "serving_default";
+const char* DefaultSignature(TrainGraphRole role) {
+  return role == TrainGraphRole::kTrain  ? "train"
+         : role == TrainGraphRole::kEval ? "eval"
+                                         : "serving_default";
 }
 
 // Labels come after features, as TensorFlow flattens (features, labels). A single label has the key
@@ -93,7 +87,7 @@ absl::Status ReadMetaGraphSignature(const TrainGraphOptions& options, ImportSour
   std::sort(names.begin(), names.end());
   std::string wanted = options.signature;
   if (wanted.empty()) {
-    wanted = std::string(DefaultSignature(options.role));
+    wanted = DefaultSignature(options.role);
     // A model with one signature of another name has only that one to serve.
     const bool serves = options.role == TrainGraphRole::kPredict;
     if (serves && all.count(wanted) == 0 && names.size() == 1) wanted = names[0];

@@ -1,9 +1,7 @@
 #include "estimator/graphdef/import/node_builder.h"
 
 #include <optional>
-#include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
@@ -213,7 +211,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildUniqueSum(int node) {
 
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildOp(int node) {
   const proto::NodeDef& def = *nodes_.node(node).def;
-  const ImportRule* const rule = FindOpRule(def.op());
+  const ImportRule* const rule = FindImportRule(def.op());
   if (rule == nullptr) return absl::UnimplementedError("not supported");
   EST_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, Inputs(node));
   std::optional<std::string> problem;

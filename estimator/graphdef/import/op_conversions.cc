@@ -1,7 +1,6 @@
 #include "estimator/graphdef/import/op_conversions.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "estimator/ops/building/builder.h"
@@ -9,24 +8,19 @@
 
 namespace estimator {
 
-std::vector<Tensor> AddOutputs(Graph& graph, absl::string_view op, std::vector<Tensor> inputs,
-                               Attrs attrs, absl::string_view name) {
-  Node* const added = graph.AddNode(op, std::move(inputs), std::move(attrs), name);
-  std::vector<Tensor> outputs;
-  for (int i = 0; added != nullptr && i < added->num_outputs(); ++i)
-    outputs.emplace_back(&graph, added, i);
-  return outputs;
-}
+namespace {
 
-absl::StatusOr<std::vector<Tensor>> PassThrough(const ImportNode& node) { return node.inputs; }
+// Returns the inputs as outputs: for Identity, and for ops that matter only in training.
+ImportOutputs PassThrough(const ImportNode& node) { return node.inputs; }
 
-absl::StatusOr<std::vector<Tensor>> ConvertClipByValue(const ImportNode& node) {
+ImportOutputs ConvertClipByValue(const ImportNode& node) {
   const Tensor below =
       node.graph.AddOp("Minimum", {node.inputs[0], node.inputs[2]}, {}, node.name + "/Minimum");
   return std::vector<Tensor>{node.graph.AddOp("Maximum", {below, node.inputs[1]}, {}, node.name)};
 }
 
-absl::StatusOr<std::vector<Tensor>> ConvertConcat(const ImportNode& node) {
+// The old op Concat, whose first input is the axis.
+ImportOutputs ConvertConcat(const ImportNode& node) {
   if (node.inputs.empty())
     return absl::InvalidArgumentError(
         "Concat needs an axis and at least one tensor, but has no inputs");
@@ -36,15 +30,12 @@ absl::StatusOr<std::vector<Tensor>> ConvertConcat(const ImportNode& node) {
   return std::vector<Tensor>{node.graph.AddOp("ConcatV2", std::move(inputs), {}, node.name)};
 }
 
-absl::StatusOr<std::vector<Tensor>> ConvertEinsum(const ImportNode& node) {
+ImportOutputs ConvertEinsum(const ImportNode& node) {
   return std::vector<Tensor>{Einsum(node.attrs.s("equation"), node.inputs, node.name)};
 }
 
-absl::StatusOr<std::vector<Tensor>> ConvertEnsureShape(const ImportNode& node) {
-  return std::vector<Tensor>{node.graph.AddOp("EnsureShape", node.inputs, node.attrs, node.name)};
-}
-
-absl::StatusOr<std::vector<Tensor>> ConvertGather(const ImportNode& node) {
+// Gather along axis 0. Also ResourceGather, whose variable is imported as its value.
+ImportOutputs ConvertGather(const ImportNode& node) {
   return std::vector<Tensor>{OpBuilder("GatherV2", node.name)
                                  .Input(node.inputs[0])
                                  .Input(node.inputs[1])
@@ -53,7 +44,7 @@ absl::StatusOr<std::vector<Tensor>> ConvertGather(const ImportNode& node) {
                                  .Build()};
 }
 
-absl::StatusOr<std::vector<Tensor>> ConvertInTopK(const ImportNode& node) {
+ImportOutputs ConvertInTopK(const ImportNode& node) {
   // InTopKV2 wants k in the dtype of the targets.
   const DType type = node.inputs[1].dtype() == DType::kInt64 ? DType::kInt64 : DType::kInt32;
   return std::vector<Tensor>{OpBuilder("InTopKV2", node.name)
@@ -63,17 +54,14 @@ absl::StatusOr<std::vector<Tensor>> ConvertInTopK(const ImportNode& node) {
                                  .Build()};
 }
 
-namespace {
-
 bool IsConstant(const Tensor& tensor, double value) {
   if (tensor.node()->op() != "Const" || tensor.dtype() == DType::kString) return false;
   const Array& constant = tensor.node()->attrs().get<Array>("value");
   return constant.num_elements() == 1 && constant.AsDouble(0) == value;
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<Tensor>> ConvertMatrixDiag(const ImportNode& node) {
+// The later versions (V2, V3), which can also set other diagonals. Only the main one is supported.
+ImportOutputs ConvertMatrixDiag(const ImportNode& node) {
   const Tensor& diagonal = node.inputs[0];
   const auto size = diagonal.rank() > 0 ? static_cast<double>(diagonal.dim(-1)) : 0;
   const auto square = [&](size_t i) {
@@ -85,13 +73,14 @@ absl::StatusOr<std::vector<Tensor>> ConvertMatrixDiag(const ImportNode& node) {
   return std::vector<Tensor>{node.graph.AddOp("MatrixDiag", {diagonal}, {}, node.name)};
 }
 
-absl::StatusOr<std::vector<Tensor>> ConvertMatrixDiagPart(const ImportNode& node) {
+ImportOutputs ConvertMatrixDiagPart(const ImportNode& node) {
   if (!IsConstant(node.inputs[1], 0))
     return absl::UnimplementedError("only the main diagonal is supported");
   return std::vector<Tensor>{node.graph.AddOp("MatrixDiagPart", {node.inputs[0]}, {}, node.name)};
 }
 
-absl::StatusOr<std::vector<Tensor>> ConvertSelect(const ImportNode& node) {
+// The old op Select: it does not broadcast, but accepts one condition for each row.
+ImportOutputs ConvertSelect(const ImportNode& node) {
   std::vector<Tensor> inputs = node.inputs;
   const Tensor &condition = inputs[0], &x = inputs[1];
   // SelectV2 broadcasts from the last axis, but Select takes one condition for each row.
@@ -104,19 +93,51 @@ absl::StatusOr<std::vector<Tensor>> ConvertSelect(const ImportNode& node) {
   return std::vector<Tensor>{node.graph.AddOp("SelectV2", std::move(inputs), {}, node.name)};
 }
 
-absl::StatusOr<std::vector<Tensor>> ConvertShapeN(const ImportNode& node) {
+ImportOutputs ConvertShapeN(const ImportNode& node) {
   std::vector<Tensor> shapes;
   for (const Tensor& input : node.inputs)
     shapes.push_back(node.graph.AddOp("Shape", {input}, node.attrs, node.name));
   return shapes;
 }
 
-absl::StatusOr<std::vector<Tensor>> ConvertTopK(const ImportNode& node) {
+ImportOutputs ConvertTopK(const ImportNode& node) {
   return OpBuilder("TopKV2", node.name)
       .Input(node.inputs[0])
       .Int("k", node.attrs.i("k"))
       .Attr("sorted", node.attrs.b("sorted"))
       .BuildN(2);
+}
+
+}  // namespace
+
+std::vector<Tensor> AddOutputs(Graph& graph, absl::string_view op, std::vector<Tensor> inputs,
+                               Attrs attrs, absl::string_view name) {
+  Node* const added = graph.AddNode(op, std::move(inputs), std::move(attrs), name);
+  std::vector<Tensor> outputs;
+  for (int i = 0; added != nullptr && i < added->num_outputs(); ++i)
+    outputs.emplace_back(&graph, added, i);
+  return outputs;
+}
+
+void AddOpConversions(ImportRules& rules) {
+  for (const char* op : {"DebugGradientIdentity", "Identity", "PlaceholderWithDefault",
+                         "PreventGradient", "ReadVariableOp", "Snapshot", "StopGradient"})
+    rules[op] = {"", "", PassThrough, 1};
+  rules["IdentityN"] = {"", "", PassThrough, -1};
+  rules["ClipByValue"] = {"", "", ConvertClipByValue, 3};
+  rules["Concat"] = {"", "", ConvertConcat, -1};
+  rules["Einsum"] = {"", "equation:s", ConvertEinsum, -1};
+  rules["EnsureShape"] = {"EnsureShape", "shape:p"};
+  rules["Gather"] = {"", "", ConvertGather, 2};
+  rules["InTopK"] = {"", "k:i", ConvertInTopK, 2};
+  for (const char* op : {"MatrixDiagV2", "MatrixDiagV3"})
+    rules[op] = {"", "", ConvertMatrixDiag, 5};
+  for (const char* op : {"MatrixDiagPartV2", "MatrixDiagPartV3"})
+    rules[op] = {"", "", ConvertMatrixDiagPart, 3};
+  rules["ResourceGather"] = {"", "batch_dims:i=0!", ConvertGather, 2};
+  rules["Select"] = {"", "", ConvertSelect, 3};
+  rules["ShapeN"] = {"", "out_type:t=int32", ConvertShapeN, -1};
+  rules["TopK"] = {"", "k:i sorted:b=true", ConvertTopK, 1};
 }
 
 }  // namespace estimator

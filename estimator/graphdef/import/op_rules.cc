@@ -1,9 +1,9 @@
 #include "estimator/graphdef/import/op_rules.h"
 
-#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/graphdef/import/gradient_conversions.h"
 #include "estimator/graphdef/import/op_conversions.h"
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/op_def/attr_def.h"
@@ -13,10 +13,8 @@
 namespace estimator {
 namespace {
 
-using RuleMap = std::map<absl::string_view, ImportRule>;
-
-RuleMap MakeRules() {
-  RuleMap rules;
+ImportRules MakeRules() {
+  ImportRules rules;
   for (const OpDef* row : OpDefs()) {
     if (row->traits.read_as_is) rules[row->name] = {row->name, row->attrs};
   }
@@ -32,26 +30,9 @@ RuleMap MakeRules() {
   rules["VariableShape"] = rules["Shape"];
   rules["ResourceGatherNd"] = rules["GatherNd"];
 
-  // Ops that become several of our ops, or none.
-  for (const char* op : {"DebugGradientIdentity", "Identity", "PreventGradient", "ReadVariableOp",
-                         "Snapshot", "StopGradient"})
-    rules[op] = {"", "", PassThrough, 1};
-  rules["IdentityN"] = {"", "", PassThrough, -1};
-  rules["PlaceholderWithDefault"] = {"", "", PassThrough, 1};
-  rules["ClipByValue"] = {"", "", ConvertClipByValue, 3};
-  rules["Concat"] = {"", "", ConvertConcat, -1};
-  rules["Einsum"] = {"", "equation:s", ConvertEinsum, -1};
-  rules["EnsureShape"] = {"", "shape:p", ConvertEnsureShape, 1};
-  rules["Gather"] = {"", "", ConvertGather, 2};
-  rules["InTopK"] = {"", "k:i", ConvertInTopK, 2};
-  for (const char* op : {"MatrixDiagV2", "MatrixDiagV3"})
-    rules[op] = {"", "", ConvertMatrixDiag, 5};
-  for (const char* op : {"MatrixDiagPartV2", "MatrixDiagPartV3"})
-    rules[op] = {"", "", ConvertMatrixDiagPart, 3};
-  rules["ResourceGather"] = {"", "batch_dims:i=0!", ConvertGather, 2};
-  rules["Select"] = {"", "", ConvertSelect, 3};
-  rules["ShapeN"] = {"", "out_type:t=int32", ConvertShapeN, -1};
-  rules["TopK"] = {"", "k:i sorted:b=true", ConvertTopK, 1};
+  AddOpConversions(rules);
+  // Last: an op that occurs in gradients has the rule of those.
+  AddGradientConversions(rules);
   return rules;
 }
 
@@ -76,7 +57,7 @@ std::optional<AttrValue> FromProto(char kind, const proto::AttrValue& value) {
 }  // namespace
 
 const ImportRule* FindImportRule(absl::string_view op) {
-  static const RuleMap* const kRules = new RuleMap(MakeRules());
+  static const auto* const kRules = new ImportRules(MakeRules());
   const auto found = kRules->find(op);
   return found == kRules->end() ? nullptr : &found->second;
 }

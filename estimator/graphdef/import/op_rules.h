@@ -3,6 +3,7 @@
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_OP_RULES_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_OP_RULES_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,9 +27,10 @@ struct ImportNode {
   Attrs attrs;          // the rule's attributes, with defaults filled in
   int num_outputs = 0;  // used outputs, of an op with as many outputs as inputs
 };
+using ImportOutputs = absl::StatusOr<std::vector<Tensor>>;
 // Builds the ops that replace the node and returns its outputs, in TensorFlow's order. The graph
 // keeps errors of shapes; the status reports inputs that do not fit the op.
-using ImportFn = absl::StatusOr<std::vector<Tensor>> (*)(const ImportNode&);
+using ImportFn = ImportOutputs (*)(const ImportNode&);
 
 struct ImportRule {
   // Our op, which takes the same inputs. Empty: `convert` builds the replacement.
@@ -39,7 +41,10 @@ struct ImportRule {
   ImportFn convert = nullptr;
   int num_inputs = -1;  // the number of inputs that `convert` takes; -1: any number
 };
-// Returns null if the op cannot be imported.
+using ImportRules = std::map<absl::string_view, ImportRule>;  // by TensorFlow's name of the op
+
+// The rule of an op that becomes ops of ours: that of a model, or of a gradient. Returns null if
+// the op cannot be imported.
 const ImportRule* FindImportRule(absl::string_view op);
 
 // Reads the attributes that the rule names. A missing field has TensorFlow's default.

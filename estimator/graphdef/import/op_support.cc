@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
-#include "estimator/graphdef/import/gradient_conversions.h"
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/graphdef/import/output_numbers.h"
 #include "estimator/graphdef/import/write_rules.h"
@@ -84,11 +83,6 @@ std::string Unsupported(absl::string_view op) {
 
 }  // namespace
 
-const ImportRule* FindOpRule(absl::string_view op) {
-  const ImportRule* const rule = FindGradientConversion(op);
-  return rule != nullptr ? rule : FindImportRule(op);
-}
-
 std::optional<std::string> NodeProblem(const FlatNode& node) {
   const absl::string_view op = node.op;
   // These the import builds itself, with any attributes.
@@ -102,7 +96,7 @@ std::optional<std::string> NodeProblem(const FlatNode& node) {
     ReadAttrs({.op = write->op, .attrs = write->attrs}, def, problem);
     return problem;
   }
-  const ImportRule* const rule = FindOpRule(op);
+  const ImportRule* const rule = FindImportRule(op);
   if (rule == nullptr && op != "Const" && !IsVariableOp(op) && !IsParseExampleOp(op))
     return Unsupported(op);
   if ((problem = TypeProblem(def))) return problem;

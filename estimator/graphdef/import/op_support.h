@@ -7,7 +7,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/tensor_spec.h"
 #include "estimator/graphdef/import/flat_graph.h"
 #include "estimator/graphdef/import/op_rules.h"
@@ -17,9 +16,6 @@ namespace estimator {
 // The largest number of elements of a tensor. No graph has a larger one, and a product of sizes
 // does not overflow.
 inline constexpr int64_t kMaxImportedElements = int64_t{1} << 31;
-
-// The rule of an op that becomes ops of ours: that of a model, or of a gradient. Null: none.
-const ImportRule* FindOpRule(absl::string_view op);
 
 // The reason why a node cannot be imported: "not supported", "data_format = NCHW",
 // "dtype DT_COMPLEX64". nullopt if it can be imported.

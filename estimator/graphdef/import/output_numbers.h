@@ -2,8 +2,6 @@
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_OUTPUT_NUMBERS_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_OUTPUT_NUMBERS_H_
 
-#include <vector>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "estimator/graph/constant_value.h"
 #include "estimator/graphdef/import/output_numbers.h"
 #include "estimator/graphdef/node_attr.h"
 #include "estimator/graphdef/tensor_proto.h"

@@ -2,7 +2,6 @@
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_PARSE_EXAMPLE_NODE_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_PARSE_EXAMPLE_NODE_H_
 
-#include <map>
 #include <string>
 #include <vector>
 

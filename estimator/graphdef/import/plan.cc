@@ -101,7 +101,7 @@ class Planner {
     while (!pending.empty()) {
       const int i = pending.back();
       pending.pop_back();
-      if (plan_.needed[static_cast<size_t>(i)]) continue;
+      if (plan_.Needs(i)) continue;
       plan_.needed[static_cast<size_t>(i)] = true;
       for (const FlatTensor& input : nodes_.node(i).inputs) AddRoot(input, pending);
       if (!predicates) continue;
@@ -127,7 +127,7 @@ class Planner {
   void CheckOps() {
     Need(/*predicates=*/false);
     for (int i = 0; i < nodes_.size(); ++i) {
-      if (!plan_.needed[static_cast<size_t>(i)]) continue;
+      if (!plan_.Needs(i)) continue;
       const FlatNode& node = nodes_.node(i);
       if (std::optional<std::string> problem = Problem(node))
         obstacles_.Add(node, *std::move(problem));
@@ -143,7 +143,7 @@ class Planner {
     const char* const runner = options_.training ? "train_op" : "a metric";
     for (const int i : run_) {
       const FlatNode& node = nodes_.node(i);
-      if (plan_.needed[static_cast<size_t>(i)] || IsReportOp(node.op)) continue;
+      if (plan_.Needs(i) || IsReportOp(node.op)) continue;
       if (std::optional<std::string> problem = NodeProblem(node))
         obstacles_.Add(node, absl::StrCat(*problem, " (", runner, " runs it)"));
     }
@@ -151,7 +151,7 @@ class Planner {
 
   void CheckNeeded() {
     for (const int i : plan_.order->sorted()) {
-      if (!plan_.needed[static_cast<size_t>(i)]) continue;
+      if (!plan_.Needs(i)) continue;
       const FlatNode& node = nodes_.node(i);
       const absl::string_view op = node.op;
       const WriteRule* const write = FindWriteRule(op);
@@ -179,7 +179,7 @@ class Planner {
       }
     }
     for (const SourceVariable& variable : source_.variables) {
-      if (variable.is_part && plan_.needed[static_cast<size_t>(variable.node)])
+      if (variable.is_part && plan_.Needs(variable.node))
         obstacles_.Add(nodes_.node(variable.node), "a part of a partitioned variable");
     }
   }
@@ -237,8 +237,7 @@ std::set<FlatTensor> UsedTensors(const ImportSource& source, const ImportPlan& p
   std::set<FlatTensor> used(fetches.begin(), fetches.end());
   for (const SourceSummary& summary : plan.summaries) used.insert(summary.value);
   for (int i = 0; i < source.nodes->size(); ++i) {
-    if (static_cast<size_t>(i) >= plan.needed.size() || !plan.needed[static_cast<size_t>(i)])
-      continue;
+    if (static_cast<size_t>(i) >= plan.needed.size() || !plan.Needs(i)) continue;
     const std::vector<FlatTensor>& inputs = source.nodes->node(i).inputs;
     used.insert(inputs.begin(), inputs.end());
   }

@@ -24,6 +24,8 @@ struct ImportPlan {
   std::vector<int> writes;               // the nodes that change variables
   std::vector<SourceSummary> summaries;  // those that can be imported
   std::vector<std::string> warnings;
+
+  bool Needs(int node) const { return needed[static_cast<size_t>(node)]; }
 };
 
 struct PlanOptions {

@@ -56,9 +56,6 @@ absl::Status VariableMaker::PlanInitialValues() {
     if (problems_.count(variable.node) == 0) roots.push_back(variable.initial_value.node);
   }
   EST_ASSIGN_OR_RETURN(std::vector<int> sorted, nodes.Sorted(roots, true));
-  place_.assign(static_cast<size_t>(nodes.size()), 0);
-  for (size_t i = 0; i < sorted.size(); ++i)
-    place_[static_cast<size_t>(sorted[i])] = static_cast<int>(i);
   EST_ASSIGN_OR_RETURN(branches_, Branches::Create(nodes, sorted));
   EST_ASSIGN_OR_RETURN(order_, VariableOrder::Create(nodes, std::move(sorted)));
   // Before the first step no variable has a value.
@@ -123,9 +120,8 @@ absl::StatusOr<Tensor> VariableMaker::InitialValue(const SourceVariable& variabl
       for (const int i : source_.nodes->Reached({choice->predicate.node}, false))
         if (std::find(nodes.begin(), nodes.end(), i) == nodes.end()) nodes.push_back(i);
     }
-    std::sort(nodes.begin(), nodes.end(), [this](int a, int b) {
-      return place_[static_cast<size_t>(a)] < place_[static_cast<size_t>(b)];
-    });
+    std::sort(nodes.begin(), nodes.end(),
+              [this](int a, int b) { return order_->PlaceOf(a) < order_->PlaceOf(b); });
     for (const int i : nodes) {
       if (IsVariableOp(source_.nodes->op(i)) || built_.count(i) > 0) continue;
       EST_RETURN_IF_ERROR(builder_->Build(i));

@@ -47,7 +47,6 @@ class VariableMaker {
   std::optional<VariableOrder> order_;
   std::optional<Branches> branches_;
   std::unique_ptr<NodeBuilder> builder_;
-  std::vector<int> place_;  // of each node in the order
   std::set<int> built_, open_;
   std::map<int, Variable> variables_;
   std::vector<std::string> warnings_;

@@ -78,7 +78,7 @@ void VariableOrder::FindReferences() {
 }
 
 bool VariableOrder::Bit(const std::vector<Word>& bits, int node, size_t write) const {
-  const int place = place_[static_cast<size_t>(node)];
+  const int place = PlaceOf(node);
   if (place < 0) return false;
   const Word word = bits[static_cast<size_t>(place) * num_words_ + write / kWordBits];
   return (word >> (write % kWordBits) & 1) != 0;
@@ -98,9 +98,9 @@ absl::Status VariableOrder::FindPaths() {
   // Adds the writes at `from`, and `from` itself, to those of `to`.
   const auto merge = [this](std::vector<Word>& bits, int to, int from) {
     // What a given tensor came from is not in the order.
-    if (place_[static_cast<size_t>(to)] < 0 || place_[static_cast<size_t>(from)] < 0) return;
-    const auto into = static_cast<size_t>(place_[static_cast<size_t>(to)]) * num_words_;
-    const auto source = static_cast<size_t>(place_[static_cast<size_t>(from)]) * num_words_;
+    if (PlaceOf(to) < 0 || PlaceOf(from) < 0) return;
+    const auto into = static_cast<size_t>(PlaceOf(to)) * num_words_;
+    const auto source = static_cast<size_t>(PlaceOf(from)) * num_words_;
     for (size_t w = 0; w < num_words_; ++w) bits[into + w] |= bits[source + w];
     const auto own = write_index_.find(from);
     if (own != write_index_.end())
@@ -120,9 +120,8 @@ absl::Status VariableOrder::FindPaths() {
 void VariableOrder::SortWrites() {
   // `sorted_` is an order that agrees with all paths; where there is no path it decides.
   for (auto& [variable, writes] : writes_) {
-    std::sort(writes.begin(), writes.end(), [this](int a, int b) {
-      return place_[static_cast<size_t>(a)] < place_[static_cast<size_t>(b)];
-    });
+    std::sort(writes.begin(), writes.end(),
+              [this](int a, int b) { return PlaceOf(a) < PlaceOf(b); });
   }
 }
 

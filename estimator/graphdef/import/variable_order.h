@@ -29,6 +29,8 @@ class VariableOrder {
   // The number of writes of `variable` that are visible to `node`. A write sees those before it.
   size_t NumVisible(int variable, int node) const;
   const std::vector<int>& sorted() const { return sorted_; }
+  // The index of a node in sorted(); -1 for a node that is not in it.
+  int PlaceOf(int node) const { return place_[static_cast<size_t>(node)]; }
 
   // What the graph leaves undefined: writes of one variable in no order; and reads by `needed`
   // nodes that are ordered neither before nor after a write. One sentence each.

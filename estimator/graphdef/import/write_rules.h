@@ -1,4 +1,7 @@
-// What TensorFlow's ops do to variables: assignments, scatters and optimizers.
+// What TensorFlow's ops do to variables: assignments, scatters and optimizers. Ops that we lack
+// have a formula here: assignments, scatters, updates by rows, and some optimizers, whose formulas
+// are in op_def/update_formulas.h.
+// Source: TF 2.15 scatter_functor.h.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_WRITE_RULES_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_WRITE_RULES_H_
 
@@ -24,6 +27,7 @@ struct WriteOperands {
 
   const Tensor& operator[](absl::string_view name) const { return operands.at(name); }
 };
+// The graph keeps errors of shapes.
 using WriteFormula = std::vector<Tensor> (*)(const WriteOperands&);
 
 // An op that changes variables: Assign, ScatterAdd, ApplyAdam, ResourceApplyAdam.

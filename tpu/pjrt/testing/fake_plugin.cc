@@ -132,10 +132,17 @@ c_api::Buffer* FakePlugin::NewBuffer(Array value, const c_api::Device* device) {
   return buffer;
 }
 
+template <typename Object>
+c_api::Error* FakePlugin::Destroy(c_api::ObjectArgs<Object>* args) {
+  --current_->live_others_;
+  delete args->object;
+  return nullptr;
+}
+
 void FakePlugin::SetObjectFunctions() {
-  api_.error_destroy = [](c_api::ErrorDestroyArgs* args) {
+  api_.error_destroy = [](c_api::ObjectArgs<c_api::Error>* args) {
     --current_->live_others_;
-    delete args->error;
+    delete args->object;
   };
   api_.error_message = [](c_api::ErrorMessageArgs* args) {
     args->message = args->error->message.data();
@@ -145,15 +152,11 @@ void FakePlugin::SetObjectFunctions() {
     args->code = static_cast<int>(args->error->status.code());
     return nullptr;
   };
-  api_.event_await = [](c_api::EventArgs* args) {
-    if (args->event->work && args->event->status.ok()) args->event->work();
-    return current_->NewError(args->event->status);
+  api_.event_await = [](c_api::ObjectArgs<c_api::Event>* args) {
+    if (args->object->work && args->object->status.ok()) args->object->work();
+    return current_->NewError(args->object->status);
   };
-  api_.event_destroy = [](c_api::EventArgs* args) -> c_api::Error* {
-    --current_->live_others_;
-    delete args->event;
-    return nullptr;
-  };
+  api_.event_destroy = Destroy<c_api::Event>;
   api_.plugin_initialize = [](c_api::PluginInitializeArgs*) -> c_api::Error* { return nullptr; };
 }
 
@@ -167,12 +170,8 @@ void FakePlugin::SetClientFunctions() {
     args->client = new c_api::Client;
     return nullptr;
   };
-  api_.client_destroy = [](c_api::ClientDestroyArgs* args) -> c_api::Error* {
-    --current_->live_others_;
-    delete args->client;
-    return nullptr;
-  };
-  api_.client_platform_name = [](c_api::ClientTextArgs* args) -> c_api::Error* {
+  api_.client_destroy = Destroy<c_api::Client>;
+  api_.client_platform_name = [](c_api::TextArgs<c_api::Client>* args) -> c_api::Error* {
     args->text = "fake";
     args->text_size = 4;
     return nullptr;
@@ -190,7 +189,8 @@ void FakePlugin::SetClientFunctions() {
     args->id = args->description->id;
     return nullptr;
   };
-  api_.device_description_kind = [](c_api::DeviceDescriptionTextArgs* args) -> c_api::Error* {
+  api_.device_description_kind =
+      [](c_api::TextArgs<c_api::DeviceDescription>* args) -> c_api::Error* {
     args->text = "Fake v1";
     args->text_size = 7;
     return nullptr;
@@ -208,16 +208,8 @@ void FakePlugin::SetProgramFunctions() {
     args->num_outputs = args->executable->num_outputs;
     return nullptr;
   };
-  api_.executable_destroy = [](c_api::ExecutableDestroyArgs* args) -> c_api::Error* {
-    --current_->live_others_;
-    delete args->executable;
-    return nullptr;
-  };
-  api_.loaded_executable_destroy = [](c_api::LoadedExecutableDestroyArgs* args) -> c_api::Error* {
-    --current_->live_others_;
-    delete args->executable;
-    return nullptr;
-  };
+  api_.executable_destroy = Destroy<c_api::Executable>;
+  api_.loaded_executable_destroy = Destroy<c_api::LoadedExecutable>;
   api_.loaded_executable_execute = [](c_api::ExecuteArgs* args) {
     return current_->Execute(*args);
   };
@@ -227,9 +219,9 @@ void FakePlugin::SetBufferFunctions() {
   api_.client_buffer_from_host = [](c_api::BufferFromHostArgs* args) {
     return current_->Upload(*args);
   };
-  api_.buffer_destroy = [](c_api::BufferArgs* args) -> c_api::Error* {
+  api_.buffer_destroy = [](c_api::ObjectArgs<c_api::Buffer>* args) -> c_api::Error* {
     --current_->live_buffers;
-    delete args->buffer;
+    delete args->object;
     return nullptr;
   };
   api_.buffer_element_type = [](c_api::BufferTypeArgs* args) -> c_api::Error* {

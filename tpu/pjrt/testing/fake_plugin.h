@@ -67,6 +67,8 @@ class FakePlugin {
   c_api::Error* CheckSize(const char* name, size_t expected, size_t actual);
   c_api::Event* NewEvent(absl::Status status, std::function<void()> work);
   c_api::Buffer* NewBuffer(Array value, const c_api::Device* device);
+  template <typename Object>
+  static c_api::Error* Destroy(c_api::ObjectArgs<Object>* args);
   c_api::Error* Upload(c_api::BufferFromHostArgs& args);
   c_api::Error* Compile(c_api::ClientCompileArgs& args);
   c_api::Error* Execute(const c_api::ExecuteArgs& args);

@@ -1,7 +1,6 @@
 // Const, Fill, ZerosLike, OnesLike, Range, LinSpace.
 #include <type_traits>
 
-#include "estimator/base/status.h"
 #include "tpu/stablehlo/op_lowering.h"
 #include "tpu/stablehlo/ops/support.h"
 

@@ -35,18 +35,12 @@ Value Convolve(Writer& w, const Value& lhs, const Value& rhs, const Convolution&
                            ", window_strides = ", IntsAttr(c.strides)));
 }
 
-struct Family {
-  bool depthwise = false;
-  int64_t groups(const ConvGeometry& g) const { return depthwise ? g.in_channels : g.groups; }
-};
-
 // What both axes need, in the order rows, columns.
 struct Axes {
   explicit Axes(const ConvGeometry& g) {
     for (const Window& axis : {g.rows, g.columns}) {
       const int64_t extent = (axis.kernel - 1) * axis.dilation + 1;
       const int64_t spread = (axis.output - 1) * axis.stride + 1;  // of a strided output
-      kernel.push_back(axis.kernel);
       strides.push_back(axis.stride);
       dilations.push_back(axis.dilation);
       before.push_back(axis.pad_before);
@@ -55,93 +49,87 @@ struct Axes {
       input_after.push_back(axis.input - spread + axis.pad_before);
     }
   }
-  Ints kernel, strides, dilations;
+  Ints strides, dilations;
   // Of the input in the forward convolution and in the filter's gradient; after may be negative.
   Ints before, after;
   // Of the output's gradient in the input's gradient.
   Ints input_before, input_after;
 };
 
-// The filter as a grouped convolution takes it: [R, S, C / G, O].
-Value GroupedFilter(Writer& w, const Value& filter, const ConvGeometry& g, bool depthwise) {
-  if (!depthwise) return filter;
-  return w.Reshape(filter, Shape{g.rows.kernel, g.columns.kernel, 1, g.out_channels});
+int64_t GroupsOf(const ConvGeometry& g, bool depthwise) {
+  return depthwise ? g.in_channels : g.groups;
 }
 
-OpLowering Forward(Family family) {
-  return Guarded([family](Writer& w, const LoweringArgs& args) -> LoweringResult {
-    const Value &x = args.input(0), &filter = args.input(1);
-    if (IsEmpty(x) || IsEmpty(filter)) return Values{w.Fill(args.output(0), 0)};
-    EST_ASSIGN_OR_RETURN(const ConvGeometry g, MakeConvGeometry(args.spec.attrs, x.shape(),
-                                                                filter.shape(), family.depthwise));
-    const Axes axes(g);
-    return Values{Convolve(w, x, GroupedFilter(w, filter, g, family.depthwise),
-                           {.dimensions = "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
-                            .strides = axes.strides,
-                            .low = axes.before,
-                            .high = axes.after,
-                            .rhs_dilation = axes.dilations,
-                            .feature_groups = family.groups(g)},
-                           args.output(0))};
-  });
+// The shape of the filter as a grouped convolution takes it: [R, S, C / G, O].
+Shape GroupedFilter(const ConvGeometry& g, int64_t groups) {
+  return {g.rows.kernel, g.columns.kernel, g.in_channels / groups, g.out_channels};
 }
 
-OpLowering InputGradient(Family family) {
-  return Guarded([family](Writer& w, const LoweringArgs& args) -> LoweringResult {
-    const Value &filter = args.input(1), &dy = args.input(2);
-    if (IsEmpty(dy) || IsEmpty(filter)) return Values{w.Fill(args.output(0), 0)};
-    EST_ASSIGN_OR_RETURN(
-        const ConvGeometry g,
-        MakeConvGeometry(args.spec.attrs, args.output(0).shape, filter.shape(), family.depthwise));
-    const Axes axes(g);
-    const int64_t groups = family.groups(g), r = g.rows.kernel, s = g.columns.kernel;
-    const int64_t ins = g.in_channels / groups, outs = g.out_channels / groups;  // of a group
-    // [R, S, C / G, G, O / G] to [R, S, O / G, G, C / G]: the channels of the gradient go in, and
-    // those of the input come out, group by group.
-    Value swapped =
-        w.Reshape(GroupedFilter(w, filter, g, family.depthwise), Shape{r, s, ins, groups, outs});
-    swapped = w.Reshape(w.Transpose(swapped, {0, 1, 4, 3, 2}), Shape{r, s, outs, groups * ins});
-    return Values{Convolve(w, dy, w.Reverse(swapped, {0, 1}),
-                           {.dimensions = "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
-                            .low = axes.input_before,
-                            .high = axes.input_after,
-                            .lhs_dilation = axes.strides,
-                            .rhs_dilation = axes.dilations,
-                            .feature_groups = groups},
-                           args.output(0))};
-  });
+LoweringResult Forward(Writer& w, const LoweringArgs& args, bool depthwise) {
+  const Value &x = args.input(0), &filter = args.input(1);
+  if (IsEmpty(x) || IsEmpty(filter)) return Values{w.Fill(args.output(0), 0)};
+  EST_ASSIGN_OR_RETURN(const ConvGeometry g,
+                       MakeConvGeometry(args.spec.attrs, x.shape(), filter.shape(), depthwise));
+  const Axes axes(g);
+  const int64_t groups = GroupsOf(g, depthwise);
+  return Values{Convolve(w, x, w.Reshape(filter, GroupedFilter(g, groups)),
+                         {.dimensions = "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+                          .strides = axes.strides,
+                          .low = axes.before,
+                          .high = axes.after,
+                          .rhs_dilation = axes.dilations,
+                          .feature_groups = groups},
+                         args.output(0))};
 }
 
-OpLowering FilterGradient(Family family) {
-  return Guarded([family](Writer& w, const LoweringArgs& args) -> LoweringResult {
-    const Value &x = args.input(0), &dy = args.input(2);
-    if (IsEmpty(x) || IsEmpty(dy)) return Values{w.Fill(args.output(0), 0)};
-    EST_ASSIGN_OR_RETURN(
-        const ConvGeometry g,
-        MakeConvGeometry(args.spec.attrs, x.shape(), args.output(0).shape, family.depthwise));
-    const Axes axes(g);
-    const int64_t groups = family.groups(g);
-    const Shape grouped{g.rows.kernel, g.columns.kernel, g.in_channels / groups, g.out_channels};
-    // The batch is summed over, and the input's channels take the place of a batch.
-    const Value gradient = Convolve(w, x, dy,
-                                    {.dimensions = "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]",
-                                     .strides = axes.dilations,
-                                     .low = axes.before,
-                                     .high = axes.after,
-                                     .rhs_dilation = axes.strides,
-                                     .batch_groups = groups},
-                                    {args.output(0).dtype, grouped});
-    return Values{w.Reshape(gradient, args.output(0).shape)};
-  });
+LoweringResult InputGradient(Writer& w, const LoweringArgs& args, bool depthwise) {
+  const Value &filter = args.input(1), &dy = args.input(2);
+  if (IsEmpty(dy) || IsEmpty(filter)) return Values{w.Fill(args.output(0), 0)};
+  EST_ASSIGN_OR_RETURN(const ConvGeometry g, MakeConvGeometry(args.spec.attrs, args.output(0).shape,
+                                                              filter.shape(), depthwise));
+  const Axes axes(g);
+  const int64_t groups = GroupsOf(g, depthwise), r = g.rows.kernel, s = g.columns.kernel;
+  const int64_t ins = g.in_channels / groups, outs = g.out_channels / groups;  // of a group
+  // [R, S, C / G, G, O / G] to [R, S, O / G, G, C / G]: the channels of the gradient go in, and
+  // those of the input come out, group by group.
+  Value swapped =
+      w.Reshape(w.Reshape(filter, GroupedFilter(g, groups)), Shape{r, s, ins, groups, outs});
+  swapped = w.Reshape(w.Transpose(swapped, {0, 1, 4, 3, 2}), Shape{r, s, outs, groups * ins});
+  return Values{Convolve(w, dy, w.Reverse(swapped, {0, 1}),
+                         {.dimensions = "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+                          .low = axes.input_before,
+                          .high = axes.input_after,
+                          .lhs_dilation = axes.strides,
+                          .rhs_dilation = axes.dilations,
+                          .feature_groups = groups},
+                         args.output(0))};
 }
 
-constexpr Family kConv = {.depthwise = false}, kDepthwise = {.depthwise = true};
-EST_REGISTER_STABLEHLO("Conv2D", Forward(kConv));
-EST_REGISTER_STABLEHLO("Conv2DBackpropInput", InputGradient(kConv));
-EST_REGISTER_STABLEHLO("Conv2DBackpropFilter", FilterGradient(kConv));
-EST_REGISTER_STABLEHLO("DepthwiseConv2dNative", Forward(kDepthwise));
-EST_REGISTER_STABLEHLO("DepthwiseConv2dNativeBackpropInput", InputGradient(kDepthwise));
-EST_REGISTER_STABLEHLO("DepthwiseConv2dNativeBackpropFilter", FilterGradient(kDepthwise));
+LoweringResult FilterGradient(Writer& w, const LoweringArgs& args, bool depthwise) {
+  const Value &x = args.input(0), &dy = args.input(2);
+  if (IsEmpty(x) || IsEmpty(dy)) return Values{w.Fill(args.output(0), 0)};
+  EST_ASSIGN_OR_RETURN(const ConvGeometry g, MakeConvGeometry(args.spec.attrs, x.shape(),
+                                                              args.output(0).shape, depthwise));
+  const Axes axes(g);
+  const int64_t groups = GroupsOf(g, depthwise);
+  // The batch is summed over, and the input's channels take the place of a batch.
+  const Value gradient = Convolve(w, x, dy,
+                                  {.dimensions = "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]",
+                                   .strides = axes.dilations,
+                                   .low = axes.before,
+                                   .high = axes.after,
+                                   .rhs_dilation = axes.strides,
+                                   .batch_groups = groups},
+                                  {args.output(0).dtype, GroupedFilter(g, groups)});
+  return Values{w.Reshape(gradient, args.output(0).shape)};
+}
+
+EST_LOWERING(Conv2D) { return Forward(w, args, false); }
+EST_LOWERING(Conv2DBackpropInput) { return InputGradient(w, args, false); }
+EST_LOWERING(Conv2DBackpropFilter) { return FilterGradient(w, args, false); }
+EST_LOWERING(DepthwiseConv2dNative) { return Forward(w, args, true); }
+EST_LOWERING(DepthwiseConv2dNativeBackpropInput) { return InputGradient(w, args, true); }
+EST_LOWERING(DepthwiseConv2dNativeBackpropFilter) { return FilterGradient(w, args, true); }
 
 }  // namespace
 }  // namespace estimator::tpu::stablehlo

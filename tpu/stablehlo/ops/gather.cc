@@ -19,8 +19,8 @@ std::string List(const Ints& numbers) {
 
 // The numbers begin, ..., end - 1.
 Ints Between(int64_t begin, int64_t end) {
-  Ints numbers;
-  for (int64_t i = begin; i < end; ++i) numbers.push_back(i);
+  Ints numbers = Count(end);
+  numbers.erase(numbers.begin(), numbers.begin() + begin);
   return numbers;
 }
 
@@ -47,7 +47,7 @@ EST_LOWERING(GatherV2) {
   const int64_t given = args.spec.attrs.has("batch_dims") ? args.spec.attrs.i("batch_dims") : 0;
   const auto batch = static_cast<int>(FromFront(given, indices.rank()));
   const int64_t b = SizeOfAxes(params.shape(), 0, batch),
-                o = SizeOfAxes(params.shape(), batch, axis), d = params.shape().dim(axis),
+                o = SizeOfAxes(params.shape(), batch, axis), d = params.dim(axis),
                 i = SizeOfAxes(params.shape(), axis + 1, params.rank()),
                 n = SizeOfAxes(indices.shape(), batch, indices.rank());
   if (b == 1) {
@@ -65,7 +65,7 @@ EST_LOWERING(GatherV2) {
 
 EST_LOWERING(GatherNd) {
   const Value &params = args.input(0), &indices = args.input(1);
-  const int64_t depth = indices.shape().dim(-1), rows = indices.rank() - 1;
+  const int64_t depth = indices.dim(-1), rows = indices.rank() - 1;
   const Shape& shape = args.output(0).shape;
   if (depth == 0) return Values{w.BroadcastTo(params, shape)};
   return Values{Gather(w, params, indices, Between(rows, shape.rank()), Count(depth),
@@ -77,7 +77,7 @@ EST_LOWERING(GatherNd) {
 //   updates: [..., slice of x].
 Value Scatter(Writer& w, const Value& x, const Value& indices, const Value& updates,
               const char* op) {
-  const int64_t depth = indices.shape().dim(-1), rows = indices.rank() - 1;
+  const int64_t depth = indices.dim(-1), rows = indices.rank() - 1;
   const Type element(x.dtype(), Shape{});
   const Region set = {.arguments = {element, element},
                       .body = [](const Values& a) { return Values{a[1]}; }};
@@ -96,7 +96,7 @@ Value Scatter(Writer& w, const Value& x, const Value& indices, const Value& upda
 Value ScatterNd(Writer& w, const Value& x, const Value& indices, const Value& updates,
                 const char* op) {
   if (updates.shape().num_elements() == 0) return x;
-  const int64_t depth = indices.shape().dim(-1);
+  const int64_t depth = indices.dim(-1);
   if (depth > 0) return Scatter(w, x, indices, updates, op);
   const int64_t rows = SizeOfAxes(indices.shape(), 0, indices.rank() - 1);
   Ints all = x.shape().dims(), whole = all;
@@ -122,37 +122,29 @@ EST_LOWERING(TensorScatterUpdate) {
 // The value of a segment without rows.
 Value EmptySegments(Writer& w, const TensorSpec& spec, absl::string_view op) {
   if (op == "add") return w.Fill(spec, 0);
-  const double sign = op == "maximum" ? -1 : 1;
-  switch (spec.dtype) {  // the largest finite number: Writer::Lowest of a float is an infinity
-    case DType::kFloat64:
-      return w.Fill(spec, sign * DBL_MAX);
-    case DType::kFloat32:
-      return w.Fill(spec, sign * double{FLT_MAX});
-    case DType::kBfloat16:
-      return w.Fill(spec, sign * 3.38953138925153547590e38);
-    case DType::kFloat16:
-      return w.Fill(spec, sign * 65504);
-    default:
-      return op == "maximum" ? w.Lowest(spec) : w.Highest(spec);
-  }
+  if (!IsFloating(spec.dtype)) return op == "maximum" ? w.Lowest(spec) : w.Highest(spec);
+  // The largest finite number: Writer::Lowest of a float is an infinity.
+  const double largest = spec.dtype == DType::kFloat64    ? DBL_MAX
+                         : spec.dtype == DType::kFloat32  ? double{FLT_MAX}
+                         : spec.dtype == DType::kBfloat16 ? 3.38953138925153547590e38
+                                                          : 65504;
+  return w.Fill(spec, op == "maximum" ? -largest : largest);
 }
 
 // A row with a negative id is dropped, as in TensorFlow.
-OpLowering Segments(const char* op) {
-  return Guarded([op](Writer& w, const LoweringArgs& args) -> LoweringResult {
-    const Value &data = args.input(0), &ids = args.input(1);
-    const Value empty = EmptySegments(w, args.output(0), op);
-    if (data.shape().num_elements() == 0) return Values{empty};
-    const int64_t n = ids.shape().num_elements();
-    Ints rows = args.output(0).shape.dims();
-    rows[0] = n;
-    return Values{Scatter(w, empty, w.Reshape(ids, Shape{n, 1}), w.Reshape(data, Shape(rows)), op)};
-  });
+LoweringResult LowerSegments(Writer& w, const LoweringArgs& args, const char* op) {
+  const Value &data = args.input(0), &ids = args.input(1);
+  const Value empty = EmptySegments(w, args.output(0), op);
+  if (data.shape().num_elements() == 0) return Values{empty};
+  const int64_t n = ids.shape().num_elements();
+  Ints rows = args.output(0).shape.dims();
+  rows[0] = n;
+  return Values{Scatter(w, empty, w.Reshape(ids, Shape{n, 1}), w.Reshape(data, Shape(rows)), op)};
 }
 
-EST_REGISTER_STABLEHLO("UnsortedSegmentSum", Segments("add"));
-EST_REGISTER_STABLEHLO("UnsortedSegmentMax", Segments("maximum"));
-EST_REGISTER_STABLEHLO("UnsortedSegmentMin", Segments("minimum"));
+EST_LOWERING(UnsortedSegmentSum) { return LowerSegments(w, args, "add"); }
+EST_LOWERING(UnsortedSegmentMax) { return LowerSegments(w, args, "maximum"); }
+EST_LOWERING(UnsortedSegmentMin) { return LowerSegments(w, args, "minimum"); }
 
 // As in TensorFlow, an index out of range leaves its row at the off value.
 EST_LOWERING(OneHot) {
@@ -160,12 +152,9 @@ EST_LOWERING(OneHot) {
   const int64_t axis = FromFront(args.spec.attrs.i("axis"), shape.rank());
   const bool small = args.input(0).dtype() == DType::kUint8;  // may not hold the depth
   const Value indices = small ? w.Convert(args.input(0), DType::kInt32) : args.input(0);
-  Ints others;
-  for (int64_t i = 0; i < shape.rank(); ++i) {
-    if (i != axis) others.push_back(i);
-  }
-  const Value hot = w.Compare("EQ", w.BroadcastInDim(indices, shape, others),
-                              w.Iota({indices.dtype(), shape}, axis));
+  const Value hot =
+      w.Compare("EQ", w.BroadcastInDim(indices, shape, AxesExcept(shape.rank(), axis)),
+                w.Iota({indices.dtype(), shape}, axis));
   return Values{w.Select(hot, args.input(2), args.input(3))};
 }
 

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/base/status.h"
 #include "tpu/stablehlo/op_lowering.h"
 #include "tpu/stablehlo/ops/support.h"
 
@@ -17,7 +16,7 @@ namespace {
 
 // bool [rows, columns] of the matrices of x: whether row and column compare as `direction` says.
 Value Triangle(Writer& w, const Value& x, const char* direction) {
-  const Type matrix(DType::kInt32, Shape{x.shape().dim(-2), x.shape().dim(-1)});
+  const Type matrix(DType::kInt32, Shape{x.dim(-2), x.dim(-1)});
   return w.Compare(direction, w.Iota(matrix, 0), w.Iota(matrix, 1));
 }
 
@@ -35,14 +34,6 @@ Value SolveTriangular(Writer& w, const Value& a, const Value& b, bool lower, boo
                            transpose ? "TRANSPOSE" : "NO_TRANSPOSE", ">, unit_diagonal = false"));
 }
 
-// x broadcast to the batch axes of `like`, which are all but the last two.
-Value WithBatch(Writer& w, const Value& x, const Shape& like) {
-  Ints shape(like.dims().begin(), like.dims().end() - 2);
-  shape.push_back(x.shape().dim(-2));
-  shape.push_back(x.shape().dim(-1));
-  return w.BroadcastTo(x, Shape(shape));
-}
-
 EST_LOWERING(Cholesky) { return Values{CholeskyOf(w, args.input(0))}; }
 
 EST_LOWERING(MatrixTriangularSolve) {
@@ -50,17 +41,6 @@ EST_LOWERING(MatrixTriangularSolve) {
   return Values{SolveTriangular(w, WithBatch(w, args.input(0), out),
                                 WithBatch(w, args.input(1), out), args.spec.attrs.b("lower"),
                                 args.spec.attrs.b("adjoint"))};
-}
-
-// a times b for the last two axes, either of them transposed.
-Value Product(Writer& w, const Value& a, const Value& b, bool transpose_a, bool transpose_b) {
-  const int64_t batch = a.rank() - 2;
-  return w.DotGeneral(a, b,
-                      {.lhs_batch = Count(batch),
-                       .rhs_batch = Count(batch),
-                       .lhs_contracting = {transpose_a ? batch : batch + 1},
-                       .rhs_contracting = {transpose_b ? batch + 1 : batch}},
-                      a.dtype());
 }
 
 // Least squares by the normal equations: (A'A + l2 I) X = A'B, or for a wide matrix
@@ -73,8 +53,8 @@ EST_LOWERING(MatrixSolveLs) {
   }
   const Value &a = args.input(0), &b = args.input(1);
   if (IsEmpty(a) || IsEmpty(b)) return Values{w.Fill(args.output(0), 0)};
-  const bool tall = a.shape().dim(-2) >= a.shape().dim(-1);
-  const Value gramian = Product(w, a, a, tall, !tall);
+  const bool tall = a.dim(-2) >= a.dim(-1);
+  const Value gramian = MatrixProduct(w, a, a, tall, !tall, a.dtype());
   const Value l2 = w.Convert(args.input(2), a.dtype());
   const Value regularized =
       w.Add(gramian, w.Select(Triangle(w, gramian, "EQ"), l2, w.Scalar(a.dtype(), 0)));
@@ -82,8 +62,8 @@ EST_LOWERING(MatrixSolveLs) {
   const auto solve = [&](const Value& y) {
     return SolveTriangular(w, factor, SolveTriangular(w, factor, y, true, false), true, true);
   };
-  if (tall) return Values{solve(Product(w, a, b, true, false))};
-  return Values{Product(w, a, solve(b), true, false)};
+  if (tall) return Values{solve(MatrixProduct(w, a, b, true, false, a.dtype()))};
+  return Values{MatrixProduct(w, a, solve(b), true, false, a.dtype())};
 }
 
 // What Gauss-Jordan makes of [A | B].
@@ -95,7 +75,7 @@ struct Eliminated {
 
 //   x: [batch, N, N + M].
 Eliminated Eliminate(Writer& w, const Value& x) {
-  const int64_t batch = x.shape().dim(0), n = x.shape().dim(1), columns = x.shape().dim(2);
+  const int64_t batch = x.dim(0), n = x.dim(1), columns = x.dim(2);
   const DType dtype = x.dtype();
   const Type index(DType::kInt32, Shape{}), row_numbers(DType::kInt32, Shape{batch, n});
   const Values init = {w.FillInt(index, 0), x, w.Fill({dtype, Shape{batch, n}}, 1),
@@ -144,16 +124,15 @@ Eliminated Eliminate(Writer& w, const Value& x) {
 
 // Batches of matrices as [batch, rows, columns].
 Value Flat(Writer& w, const Value& x) {
-  return w.Reshape(
-      x, Shape{SizeOfAxes(x.shape(), 0, x.rank() - 2), x.shape().dim(-2), x.shape().dim(-1)});
+  return w.Reshape(x, Shape{SizeOfAxes(x.shape(), 0, x.rank() - 2), x.dim(-2), x.dim(-1)});
 }
 Value Transposed(Writer& w, const Value& x) { return w.Transpose(x, {0, 2, 1}); }
 
 // A^-1 * B for [batch, N, N] and [batch, N, M].
 Value Solve(Writer& w, const Value& a, const Value& b) {
-  const int64_t n = a.shape().dim(-1);
+  const int64_t n = a.dim(-1);
   const Eliminated e = Eliminate(w, w.Concatenate({a, b}, 2));
-  const Value scaled = SliceAxis(w, e.matrices, 2, n, b.shape().dim(-1));
+  const Value scaled = SliceAxis(w, e.matrices, 2, n, b.dim(-1));
   return w.Div(scaled, w.BroadcastInDim(e.pivots, scaled.shape(), {0, 1}));
 }
 

@@ -1,9 +1,12 @@
-// A value of StableHLO as the kind of number for the formulas of op_def/elementwise_table.h.
+// A value of StableHLO as the kind of number for the formulas of op_def/elementwise_table.h and
+// op_def/update_formulas.h: an operation on numbers writes an op.
 // StableHLO lacks some of the functions; here they are made of others.
 #ifndef TPU_STABLEHLO_OPS_NUMBER_H_
 #define TPU_STABLEHLO_OPS_NUMBER_H_
 
-#include <utility>
+#include <cfloat>
+#include <cmath>
+#include <limits>
 
 #include "tpu/stablehlo/ops/support.h"
 #include "tpu/stablehlo/writer.h"
@@ -13,7 +16,7 @@ namespace estimator::tpu::stablehlo {
 // A floating number, an integer or a bool, with the writer that writes what is done with it.
 // Numbers of different shapes are broadcast.
 struct Number {
-  Writer* w;
+  Writer* w = nullptr;
   Value v;
 
   DType dtype() const { return v.dtype(); }
@@ -91,29 +94,131 @@ EST_BINARY_OP(Atan2, "atan2")
 EST_BINARY_OP(Remainder, "remainder")
 #undef EST_BINARY_OP
 
-Number Abs(const Number& x);
-Number Sign(const Number& x);
-Number HalfToEven(const Number& x);
-Number Infinity(const Number& like);
-Number IsFinite(const Number& x);
-Number Tan(const Number& x);
-Number Asin(const Number& x);
-Number Acos(const Number& x);
-Number Atan(const Number& x);
-Number Sinh(const Number& x);
-Number Cosh(const Number& x);
-Number Asinh(const Number& x);
-Number Acosh(const Number& x);
-Number Atanh(const Number& x);
+// Update rules call these.
+inline Number Maximum(const Number& x, const Number& y) { return Max(x, y); }
+inline Number Maximum(const Number& x, double y) { return Max(x, x.Of(y)); }
+inline Number IfGreater(const Number& a, const Number& b, const Number& x) {
+  return Select(a > b, x, x.Of(0));
+}
+// The power is a run-time value, so both results are computed.
+inline Number InversePower(const Number& x, const Number& power) {
+  const Number is_sqrt = power == -0.5;
+  const Number other = Pow(x, -power);
+  return Select(is_sqrt, Sqrt(x), other);
+}
+
+inline Number Abs(const Number& x) { return x.dtype() == DType::kUint8 ? x : x.Unary("abs"); }
+inline Number Sign(const Number& x) {
+  if (x.dtype() != DType::kUint8) return x.Unary("sign");
+  return {x.w, x.w->Convert((x != 0).v, x.dtype())};
+}
+inline Number HalfToEven(const Number& x) {
+  return IsFloating(x.dtype()) ? x.Unary("round_nearest_even") : x;
+}
+inline Number Infinity(const Number& like) {
+  return like.Of(std::numeric_limits<double>::infinity());
+}
+inline Number IsFinite(const Number& x) { return {x.w, x.w->IsFinite(x.v)}; }
+inline Number Tan(const Number& x) { return Sin(x) / Cos(x); }
+
+// Of x's shape, not a scalar.
+inline Number Filled(const Number& x, double value) { return {x.w, x.w->Fill(x.v.type, value)}; }
+
+// (1 - x) * (1 + x), which is exact near 1 where 1 - x * x is not.
+inline Number OneMinusSquare(const Number& x) { return (1 - x) * (x + 1); }
+
+// exp(|x|) / 2 and exp(-|x|) / 2. Both are products of exp(|x| / 2), which overflows only where the
+// result does.
+struct HalfExponentials {
+  Number growing, vanishing;
+};
+inline HalfExponentials HalfExponentialsOf(const Number& x) {
+  const Number root = Exp(Abs(x) * 0.5);
+  return {root * 0.5 * root, Filled(x, 0.5) / root / root};
+}
+
+// Above this, x^2 + 1 rounds to x^2 and then overflows: log(2 x) takes the place of the formula.
+inline double LargeFor(DType dtype) { return dtype == DType::kFloat64 ? 1e150 : 1e18; }
+
+// asin(x) = atan2(x, sqrt(1 - x^2))
+inline Number Asin(const Number& x) { return Atan2(x, Sqrt(OneMinusSquare(x))); }
+// acos(x) = atan2(sqrt(1 - x^2), x)
+inline Number Acos(const Number& x) { return Atan2(Sqrt(OneMinusSquare(x)), x); }
+inline Number Atan(const Number& x) { return Atan2(x, Filled(x, 1)); }
+
+inline Number Cosh(const Number& x) {
+  const HalfExponentials e = HalfExponentialsOf(x);
+  return e.growing + e.vanishing;
+}
+// Below 1 the difference of exponentials loses bits: with e = exp(x) - 1,
+// sinh(x) = (e + e / (e + 1)) / 2.
+inline Number Sinh(const Number& x) {
+  const HalfExponentials e = HalfExponentialsOf(x);
+  const Number large = Sign(x) * (e.growing - e.vanishing);
+  const Number m = Expm1(x);
+  return Select(Abs(x) < 1, (m + m / (m + 1)) * 0.5, large);
+}
+
+// asinh(x) = sign(x) * log1p(|x| + x^2 / (1 + sqrt(x^2 + 1)))
+inline Number Asinh(const Number& x) {
+  const Number a = Abs(x), square = a * a;
+  const Number usual = Log1p(a + square / (Sqrt(square + 1) + 1));
+  const Number large = Log(a) + std::log(2.0);
+  return Sign(x) * Select(a > LargeFor(x.dtype()), large, usual);
+}
+// With t = x - 1: acosh(x) = log1p(t + sqrt(t * (t + 2))). NaN below 1.
+inline Number Acosh(const Number& x) {
+  const Number t = x + -1;
+  const Number usual = Log1p(t + Sqrt(t * (t + 2)));
+  const Number large = Log(x) + std::log(2.0);
+  return Select(x < 1, std::numeric_limits<double>::quiet_NaN(),
+                Select(x > LargeFor(x.dtype()), large, usual));
+}
+// atanh(x) = (log1p(x) - log1p(-x)) / 2
+inline Number Atanh(const Number& x) { return (Log1p(x) - Log1p(-x)) * 0.5; }
+
+// If exp(x) + 1 rounds to exp(x), softplus is x. If it rounds to 1, softplus is exp(x).
+inline Number Softplus(const Number& x) {
+  const double epsilon = x.dtype() == DType::kFloat64 ? DBL_EPSILON : double{FLT_EPSILON};
+  const double threshold = std::log(epsilon) + 2;
+  const Number e = Exp(x);
+  return Select(x > -threshold, x, Select(x < threshold, e, Log1p(e)));
+}
+
+inline Number Truncate(const Number& x) {
+  return IsFloating(x.dtype()) ? Number{x.w, Truncated(*x.w, x.v)} : x;
+}
+inline Number FloorDiv(const Number& a, const Number& b) {
+  const Number quotient = a / b;
+  if (IsFloating(a.dtype())) return Floor(quotient);
+  if (a.dtype() == DType::kUint8) return quotient;
+  const Number rest = Remainder(a, b), below = (rest != 0) & ((rest < 0) != (b < 0));
+  return quotient - Number{a.w, a.w->Convert(below.v, a.dtype())};
+}
+inline Number FloorMod(const Number& a, const Number& b) {
+  const Number rest = Remainder(a, b);
+  if (a.dtype() == DType::kUint8) return rest;
+  return Select((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest);
+}
+
+// Numbers out of range are clamped to it, as in TensorFlow.
+inline Number ClampedBits(const Number& bits) {
+  const double most = static_cast<double>(DTypeSize(bits.dtype()) * 8 - 1);
+  return Min(Max(bits, bits.Of(0)), bits.Of(most));
+}
+
+inline Number ShiftLeft(const Number& a, const Number& bits) {
+  return a.Binary("shift_left", ClampedBits(bits));
+}
+inline Number ShiftRight(const Number& a, const Number& bits) {
+  const bool is_unsigned = a.dtype() == DType::kUint8;
+  return a.Binary(is_unsigned ? "shift_right_logical" : "shift_right_arithmetic",
+                  ClampedBits(bits));
+}
+
+// In erf.cc.
 Number Erf(const Number& x);
 Number Erfc(const Number& x);
-Number Softplus(const Number& x);
-
-Number Truncate(const Number& x);
-Number FloorDiv(const Number& a, const Number& b);
-Number FloorMod(const Number& a, const Number& b);
-Number ShiftLeft(const Number& a, const Number& bits);
-Number ShiftRight(const Number& a, const Number& bits);
 
 }  // namespace estimator::tpu::stablehlo
 

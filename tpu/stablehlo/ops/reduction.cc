@@ -19,25 +19,20 @@ absl::StatusOr<Ints> AxesOf(const LoweringArgs& args) {
   return axes;
 }
 
-// x reduced over the axes of the op, in the dtype of x.
-LoweringResult Reduced(Writer& w, const LoweringArgs& args, const char* op, const Value& x) {
+// Input 0 reduced over the axes of the op, in its compute dtype.
+LoweringResult Reduced(Writer& w, const LoweringArgs& args, const char* op) {
+  const Value x = Widened(w, args.input(0));
   EST_ASSIGN_OR_RETURN(const Ints axes, AxesOf(args));
   const Value y = axes.empty() ? x : w.Reduce(op, x, axes);
   return Values{w.Convert(w.Reshape(y, args.output(0).shape), args.output(0).dtype)};
 }
 
-OpLowering Reduction(const char* op) {
-  return Guarded([op](Writer& w, const LoweringArgs& args) -> LoweringResult {
-    return Reduced(w, args, op, Widened(w, args.input(0)));
-  });
-}
-
-EST_REGISTER_STABLEHLO("Sum", Reduction("add"));
-EST_REGISTER_STABLEHLO("Prod", Reduction("multiply"));
-EST_REGISTER_STABLEHLO("Max", Reduction("maximum"));
-EST_REGISTER_STABLEHLO("Min", Reduction("minimum"));
-EST_REGISTER_STABLEHLO("All", Reduction("and"));
-EST_REGISTER_STABLEHLO("Any", Reduction("or"));
+EST_LOWERING(Sum) { return Reduced(w, args, "add"); }
+EST_LOWERING(Prod) { return Reduced(w, args, "multiply"); }
+EST_LOWERING(Max) { return Reduced(w, args, "maximum"); }
+EST_LOWERING(Min) { return Reduced(w, args, "minimum"); }
+EST_LOWERING(All) { return Reduced(w, args, "and"); }
+EST_LOWERING(Any) { return Reduced(w, args, "or"); }
 
 // Integers are summed and divided in 64 bits, as in TensorFlow. The mean of no integers is 0.
 EST_LOWERING(Mean) {
@@ -45,7 +40,7 @@ EST_LOWERING(Mean) {
   const bool floating = IsFloating(args.output(0).dtype);
   const Value x = floating ? Widened(w, args.input(0)) : w.Convert(args.input(0), DType::kInt64);
   int64_t n = 1;
-  for (const int64_t axis : axes) n *= x.shape().dim(static_cast<int>(axis));
+  for (const int64_t axis : axes) n *= x.dim(axis);
   if (n == 0 && !floating) return Values{w.Fill(args.output(0), 0)};
   const Value sum = axes.empty() ? x : w.Reduce("add", x, axes);
   const Value mean = w.Div(sum, w.Scalar(x.dtype(), static_cast<double>(n)));

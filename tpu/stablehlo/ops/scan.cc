@@ -12,7 +12,7 @@ namespace {
 // the gap.
 Value Moved(Writer& w, const Value& x, const Value& neutral, int64_t axis, int64_t distance,
             bool reverse) {
-  const int64_t rest = x.shape().dim(static_cast<int>(axis)) - distance;
+  const int64_t rest = x.dim(axis) - distance;
   const Value kept = SliceAxis(w, x, axis, reverse ? distance : 0, rest);
   return PadAxis(w, kept, neutral, axis, reverse ? 0 : distance, reverse ? distance : 0);
 }
@@ -22,7 +22,7 @@ LoweringResult LowerScan(Writer& w, const LoweringArgs& args, const char* op, do
   Value total = Widened(w, args.input(0));
   EST_ASSIGN_OR_RETURN(const int64_t axis, ConstantAxis(args, 1, total.rank()));
   const bool reverse = args.spec.attrs.b("reverse");
-  const int64_t n = total.shape().dim(static_cast<int>(axis));
+  const int64_t n = total.dim(axis);
   const Value fill = w.Scalar(total.dtype(), neutral);
   if (args.spec.attrs.b("exclusive")) total = Moved(w, total, fill, axis, 1, reverse);
   for (int64_t distance = 1; distance < n; distance *= 2)
@@ -30,18 +30,14 @@ LoweringResult LowerScan(Writer& w, const LoweringArgs& args, const char* op, do
   return Values{w.Convert(total, args.output(0).dtype)};
 }
 
-EST_REGISTER_STABLEHLO("Cumsum", Guarded([](Writer& w, const LoweringArgs& args) {
-                         return LowerScan(w, args, "add", 0);
-                       }));
-EST_REGISTER_STABLEHLO("Cumprod", Guarded([](Writer& w, const LoweringArgs& args) {
-                         return LowerScan(w, args, "multiply", 1);
-                       }));
+EST_LOWERING(Cumsum) { return LowerScan(w, args, "add", 0); }
+EST_LOWERING(Cumprod) { return LowerScan(w, args, "multiply", 1); }
 
 EST_LOWERING(MatrixBandPart) {
   EST_ASSIGN_OR_RETURN(const Ints lower, args.ConstantInts(1));
   EST_ASSIGN_OR_RETURN(const Ints upper, args.ConstantInts(2));
   const Value& x = args.input(0);
-  const Type matrix(DType::kInt32, Shape{x.shape().dim(-2), x.shape().dim(-1)});
+  const Type matrix(DType::kInt32, Shape{x.dim(-2), x.dim(-1)});
   const Value below = w.Sub(w.Iota(matrix, 0), w.Iota(matrix, 1));  // row - column
   Value y = x;
   const Value zero = w.Scalar(x.dtype(), 0);
@@ -64,14 +60,14 @@ Shape WithLastAxes(const Shape& shape, int kept, const Ints& last) {
 EST_LOWERING(MatrixDiag) {
   const Value& x = args.input(0);
   Ints none = Repeated(x.rank(), 0), interior = none;
-  interior.back() = x.shape().dim(-1);
+  interior.back() = x.dim(-1);
   const Value flat = w.Pad(x, w.Scalar(x.dtype(), 0), none, none, interior);
   return Values{w.Reshape(flat, args.output(0).shape)};
 }
 
 EST_LOWERING(MatrixDiagPart) {
   const Value& x = args.input(0);
-  const int64_t rows = x.shape().dim(-2), columns = x.shape().dim(-1);
+  const int64_t rows = x.dim(-2), columns = x.dim(-1);
   const int64_t size = std::min(rows, columns);
   const Value flat = w.Reshape(x, WithLastAxes(x.shape(), x.rank() - 2, {rows * columns}));
   Ints starts = Repeated(flat.rank(), 0), limits = flat.shape().dims();

@@ -24,24 +24,17 @@ Value Comparable(Writer& w, const Value& x, bool largest) {
 LoweringResult LowerArg(Writer& w, const LoweringArgs& args, bool largest) {
   const Value x = Comparable(w, Widened(w, args.input(0)), largest);
   EST_ASSIGN_OR_RETURN(const int64_t axis, ConstantAxis(args, 1, x.rank()));
-  Ints kept;
-  for (int64_t i = 0; i < x.rank(); ++i) {
-    if (i != axis) kept.push_back(i);
-  }
   const Value best = w.Reduce(largest ? "maximum" : "minimum", x, {axis});
-  const Value is_best = w.Compare("EQ", x, w.BroadcastInDim(best, x.shape(), kept));
+  const Value is_best =
+      w.Compare("EQ", x, w.BroadcastInDim(best, x.shape(), AxesExcept(x.rank(), axis)));
   const Value position = w.Iota({DType::kInt32, x.shape()}, axis);
-  const Value none = w.FillInt({DType::kInt32, Shape{}}, x.shape().dim(static_cast<int>(axis)));
+  const Value none = w.FillInt({DType::kInt32, Shape{}}, x.dim(axis));
   const Value first = w.Reduce("minimum", w.Select(is_best, position, none), {axis});
   return Values{w.Convert(first, args.output(0).dtype)};
 }
 
-EST_REGISTER_STABLEHLO("ArgMax", Guarded([](Writer& w, const LoweringArgs& args) {
-                         return LowerArg(w, args, true);
-                       }));
-EST_REGISTER_STABLEHLO("ArgMin", Guarded([](Writer& w, const LoweringArgs& args) {
-                         return LowerArg(w, args, false);
-                       }));
+EST_LOWERING(ArgMax) { return LowerArg(w, args, true); }
+EST_LOWERING(ArgMin) { return LowerArg(w, args, false); }
 
 EST_LOWERING(TopKV2) {
   const Value& x = args.input(0);
@@ -62,7 +55,7 @@ EST_LOWERING(TopKV2) {
 EST_LOWERING(InTopKV2) {
   EST_ASSIGN_OR_RETURN(const Ints k, args.ConstantInts(2));
   const Value &x = args.input(0), &targets = args.input(1);
-  const int64_t rows = x.shape().dim(0), classes = x.shape().dim(1);
+  const int64_t rows = x.dim(0), classes = x.dim(1);
   const Value target = w.Reshape(targets, Shape{rows, 1});
   const Value position = w.Iota({targets.dtype(), x.shape()}, 1);
   const Value is_target = w.Compare("EQ", position, target);

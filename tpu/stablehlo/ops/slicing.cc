@@ -21,7 +21,7 @@ EST_LOWERING(Slice) {
 struct Taken {
   Shape sizes;
   Shape shape;  // of the slice
-  Ints first, last, distance, reversed;
+  Ints first = {}, last = {}, distance = {}, reversed = {};
 };
 
 //   first: the number of the operand `begin`; `end` and `strides` follow.
@@ -31,12 +31,7 @@ absl::StatusOr<Taken> TakenBy(const LoweringArgs& args, const Shape& whole, int 
   EST_ASSIGN_OR_RETURN(const Ints strides, args.ConstantInts(first + 2));
   EST_ASSIGN_OR_RETURN(const SliceLayout layout,
                        LayOutSlice(whole, begin, end, strides, args.spec.attrs));
-  Taken taken = {.sizes = layout.sizes(),
-                 .shape = layout.shape,
-                 .first = {},
-                 .last = {},
-                 .distance = {},
-                 .reversed = {}};
+  Taken taken = {.sizes = layout.sizes(), .shape = layout.shape};
   for (const SliceRange& axis : layout.axes) {
     const int64_t other_end = axis.begin + (axis.size - 1) * axis.stride;
     if (axis.stride < 0) taken.reversed.push_back(static_cast<int64_t>(taken.first.size()));

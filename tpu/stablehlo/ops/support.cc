@@ -46,6 +46,12 @@ Ints Count(int64_t n) {
   return numbers;
 }
 
+Ints AxesExcept(int rank, int64_t axis) {
+  Ints axes = Count(rank);
+  axes.erase(axes.begin() + axis);
+  return axes;
+}
+
 Ints Repeated(int64_t n, int64_t value) { return Ints(static_cast<size_t>(n), value); }
 
 int64_t SizeOfAxes(const Shape& shape, int begin, int end) {
@@ -69,6 +75,24 @@ Value PadAxis(Writer& w, const Value& x, const Value& value, int64_t axis, int64
   lows[static_cast<size_t>(axis)] = low;
   highs[static_cast<size_t>(axis)] = high;
   return w.Pad(x, value, lows, highs, Repeated(x.rank(), 0));
+}
+
+Value WithBatch(Writer& w, const Value& x, const Shape& like) {
+  Ints shape(like.dims().begin(), like.dims().end() - 2);
+  shape.push_back(x.dim(-2));
+  shape.push_back(x.dim(-1));
+  return w.BroadcastTo(x, Shape(shape));
+}
+
+Value MatrixProduct(Writer& w, const Value& a, const Value& b, bool transpose_a, bool transpose_b,
+                    DType result) {
+  const int64_t batch = a.rank() - 2;
+  return w.DotGeneral(a, b,
+                      {.lhs_batch = Count(batch),
+                       .rhs_batch = Count(batch),
+                       .lhs_contracting = {transpose_a ? batch : batch + 1},
+                       .rhs_contracting = {transpose_b ? batch + 1 : batch}},
+                      result);
 }
 
 Value Truncated(Writer& w, const Value& x) {

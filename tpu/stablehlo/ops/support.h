@@ -36,6 +36,8 @@ absl::StatusOr<int64_t> ConstantAxis(const LoweringArgs& args, int i, int rank);
 
 // 0, 1, ..., n - 1.
 Ints Count(int64_t n);
+// The axes of a tensor of `rank` without one of them.
+Ints AxesExcept(int rank, int64_t axis);
 // n times `value`.
 Ints Repeated(int64_t n, int64_t value);
 // The number of elements of the axes [begin, end) of a shape.
@@ -48,6 +50,14 @@ Value SliceAxis(Writer& w, const Value& x, int64_t axis, int64_t begin, int64_t 
 // x with `low` and `high` elements of `value` added to one axis.
 Value PadAxis(Writer& w, const Value& x, const Value& value, int64_t axis, int64_t low,
               int64_t high);
+
+// x broadcast to the batch axes of `like`, which are all but the last two.
+Value WithBatch(Writer& w, const Value& x, const Shape& like);
+
+// a [batch..., M, K] times b [batch..., K, N] with equal batches; a transposed matrix is stored
+// with its last two axes swapped.
+Value MatrixProduct(Writer& w, const Value& a, const Value& b, bool transpose_a, bool transpose_b,
+                    DType result);
 
 // x rounded towards zero. REQUIRES: a floating dtype.
 Value Truncated(Writer& w, const Value& x);
