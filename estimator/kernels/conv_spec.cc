@@ -1,8 +1,6 @@
 #include "estimator/kernels/conv_spec.h"
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "estimator/kernels/conv_block.h"
 #include "estimator/kernels/layout.h"

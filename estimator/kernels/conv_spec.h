@@ -4,7 +4,6 @@
 #ifndef ESTIMATOR_KERNELS_CONV_SPEC_H_
 #define ESTIMATOR_KERNELS_CONV_SPEC_H_
 
-#include <cstdint>
 #include <optional>
 #include <string>
 

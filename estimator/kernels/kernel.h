@@ -84,6 +84,11 @@ struct KernelArgs {
   }
 };
 
+// The size of a part of the scratch memory after which another part begins, aligned as well.
+constexpr size_t AlignedBytes(size_t bytes) {
+  return (bytes + Array::kAlignment - 1) / Array::kAlignment * Array::kAlignment;
+}
+
 enum class KernelTier {
   kReference = 0,  // plain loops, which define the results
   kFused = 1,      // several ops in one pass over memory
@@ -151,6 +156,16 @@ using KernelFactory = std::function<KernelPlan(const KernelSpec&)>;
 //   alias_input: the input that output 0 may overwrite, or -1.
 KernelPlan MakeKernel(std::function<absl::Status(const KernelArgs&)> run, size_t scratch_bytes = 0,
                       int alias_input = -1);
+// The same from a function that cannot fail and returns nothing.
+template <typename Run, typename = std::enable_if_t<
+                            std::is_void_v<std::invoke_result_t<const Run&, const KernelArgs&>>>>
+KernelPlan MakeKernel(Run run, size_t scratch_bytes = 0, int alias_input = -1) {
+  const auto with_status = [run = std::move(run)](const KernelArgs& args) {
+    run(args);
+    return absl::OkStatus();
+  };
+  return MakeKernel(with_status, scratch_bytes, alias_input);
+}
 
 // EST_REGISTER_KERNEL calls this before main. REQUIRES: (op, tier) is not registered yet.
 bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory);

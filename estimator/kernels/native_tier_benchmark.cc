@@ -6,7 +6,6 @@
 //   bazel run //estimator/kernels:native_tier_benchmark
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "estimator/kernels/benchmark.h"
 #include "estimator/kernels/bfloat16/kernels.h"
 #include "estimator/kernels/bfloat16/winograd_kernels.h"
 #include "estimator/kernels/kernel.h"
@@ -49,9 +49,6 @@ const Case kCases[] = {
     {32, 14, 40, 40, 5},   {128, 14, 10, 20, 5},   {32, 28, 12, 12, 5},   {128, 14, 20, 20, 5},
     {32, 28, 1, 20, 5},    {32, 32, 3, 32, 5},     {8, 14, 20, 50, 5},    {2, 14, 72, 72, 3},
 };
-// Runs of each kernel. A choice that looks wrong after kRuns runs is judged after kMostRuns: the
-// fastest of seven runs varies by more than 5 %.
-constexpr int kRuns = 7, kMostRuns = 42;
 
 // A convolution with bias, relu and a 2x2 max pool.
 struct Block {
@@ -96,77 +93,41 @@ KernelPlan MakeFastest(const KernelSpec& spec) {
 
 struct Candidate {
   const char* name;
+  std::optional<NativeKernel> native;
   Factories factories;
 };
 const Candidate kCandidates[] = {
-    {"oneDNN", {MakeOneDnn, MakeOneDnn, MakeOneDnn}},
+    {"oneDNN", {}, {MakeOneDnn, MakeOneDnn, MakeOneDnn}},
     {"Winograd",
+     NativeKernel::kWinograd,
      {FromConvSpec<winograd::MakeConvolution>, FromConvSpec<winograd::MakeInputGradient>,
       FromConvSpec<winograd::MakeFilterGradient>}},
     {"bf16 tiles",
+     NativeKernel::kBfloat16Tiles,
      {FromConvSpec<bfloat16::MakeConvolution>, FromConvSpec<bfloat16::MakeInputGradient>,
       FromConvSpec<bfloat16::MakeFilterGradient>}},
     {"bf16 Winograd",
+     NativeKernel::kBfloat16Winograd,
      {FromConvSpec<bfloat16::MakeWinogradConvolution>,
       FromConvSpec<bfloat16::MakeWinogradInputGradient>,
       FromConvSpec<bfloat16::MakeWinogradFilterGradient>}},
     {"other",
+     {},
      {MakeFastest, MakeFastest, MakeFastest}},  // measured only if programs take none of the above
 };
-enum CandidateNumber { kOneDnn, kWinograd, kTiles, kBfloat16Winograd, kOther };
+constexpr size_t kOneDnn = 0, kOther = 4;  // in kCandidates
 
 // The candidate that programs take.
 //   has_onednn: whether oneDNN has a kernel for the spec.
-CandidateNumber ChosenOf(const KernelSpec& spec, bool has_onednn) {
+size_t ChosenOf(const KernelSpec& spec, bool has_onednn) {
   const std::optional<NativeKernel> kernel = NativeKernelOf(spec);
   if (!kernel.has_value()) return has_onednn ? kOneDnn : kOther;
-  switch (*kernel) {
-    case NativeKernel::kWinograd:
-      return kWinograd;
-    case NativeKernel::kBfloat16Tiles:
-      return kTiles;
-    case NativeKernel::kBfloat16Winograd:
-      return kBfloat16Winograd;
-    default:
-      return kOther;
-  }
+  const auto* const chosen = std::find_if(std::begin(kCandidates), std::end(kCandidates),
+                                          [&](const Candidate& c) { return c.native == kernel; });
+  return chosen == std::end(kCandidates) ? kOther : static_cast<size_t>(chosen - kCandidates);
 }
 
-// Memory on huge pages, as programs have it: small arrays are not on huge pages, and kernels that
-// use much scratch memory take up to twice as long without.
-Array HugePages(size_t bytes) {
-  constexpr size_t kHugePage = size_t{2} << 20;
-  const size_t pages = std::max<size_t>((bytes + kHugePage - 1) / kHugePage, 1);
-  return Array(DType::kUint8, Shape{static_cast<int64_t>(pages * kHugePage)});
-}
-
-// The operands of a spec. All kernels of a spec use the same, because the addresses of arrays alone
-// can change the time of a kernel by a quarter.
-struct Operands {
-  std::vector<Array> memory;
-  std::vector<const void*> inputs;
-  std::vector<void*> outputs;
-};
-
-struct Bench {
-  std::unique_ptr<Kernel> kernel;
-  std::shared_ptr<Operands> operands;
-  Array scratch;
-  double best = 1e9;
-
-  void Run() {
-    const auto start = std::chrono::steady_clock::now();
-    CHECK(kernel
-              ->Run({.inputs = operands->inputs,
-                     .outputs = absl::MakeSpan(operands->outputs),
-                     .scratch = scratch.raw(),
-                     .step = {}})
-              .ok());
-    best = std::min(
-        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-};
-
+// Operands on huge pages.
 std::shared_ptr<Operands> MakeOperands(const KernelSpec& spec) {
   auto operands = std::make_shared<Operands>();
   const auto add = [&](const TensorSpec& tensor) {
@@ -186,13 +147,9 @@ std::shared_ptr<Operands> MakeOperands(const KernelSpec& spec) {
 }
 
 // Null without a kernel.
-std::unique_ptr<Bench> MakeBench(std::shared_ptr<Operands> operands, KernelPlan kernel) {
+std::unique_ptr<TimedKernel> MakeBench(std::shared_ptr<Operands> operands, KernelPlan kernel) {
   if (kernel == nullptr) return nullptr;
-  auto bench = std::make_unique<Bench>();
-  bench->kernel = std::move(kernel);
-  bench->operands = std::move(operands);
-  bench->scratch = HugePages(bench->kernel->scratch_bytes());
-  return bench;
+  return std::make_unique<TimedKernel>(std::move(kernel), std::move(operands));
 }
 
 // The forward pass and both gradients. The gradient of a filter is f32, as in training.
@@ -222,8 +179,8 @@ std::vector<KernelSpec> SpecsOf(const Case& c, bool blocked, DType dtype) {
 // Prints the row of spec number `pass`. Returns whether programs take one of the fastest kernels.
 bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, DType dtype) {
   const std::shared_ptr<Operands> operands = MakeOperands(spec);
-  std::vector<std::unique_ptr<Bench>> benches;
-  CandidateNumber chosen = kOther;
+  std::vector<std::unique_ptr<TimedKernel>> benches;
+  size_t chosen = kOther;
   for (size_t i = 0; i < std::size(kCandidates); ++i) {
     if (i == kOther) chosen = ChosenOf(spec, benches[kOneDnn] != nullptr);
     const bool measured = i != kOther || chosen == kOther;
@@ -231,16 +188,7 @@ bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, D
                                : nullptr);
   }
   CHECK(benches[chosen] != nullptr) << spec.op << " has no kernel";
-  double best = 1e9;
-  bool right = false;
-  for (int run = 0; run < (right ? kRuns : kMostRuns); ++run) {
-    for (const auto& bench : benches) {
-      if (bench == nullptr) continue;
-      bench->Run();
-      best = std::min(best, bench->best);
-    }
-    if (run + 1 == kRuns || run + 1 == kMostRuns) right = benches[chosen]->best < 1.05 * best;
-  }
+  const bool right = IsFastest(benches, chosen);
   std::printf("| %d | %d | %d, %d | %d | %s | %s | %s |", static_cast<int>(c.images),
               static_cast<int>(c.size), static_cast<int>(c.in_channels),
               static_cast<int>(c.out_channels), static_cast<int>(c.taps),
@@ -250,7 +198,7 @@ bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, D
     if (bench == nullptr) {
       std::printf(" – |");
     } else {
-      std::printf(" %.3f |", bench->best * 1e3);
+      std::printf(" %.3f |", bench->ms());
     }
   }
   std::printf(" %s | %s |\n", kCandidates[chosen].name, right ? "" : "wrong");
@@ -319,7 +267,7 @@ std::vector<KernelSpec> BlockOpsOf(const Block& b) {
 // Prints the row of a block: the forward pass and a step of training. Returns whether a program
 // that trains takes the faster kernels.
 bool MeasureBlock(const Block& block) {
-  std::vector<std::unique_ptr<Bench>> parts, fused;
+  std::vector<std::unique_ptr<TimedKernel>> parts, fused;
   const auto complete = [](KernelSpec spec, ConvAlgorithm algorithm) {
     spec.name = spec.op;
     spec.constants.resize(spec.inputs.size());
@@ -340,16 +288,16 @@ bool MeasureBlock(const Block& block) {
              Accepts(complete(op, ConvAlgorithm::kAuto), KernelTier::kNative, KernelTier::kFused);
   }
   const auto sum = [](const auto& benches, size_t end) {
-    double seconds = 0;
-    for (size_t i = 0; i < end; ++i) seconds += benches[i]->best;
-    return seconds;
+    double ms = 0;
+    for (size_t i = 0; i < end; ++i) ms += benches[i]->ms();
+    return ms;
   };
   double of_parts = 0, of_fused = 0;
   bool right = false;
-  for (int run = 0; run < (right ? kRuns : kMostRuns); ++run) {
+  for (int run = 0; run < (right ? kRounds : kMostRounds); ++run) {
     for (const auto& bench : parts) bench->Run();
     for (const auto& bench : fused) bench->Run();
-    if (run + 1 != kRuns && run + 1 != kMostRuns) continue;
+    if (run + 1 != kRounds && run + 1 != kMostRounds) continue;
     of_parts = sum(parts, parts.size());
     of_fused = sum(fused, fused.size());
     right = (chosen ? of_fused : of_parts) < 1.05 * std::min(of_parts, of_fused);
@@ -357,9 +305,8 @@ bool MeasureBlock(const Block& block) {
   std::printf("| %d | %d | %d, %d | %d | %s | %.3f | %.3f | %.3f | %.3f | %s | %s |\n",
               static_cast<int>(block.images), static_cast<int>(block.size),
               static_cast<int>(block.in_channels), static_cast<int>(block.out_channels),
-              static_cast<int>(block.taps), block.padding, sum(parts, 2) * 1e3,
-              fused[0]->best * 1e3, of_parts * 1e3, of_fused * 1e3, chosen ? "block" : "parts",
-              right ? "" : "wrong");
+              static_cast<int>(block.taps), block.padding, sum(parts, 2), fused[0]->ms(), of_parts,
+              of_fused, chosen ? "block" : "parts", right ? "" : "wrong");
   std::fflush(stdout);
   return right;
 }

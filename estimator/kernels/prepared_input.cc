@@ -7,8 +7,6 @@
 namespace estimator {
 namespace {
 
-constexpr size_t kAlignment = 64;
-
 class PrepareKernel final : public Kernel {
  public:
   explicit PrepareKernel(std::shared_ptr<PreparedInput> kernel) : kernel_(std::move(kernel)) {}
@@ -43,14 +41,17 @@ class RunPreparedKernel final : public Kernel {
 class PreparingKernel final : public Kernel, public PreparedInput {
  public:
   explicit PreparingKernel(PreparingFunctions functions)
-      : functions_(std::move(functions)),
-        inner_bytes_((functions_.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment) {}
+      : functions_(std::move(functions)), inner_bytes_(AlignedBytes(functions_.scratch_bytes)) {}
 
   absl::Status Run(const KernelArgs& args) override {
-    if (functions_.run_without_copy) return functions_.run_without_copy(args);
-    void* const prepared = static_cast<char*>(args.scratch) + inner_bytes_;
-    functions_.prepare(args.inputs[static_cast<size_t>(functions_.input)], prepared);
-    return functions_.run(args, prepared);
+    if (functions_.run_without_copy) {
+      functions_.run_without_copy(args);
+    } else {
+      void* const prepared = static_cast<char*>(args.scratch) + inner_bytes_;
+      functions_.prepare(args.inputs[static_cast<size_t>(functions_.input)], prepared);
+      functions_.run(args, prepared);
+    }
+    return absl::OkStatus();
   }
   // The copy comes after the scratch of `run`.
   size_t scratch_bytes() const override {
@@ -66,7 +67,8 @@ class PreparingKernel final : public Kernel, public PreparedInput {
     return absl::OkStatus();
   }
   absl::Status RunPrepared(const KernelArgs& args) override {
-    return functions_.run(args, args.inputs[static_cast<size_t>(functions_.input)]);
+    functions_.run(args, args.inputs[static_cast<size_t>(functions_.input)]);
+    return absl::OkStatus();
   }
 
  private:

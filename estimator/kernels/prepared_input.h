@@ -47,10 +47,10 @@ struct PreparingFunctions {
   size_t prepared_bytes = 0;
   std::function<void(const void* input, void* prepared)> prepare;
   // scratch_bytes: its scratch memory.  prepared: what `prepare` has written.
-  std::function<absl::Status(const KernelArgs& args, const void* prepared)> run;
+  std::function<void(const KernelArgs& args, const void* prepared)> run;
   size_t scratch_bytes = 0;
   // Null, or Run: it copies parts of the input while they are in the cache.
-  std::function<absl::Status(const KernelArgs& args)> run_without_copy = nullptr;
+  std::function<void(const KernelArgs& args)> run_without_copy = nullptr;
 };
 KernelPlan MakePreparingKernel(PreparingFunctions functions);
 

@@ -1,7 +1,6 @@
 #include "estimator/kernels/slice_range.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"

@@ -25,6 +25,11 @@ inline std::vector<int64_t> BroadcastStrides(const Shape& from, const Shape& to)
   return strides;
 }
 
+// The axes of a batch of matrices, [..., rows, columns].
+inline Shape BatchOf(const Shape& shape) {
+  return Shape(std::vector<int64_t>(shape.dims().begin(), shape.dims().end() - 2));
+}
+
 // N operands of a result in row-major order. Axes that all operands cross with one stride are
 // merged. A row is the last axis that is left.
 template <size_t N>
@@ -73,6 +78,16 @@ class StridedRows {
   template <typename Fn>
   void ForEachInOrder(Fn&& fn) const {
     if (num_elements_ > 0) Walk(0, num_elements_, fn);
+  }
+  // The same for single elements: fn(i, offsets).
+  template <typename Fn>
+  void ForEachElementInOrder(Fn&& fn) const {
+    ForEachInOrder([&](int64_t i, Offsets offsets, int64_t count) {
+      for (int64_t k = 0; k < count; ++k) {
+        fn(i + k, offsets);
+        for (size_t n = 0; n < N; ++n) offsets[n] += strides()[n];
+      }
+    });
   }
 
  private:

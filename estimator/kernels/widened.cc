@@ -10,13 +10,8 @@
 namespace estimator {
 namespace {
 
-constexpr size_t kOperandAlignment = 64;
 // Elements that one thread converts at a time. Smaller operands are converted by one thread.
 constexpr int64_t kPiece = 16384;
-
-size_t Aligned(size_t bytes) {
-  return (bytes + kOperandAlignment - 1) / kOperandAlignment * kOperandAlignment;
-}
 
 // A bfloat16 operand and the place of its float32 copy in the scratch.
 struct Copy {
@@ -40,7 +35,7 @@ class Widened final : public Kernel {
  public:
   Widened(const KernelSpec& spec, std::unique_ptr<Kernel> kernel)
       : kernel_(std::move(kernel)),
-        scratch_bytes_(Aligned(kernel_->scratch_bytes())),
+        scratch_bytes_(AlignedBytes(kernel_->scratch_bytes())),
         in_(spec.inputs.size()),
         out_(spec.outputs.size()) {
     const auto add_copies = [this](const std::vector<TensorSpec>& operands) {
@@ -49,7 +44,7 @@ class Widened final : public Kernel {
         if (operands[i].dtype != DType::kBfloat16) continue;
         const int64_t elements = operands[i].shape.num_elements();
         copies.push_back({i, elements, scratch_bytes_});
-        scratch_bytes_ += Aligned(static_cast<size_t>(elements) * sizeof(float));
+        scratch_bytes_ += AlignedBytes(static_cast<size_t>(elements) * sizeof(float));
       }
       return copies;
     };

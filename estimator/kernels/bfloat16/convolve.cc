@@ -348,16 +348,14 @@ void Convolve(const ConvolvePlan& plan, const ConvolveSource& from, const Bfloat
   char* const bytes = static_cast<char*>(scratch);
   const int64_t groups = plan.to_padded / kGroup;
   const int threads = plan.pixel_parts * plan.channel_parts;
-  fused::ParallelFor({threads, threads}, [&](int, int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      const fused::Chunks segments{plan.segments, plan.pixel_parts};
-      const fused::Chunks channels{groups, plan.channel_parts};
-      const int pixel_part = static_cast<int>(t) / plan.channel_parts;
-      const int channel_part = static_cast<int>(t) % plan.channel_parts;
-      Worker(plan, from, filter, to, bytes + static_cast<size_t>(t) * plan.thread_bytes())
-          .Run(segments.begin(pixel_part), segments.end(pixel_part),
-               channels.begin(channel_part) * kGroup, channels.end(channel_part) * kGroup);
-    }
+  fused::ForEachItem({threads, threads}, [&](int, int64_t t) {
+    const fused::Chunks segments{plan.segments, plan.pixel_parts};
+    const fused::Chunks channels{groups, plan.channel_parts};
+    const int pixel_part = static_cast<int>(t) / plan.channel_parts;
+    const int channel_part = static_cast<int>(t) % plan.channel_parts;
+    Worker(plan, from, filter, to, bytes + static_cast<size_t>(t) * plan.thread_bytes())
+        .Run(segments.begin(pixel_part), segments.end(pixel_part),
+             channels.begin(channel_part) * kGroup, channels.end(channel_part) * kGroup);
   });
 }
 

@@ -305,11 +305,9 @@ size_t FilterPlan::scratch_bytes() const {
              (sum_floats() * sizeof(float) + static_cast<size_t>(out_padded) * sizeof(double));
 }
 
-namespace {
-
 template <typename T>
-void Run(const FilterPlan& plan, const T* x, const T* dy, const uint8_t* argmax, float* dfilter,
-         float* dbias, void* scratch) {
+void RunFilterGradient(const FilterPlan& plan, const T* x, const T* dy, const uint8_t* argmax,
+                       float* dfilter, float* dbias, void* scratch) {
   const Convolution& g = plan.conv;
   const int threads = plan.pixel_parts * plan.channel_parts;
   char* const bytes = static_cast<char*>(scratch);
@@ -319,41 +317,36 @@ void Run(const FilterPlan& plan, const T* x, const T* dy, const uint8_t* argmax,
       reinterpret_cast<double*>(sums + static_cast<size_t>(plan.pixel_parts) * plan.sum_floats());
   std::fill_n(bias_sums, plan.pixel_parts * plan.out_padded, 0.0);
   const bool split_in = plan.in_part < plan.in_padded;
-  fused::ParallelFor({threads, threads}, [&](int, int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      const int64_t pixel_part = t / plan.channel_parts, channel_part = t % plan.channel_parts;
-      const fused::Chunks segments{plan.segments, plan.pixel_parts};
-      Part part{.first_segment = segments.begin(static_cast<int>(pixel_part)),
-                .end_segment = segments.end(static_cast<int>(pixel_part)),
-                .in_end = plan.in_padded,
-                .out_end = plan.out_padded,
-                .sums = sums + pixel_part * static_cast<int64_t>(plan.sum_floats())};
-      if (split_in) {
-        part.in_begin = std::min(channel_part * plan.in_part, plan.in_padded);
-        part.in_end = std::min(part.in_begin + plan.in_part, plan.in_padded);
-      } else {
-        part.out_begin = std::min(channel_part * plan.out_part, plan.out_padded);
-        part.out_end = std::min(part.out_begin + plan.out_part, plan.out_padded);
-      }
-      if (part.in_begin == part.in_end || part.out_begin == part.out_end) continue;
-      // Of threads with the same channels of dy, the first one adds them up.
-      if (dbias != nullptr && part.in_begin == 0)
-        part.bias_sums = bias_sums + pixel_part * plan.out_padded + part.out_begin;
-      FilterWorker<T>(plan, part, x, dy, argmax,
-                      bytes + static_cast<size_t>(t) * plan.thread_bytes())
-          .Run();
+  fused::ForEachItem({threads, threads}, [&](int, int64_t t) {
+    const int64_t pixel_part = t / plan.channel_parts, channel_part = t % plan.channel_parts;
+    const fused::Chunks segments{plan.segments, plan.pixel_parts};
+    Part part{.first_segment = segments.begin(static_cast<int>(pixel_part)),
+              .end_segment = segments.end(static_cast<int>(pixel_part)),
+              .in_end = plan.in_padded,
+              .out_end = plan.out_padded,
+              .sums = sums + pixel_part * static_cast<int64_t>(plan.sum_floats())};
+    if (split_in) {
+      part.in_begin = std::min(channel_part * plan.in_part, plan.in_padded);
+      part.in_end = std::min(part.in_begin + plan.in_part, plan.in_padded);
+    } else {
+      part.out_begin = std::min(channel_part * plan.out_part, plan.out_padded);
+      part.out_end = std::min(part.out_begin + plan.out_part, plan.out_padded);
     }
+    if (part.in_begin == part.in_end || part.out_begin == part.out_end) return;
+    // Of threads with the same channels of dy, the first one adds them up.
+    if (dbias != nullptr && part.in_begin == 0)
+      part.bias_sums = bias_sums + pixel_part * plan.out_padded + part.out_begin;
+    FilterWorker<T>(plan, part, x, dy, argmax, bytes + static_cast<size_t>(t) * plan.thread_bytes())
+        .Run();
   });
   const int64_t rows = g.taps() * g.in_channels;
-  fused::ParallelFor(fused::MakeChunks(rows, g.out_channels), [&](int, int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t tap = row / g.in_channels, c = row % g.in_channels;
-      for (int64_t k = 0; k < g.out_channels; k += kGroup) {
-        const float* const from =
-            sums + ((k / kGroup * g.taps() + tap) * plan.in_padded + c) * kGroup;
-        AddParts(from, plan.pixel_parts, static_cast<int64_t>(plan.sum_floats()),
-                 std::min(kGroup, g.out_channels - k), dfilter + row * g.out_channels + k);
-      }
+  fused::ForEachItem(fused::MakeChunks(rows, g.out_channels), [&](int, int64_t row) {
+    const int64_t tap = row / g.in_channels, c = row % g.in_channels;
+    for (int64_t k = 0; k < g.out_channels; k += kGroup) {
+      const float* const from =
+          sums + ((k / kGroup * g.taps() + tap) * plan.in_padded + c) * kGroup;
+      AddParts(from, plan.pixel_parts, static_cast<int64_t>(plan.sum_floats()),
+               std::min(kGroup, g.out_channels - k), dfilter + row * g.out_channels + k);
     }
   });
   for (int64_t k = 0; dbias != nullptr && k < g.out_channels; ++k) {
@@ -364,16 +357,9 @@ void Run(const FilterPlan& plan, const T* x, const T* dy, const uint8_t* argmax,
   }
 }
 
-}  // namespace
-
-void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16* dy,
-                       const uint8_t* argmax, float* dfilter, float* dbias, void* scratch) {
-  Run(plan, x, dy, argmax, dfilter, dbias, scratch);
-}
-
-void RunFilterGradient(const FilterPlan& plan, const float* x, const float* dy,
-                       const uint8_t* argmax, float* dfilter, float* dbias, void* scratch) {
-  Run(plan, x, dy, argmax, dfilter, dbias, scratch);
-}
+template void RunFilterGradient(const FilterPlan&, const Bfloat16*, const Bfloat16*, const uint8_t*,
+                                float*, float*, void*);
+template void RunFilterGradient(const FilterPlan&, const float*, const float*, const uint8_t*,
+                                float*, float*, void*);
 
 }  // namespace estimator::bfloat16

@@ -62,6 +62,7 @@ struct FilterPlan {
 FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled = false,
                           bool splits = false);
 
+//   T: float if the plan splits, else Bfloat16.
 //   dy: or the gradient of its pool of 2x2 pixels, if argmax is not null. argmax is the tap
 //   r * 2 + s, or 4 for no gradient. Both are [images, out_rows / 2, out_columns / 2,
 //   out_channels].
@@ -69,11 +70,9 @@ FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled = fa
 //   dbias: [out_channels], the sums of dy over all pixels, or null.
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.
 // REQUIRES: IsAvailable() (tiles.h).
-void RunFilterGradient(const FilterPlan& plan, const Bfloat16* x, const Bfloat16* dy,
-                       const uint8_t* argmax, float* dfilter, float* dbias, void* scratch);
-// The same if the plan splits.
-void RunFilterGradient(const FilterPlan& plan, const float* x, const float* dy,
-                       const uint8_t* argmax, float* dfilter, float* dbias, void* scratch);
+template <typename T>
+void RunFilterGradient(const FilterPlan& plan, const T* x, const T* dy, const uint8_t* argmax,
+                       float* dfilter, float* dbias, void* scratch);
 
 }  // namespace estimator::bfloat16
 

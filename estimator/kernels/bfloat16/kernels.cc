@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "estimator/kernels/bfloat16/convolution.h"
 #include "estimator/kernels/bfloat16/convolve.h"
@@ -16,65 +15,45 @@
 namespace estimator::bfloat16 {
 namespace {
 
-// Which operands of a kernel Convolve takes; -1 for none.
-struct Operands {
-  int from = 0, filter = 1;
-  int bias = -1;         // input
-  int side = -1;         // input
-  int from_argmax = -1;  // input
-  int to_argmax = -1;    // output
-};
-
-//   from: the input whose sums Convolve computes: x, or the gradient of y.
+//   from_index: the input whose sums Convolve computes: x, or the gradient of y.
 KernelPlan MakeConvolve(const ConvSpec& spec, const GridSums& sums, Numbers numbers, int from_index,
                         Activation activation = Activation::kNone) {
   const bool forward = spec.pass == ConvSpec::Pass::kForward;
-  const Operands operands{.from = from_index,
-                          .filter = spec.filter_index,
-                          .bias = spec.fused.bias ? 2 : -1,
-                          .side = spec.fused.side ? 3 : -1,
-                          .from_argmax = forward ? -1 : spec.argmax_index,
-                          .to_argmax = forward ? spec.argmax_index : -1};
+  // The numbers of inputs, but that of an argmax that is written is the number of an output.
+  const int from_argmax = forward ? -1 : spec.argmax_index;
+  const int to_argmax = forward ? spec.argmax_index : -1;
+  const bool has_bias = spec.fused.bias, has_side = spec.fused.side;
   const bool splits = numbers == Numbers::kSplitFloat32;
-  const ConvolvePlan plan =
-      MakeConvolvePlan(sums, omp_get_max_threads(), operands.to_argmax >= 0, splits);
+  const ConvolvePlan plan = MakeConvolvePlan(sums, omp_get_max_threads(), to_argmax >= 0, splits);
   const bool wide = !IsBfloat16(forward ? spec.y : spec.x);
-  const bool wide_bias = spec.fused.bias && !IsBfloat16(spec.bias);
+  const bool wide_bias = has_bias && !IsBfloat16(spec.bias);
   // A bias in f32 comes after the plan's scratch memory.
-  const size_t bias_offset = (plan.scratch_bytes() + 63) / 64 * 64;
+  const size_t bias_offset = AlignedBytes(plan.scratch_bytes());
   const size_t channels = static_cast<size_t>(sums.to_channels);
   return MakePreparingKernel({
-      .input = operands.filter,
+      .input = spec.filter_index,
       .prepared_bytes = plan.filter_bytes(),
       .prepare = [plan](const void* given,
                         void* packed) { PackFilter(plan, given, static_cast<Bfloat16*>(packed)); },
       .run =
           [=](const KernelArgs& args, const void* packed) {
-            ConvolveSource from;
-            if (splits) {
-              from.wide = args.in<float>(operands.from);
-            } else {
-              from.narrow = args.in<Bfloat16>(operands.from);
-            }
-            if (operands.from_argmax >= 0) from.argmax = args.in<uint8_t>(operands.from_argmax);
-            ConvolveTarget to{.activation = activation};
-            if (wide) {
-              to.wide = args.out<float>(0);
-            } else {
-              to.narrow = args.out<Bfloat16>(0);
-            }
-            if (operands.side >= 0) to.side = args.in<float>(operands.side);
-            if (operands.to_argmax >= 0) to.argmax = args.out<uint8_t>(operands.to_argmax);
+            ConvolveSource from{.narrow = splits ? nullptr : args.in<Bfloat16>(from_index),
+                                .wide = splits ? args.in<float>(from_index) : nullptr};
+            if (from_argmax >= 0) from.argmax = args.in<uint8_t>(from_argmax);
+            ConvolveTarget to{.narrow = wide ? nullptr : args.out<Bfloat16>(0),
+                              .wide = wide ? args.out<float>(0) : nullptr,
+                              .activation = activation};
+            if (has_side) to.side = args.in<float>(3);
+            if (to_argmax >= 0) to.argmax = args.out<uint8_t>(to_argmax);
             if (wide_bias) {
-              to.bias = args.in<float>(operands.bias);
-            } else if (operands.bias >= 0) {
+              to.bias = args.in<float>(2);
+            } else if (has_bias) {
               float* const bias =
                   reinterpret_cast<float*>(static_cast<char*>(args.scratch) + bias_offset);
-              fused::WidenBfloat16(args.in<Bfloat16>(operands.bias), bias, channels);
+              fused::WidenBfloat16(args.in<Bfloat16>(2), bias, channels);
               to.bias = bias;
             }
             Convolve(plan, from, static_cast<const Bfloat16*>(packed), to, args.scratch);
-            return absl::OkStatus();
           },
       .scratch_bytes = bias_offset + channels * sizeof(float),
   });
@@ -134,10 +113,9 @@ KernelPlan MakeFilterGradient(const ConvSpec& spec) {
           RunFilterGradient(plan, args.in<Bfloat16>(x), args.in<Bfloat16>(dy), taps, filter, bias,
                             args.scratch);
         }
-        if (!narrow) return absl::OkStatus();
+        if (!narrow) return;
         fused::NarrowToBfloat16(filter, args.out<Bfloat16>(0), count);
         if (dbias >= 0) fused::NarrowToBfloat16(bias, args.out<Bfloat16>(dbias), channels);
-        return absl::OkStatus();
       },
       plan.scratch_bytes() + wide_bytes);
 }

@@ -198,16 +198,14 @@ void PackRightOperand(const MatMulPlan& plan, const MatrixData& b, void* packed)
   const int64_t depth_blocks = DivideUp(p.k, plan.block_depth);
   const int64_t groups = DivideUp(p.n, kGroup);
   const fused::Chunks chunks = fused::MakeChunks(depth_blocks * groups, 2 * panel);
-  fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i / groups * plan.block_depth, column = i % groups * kGroup;
-      const OperandBlock block{.first_line = column,
-                               .lines = std::min(kGroup, p.n - column),
-                               .first_number = first,
-                               .depth = std::min(plan.block_depth, p.k - first)};
-      PackPairs(operand, block, panel,
-                static_cast<Bfloat16*>(packed) + PackedOffset(plan, first, column));
-    }
+  fused::ForEachItem(chunks, [&](int, int64_t i) {
+    const int64_t first = i / groups * plan.block_depth, column = i % groups * kGroup;
+    const OperandBlock block{.first_line = column,
+                             .lines = std::min(kGroup, p.n - column),
+                             .first_number = first,
+                             .depth = std::min(plan.block_depth, p.k - first)};
+    PackPairs(operand, block, panel,
+              static_cast<Bfloat16*>(packed) + PackedOffset(plan, first, column));
   });
 }
 

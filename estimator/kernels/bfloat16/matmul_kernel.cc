@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 #include "estimator/kernels/bfloat16/convolution.h"
 #include "estimator/kernels/bfloat16/matmul.h"
@@ -40,12 +39,9 @@ KernelPlan MakeMatMul(const MatMulSpec& spec) {
   const bool wide = IsF32(spec.c), narrow_bias = spec.fused.bias && IsBfloat16(spec.bias);
   const size_t columns = static_cast<size_t>(sizes.n);
   const auto target = [=, fused = spec.fused, activation = *activation](const KernelArgs& args) {
-    MatMulTarget c{.activation = activation};
-    if (wide) {
-      c.wide = args.out<float>(0);
-    } else {
-      c.narrow = args.out<Bfloat16>(0);
-    }
+    MatMulTarget c{.narrow = wide ? nullptr : args.out<Bfloat16>(0),
+                   .wide = wide ? args.out<float>(0) : nullptr,
+                   .activation = activation};
     if (narrow_bias) {
       // A bias in f32 comes after the plan's scratch memory.
       char* const end = static_cast<char*>(args.scratch) + plan.scratch_bytes();
@@ -70,14 +66,12 @@ KernelPlan MakeMatMul(const MatMulSpec& spec) {
           [plan, splits, target](const KernelArgs& args, const void* packed) {
             MultiplyPacked(plan, DataOf(args.inputs[0], splits), packed, target(args),
                            args.scratch);
-            return absl::OkStatus();
           },
       .scratch_bytes = plan.scratch_bytes() + (narrow_bias ? columns * sizeof(float) : 0),
       .run_without_copy =
           [plan, splits, target](const KernelArgs& args) {
             MultiplyMatrices(plan, DataOf(args.inputs[0], splits), DataOf(args.inputs[1], splits),
                              target(args), args.scratch);
-            return absl::OkStatus();
           },
   });
 }

@@ -61,11 +61,8 @@ void PackFilter(const ConvolvePlan& plan, const void* filter, Bfloat16* packed) 
     low = rest;
   }
   const int64_t groups = plan.to_padded / kGroup;
-  fused::ParallelFor(fused::MakeChunks(groups, plan.steps * kGroup * kGroup),
-                     [&](int, int64_t begin, int64_t end) {
-                       for (int64_t g = begin; g < end; ++g)
-                         CopyFilter(plan, high, low, g * kGroup, packed);
-                     });
+  fused::ForEachItem(fused::MakeChunks(groups, plan.steps * kGroup * kGroup),
+                     [&](int, int64_t g) { CopyFilter(plan, high, low, g * kGroup, packed); });
 }
 
 }  // namespace estimator::bfloat16

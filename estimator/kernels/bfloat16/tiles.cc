@@ -62,6 +62,19 @@ EST_INLINE_512 void StoreSums(float* sums) {
   __asm__ volatile("" ::: "memory");
 }
 
+// Adds the products of 32 rows in a step, whose lower 16 begin at `lower`, and two panels.
+EST_INLINE_512 void AddProducts(const Bfloat16* upper, const Bfloat16* lower, int64_t row_bytes,
+                                const Bfloat16* first, const Bfloat16* second) {
+  _tile_loadd(6, first, kPairBytes);
+  _tile_loadd(4, upper, row_bytes);
+  _tile_dpbf16ps(0, 4, 6);
+  _tile_loadd(7, second, kPairBytes);
+  _tile_dpbf16ps(1, 4, 7);
+  _tile_loadd(5, lower, row_bytes);
+  _tile_dpbf16ps(2, 5, 6);
+  _tile_dpbf16ps(3, 5, 7);
+}
+
 }  // namespace
 
 bool IsAvailable() {
@@ -94,14 +107,7 @@ EST_512 void MultiplyTiles(const Bfloat16* rows, int64_t distance, const int64_t
   const Bfloat16* const lower = rows + 16 * distance;
   for (int64_t step = 0; step < steps; ++step, panels += 512) {
     const int64_t offset = offsets[step];
-    _tile_loadd(6, panels, kPairBytes);
-    _tile_loadd(4, rows + offset, row_bytes);
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(7, panels + panel, kPairBytes);
-    _tile_dpbf16ps(1, 4, 7);
-    _tile_loadd(5, lower + offset, row_bytes);
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
+    AddProducts(rows + offset, lower + offset, row_bytes, panels, panels + panel);
   }
   StoreSums(sums);
 }
@@ -117,26 +123,14 @@ EST_512 void MultiplyRows(const Bfloat16* rows, int64_t distance, const Bfloat16
   const Bfloat16* const second = panels + panel;
   if (!splits) {
     for (int64_t step = 0; step < steps; ++step) {
-      _tile_loadd(6, panels + step * 512, kPairBytes);
-      _tile_loadd(4, rows + step * 32, row_bytes);
-      _tile_dpbf16ps(0, 4, 6);
-      _tile_loadd(7, second + step * 512, kPairBytes);
-      _tile_dpbf16ps(1, 4, 7);
-      _tile_loadd(5, lower + step * 32, row_bytes);
-      _tile_dpbf16ps(2, 5, 6);
-      _tile_dpbf16ps(3, 5, 7);
+      AddProducts(rows + step * 32, lower + step * 32, row_bytes, panels + step * 512,
+                  second + step * 512);
     }
   } else {
     for (int64_t step = 0; step < steps; ++step) {
       // high * low
-      _tile_loadd(6, panels + step * 1024 + 512, kPairBytes);
-      _tile_loadd(4, rows + step * 64, row_bytes);
-      _tile_dpbf16ps(0, 4, 6);
-      _tile_loadd(7, second + step * 1024 + 512, kPairBytes);
-      _tile_dpbf16ps(1, 4, 7);
-      _tile_loadd(5, lower + step * 64, row_bytes);
-      _tile_dpbf16ps(2, 5, 6);
-      _tile_dpbf16ps(3, 5, 7);
+      AddProducts(rows + step * 64, lower + step * 64, row_bytes, panels + step * 1024 + 512,
+                  second + step * 1024 + 512);
       // high * high
       _tile_loadd(6, panels + step * 1024, kPairBytes);
       _tile_dpbf16ps(0, 4, 6);

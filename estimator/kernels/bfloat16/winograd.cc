@@ -274,13 +274,11 @@ void WinogradConvolve(const WinogradPlan& plan, const Bfloat16* x, const Bfloat1
   const int64_t groups = plan.conv.out_channels / kGroup;
   const int64_t parts = std::min(groups, DivideUp(plan.threads, blocks));
   const int chunks = static_cast<int>(std::min<int64_t>(plan.threads, blocks * parts));
-  fused::ParallelFor({blocks * parts, chunks}, [&](int chunk, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t part = i % parts;
-      ConvolveBlock(plan, x, filter, y, i / parts * kTiles, groups * part / parts * kGroup,
-                    groups * (part + 1) / parts * kGroup,
-                    static_cast<char*>(scratch) + chunk * bytes);
-    }
+  fused::ForEachItem({blocks * parts, chunks}, [&](int chunk, int64_t i) {
+    const int64_t part = i % parts;
+    ConvolveBlock(plan, x, filter, y, i / parts * kTiles, groups * part / parts * kGroup,
+                  groups * (part + 1) / parts * kGroup,
+                  static_cast<char*>(scratch) + chunk * bytes);
   });
 }
 
@@ -297,27 +295,20 @@ void WinogradFilterGradient(const WinogradPlan& plan, const Bfloat16* x, const B
     const auto divided = [&plan](int64_t items) {
       return fused::Chunks{items, static_cast<int>(std::min<int64_t>(items, plan.threads))};
     };
-    fused::ParallelFor(divided(groups.tiles / 2), [&](int, int64_t begin, int64_t end) {
-      for (int64_t pair = begin; pair < end; ++pair)
-        TransformPair(plan, groups, x, dy, first, pair, x_points, dy_points);
+    fused::ForEachItem(divided(groups.tiles / 2), [&](int, int64_t pair) {
+      TransformPair(plan, groups, x, dy, first, pair, x_points, dy_points);
     });
-    fused::ParallelFor(divided(kPoints * in_groups * out_groups), [&](int, int64_t begin,
-                                                                      int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t point = i / (in_groups * out_groups), pair = i % (in_groups * out_groups);
-        const int64_t c = pair / out_groups, k = pair % out_groups;
-        MultiplyPairs(x_points + point * groups.x_point + c * 2 * groups.panel, groups.panel,
-                      PairOrder::kPlain, dy_points + point * groups.dy_point + k * 2 * groups.panel,
-                      groups.panel, groups.tiles / kStep, group == 0,
-                      sums + point * groups.sum_point + pair * kGroup * kGroup);
-      }
+    fused::ForEachItem(divided(kPoints * in_groups * out_groups), [&](int, int64_t i) {
+      const int64_t point = i / (in_groups * out_groups), pair = i % (in_groups * out_groups);
+      const int64_t c = pair / out_groups, k = pair % out_groups;
+      MultiplyPairs(x_points + point * groups.x_point + c * 2 * groups.panel, groups.panel,
+                    PairOrder::kPlain, dy_points + point * groups.dy_point + k * 2 * groups.panel,
+                    groups.panel, groups.tiles / kStep, group == 0,
+                    sums + point * groups.sum_point + pair * kGroup * kGroup);
     });
   }
-  fused::ParallelFor(fused::MakeChunks(conv.in_channels, kPoints * conv.out_channels),
-                     [&](int, int64_t begin, int64_t end) {
-                       for (int64_t c = begin; c < end; ++c)
-                         WriteFilterGradient(plan, groups, sums, c, dfilter);
-                     });
+  fused::ForEachItem(fused::MakeChunks(conv.in_channels, kPoints * conv.out_channels),
+                     [&](int, int64_t c) { WriteFilterGradient(plan, groups, sums, c, dfilter); });
 }
 
 }  // namespace estimator::bfloat16

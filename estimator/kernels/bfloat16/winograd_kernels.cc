@@ -43,7 +43,6 @@ KernelPlan MakeConvolve(const Convolution& conv, int image, bool transposed) {
           [plan, image](const KernelArgs& args, const void* prepared) {
             WinogradConvolve(plan, args.in<Bfloat16>(image), static_cast<const Bfloat16*>(prepared),
                              args.out<Bfloat16>(0), args.scratch);
-            return absl::OkStatus();
           },
       .scratch_bytes = plan.convolve_bytes(),
   });
@@ -77,7 +76,6 @@ KernelPlan MakeWinogradFilterGradient(const ConvSpec& spec) {
         WinogradFilterGradient(plan, args.in<Bfloat16>(0), args.in<Bfloat16>(2), wide,
                                args.scratch);
         if (narrow) fused::NarrowToBfloat16(wide, args.out<Bfloat16>(0), count);
-        return absl::OkStatus();
       },
       wide_offset + (narrow ? count * sizeof(float) : 0));
 }

@@ -44,18 +44,15 @@ KernelPlan CompareKernel(const KernelSpec& spec, Fn fn) {
       CompareRow(fn, args.in<T>(0) + at[0], rows.strides()[0], args.in<T>(1) + at[1],
                  rows.strides()[1], count, args.out<bool>(0) + i);
     });
-    return absl::OkStatus();
   });
 }
 
 template <typename Fn>
 KernelFactory Comparison(Fn fn) {
   return [fn](const KernelSpec& spec) {
-    KernelPlan kernel;
-    VisitNumeric(spec.inputs[0].dtype,
-                 [&](auto tag) { kernel = CompareKernel<decltype(tag)>(spec, fn); });
-    if (spec.inputs[0].dtype == DType::kString) kernel = CompareKernel<std::string>(spec, fn);
-    return kernel;
+    if (spec.inputs[0].dtype == DType::kString) return CompareKernel<std::string>(spec, fn);
+    return VisitNumericOrBool(spec.inputs[0].dtype,
+                              [&](auto tag) { return CompareKernel<decltype(tag)>(spec, fn); });
   };
 }
 
@@ -74,7 +71,6 @@ KernelPlan MakeLogicalNot(const KernelSpec& spec) {
 #pragma omp simd
           for (int64_t i = begin; i < end; ++i) out[i] = !x[i];
         });
-        return absl::OkStatus();
       },
       /*scratch_bytes=*/0, /*alias_input=*/0);
 }

@@ -68,7 +68,6 @@ inline KernelPlan CopyByStrides(const KernelSpec& spec, const Shape& shape, int6
           for (int64_t k = 0; k < count; ++k) to[k] = from[k * stride];
         }
       });
-      return absl::OkStatus();
     });
   });
 }

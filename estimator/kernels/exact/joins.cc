@@ -66,7 +66,6 @@ KernelPlan JoinKernel(DType dtype, const Joined& joined) {
       joined.ForEachPiece([&](size_t part, int64_t from, int64_t to, int64_t count) {
         CopyElements(args.in<T>(static_cast<int>(part)) + from, count, args.out<T>(0) + to);
       });
-      return absl::OkStatus();
     });
   });
 }
@@ -79,7 +78,6 @@ KernelPlan DivideKernel(DType dtype, int input, const Joined& joined) {
       joined.ForEachPiece([&](size_t part, int64_t to, int64_t from, int64_t count) {
         CopyElements(args.in<T>(input) + from, count, args.out<T>(static_cast<int>(part)) + to);
       });
-      return absl::OkStatus();
     });
   });
 }

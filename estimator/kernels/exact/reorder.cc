@@ -53,7 +53,6 @@ KernelPlan MakeReorder(const KernelSpec& spec) {
         }
       }
     });
-    return absl::OkStatus();
   });
 }
 

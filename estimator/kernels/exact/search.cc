@@ -11,13 +11,6 @@
 namespace estimator {
 namespace {
 
-// x is [outer, size, inner]; the index is along the middle axis.
-struct ArgExtents {
-  int64_t outer = 1;
-  int64_t size = 1;
-  int64_t inner = 1;
-};
-
 template <bool kLargest, typename T>
 bool IsBetter(T a, T b) {
   return kLargest ? a > b : a < b;
@@ -59,7 +52,7 @@ int64_t BestOfColumn(const T* x, int64_t n, int64_t stride) {
 }
 
 template <bool kLargest, typename T, typename Index>
-KernelPlan ArgKernel(const ArgExtents& e) {
+KernelPlan ArgKernel(const AxisExtents& e) {
   const fused::Chunks chunks = fused::MakeChunks(e.outer * e.inner, e.size);
   return MakeKernel([e, chunks](const KernelArgs& args) {
     fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
@@ -73,7 +66,6 @@ KernelPlan ArgKernel(const ArgExtents& e) {
         args.out<Index>(0)[i] = static_cast<Index>(best);
       }
     });
-    return absl::OkStatus();
   });
 }
 
@@ -82,17 +74,12 @@ KernelPlan MakeArg(const KernelSpec& spec) {
   const auto axes = ConstantInts(spec, 1);
   if (!axes.has_value()) return nullptr;
   const Shape& shape = spec.inputs[0].shape;
-  const int64_t axis = WrapAxis((*axes)[0], shape.rank());
-  ArgExtents e;
-  for (int i = 0; i < shape.rank(); ++i)
-    (i < axis ? e.outer : i > axis ? e.inner : e.size) *= shape[i];
-  KernelPlan kernel;
-  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+  const AxisExtents e = ExtentsAt(shape, WrapAxis((*axes)[0], shape.rank()));
+  return VisitNumericOrBool(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
-    kernel = spec.outputs[0].dtype == DType::kInt64 ? ArgKernel<kLargest, T, int64_t>(e)
-                                                    : ArgKernel<kLargest, T, int32_t>(e);
+    return spec.outputs[0].dtype == DType::kInt64 ? ArgKernel<kLargest, T, int64_t>(e)
+                                                  : ArgKernel<kLargest, T, int32_t>(e);
   });
-  return kernel;
 }
 
 EST_REGISTER_EXACT_KERNEL("ArgMax", MakeArg<true>);

@@ -110,7 +110,6 @@ KernelPlan EmbedKernel(const KernelSpec& spec, int input, int fill_input, const 
         if (stride == 1) return CopyElements(from, count, to);
         for (int64_t k = 0; k < count; ++k) to[k * stride] = from[k];
       });
-      return absl::OkStatus();
     });
   });
 }

@@ -67,8 +67,7 @@ KernelPlan MakeTranspose(const KernelSpec& spec) {
     axis = WrapAxis(axis, in.shape.rank());
     if (axis < 0 || axis >= in.shape.rank()) return nullptr;
   }
-  if (in.shape.num_elements() == 0)
-    return MakeKernel([](const KernelArgs&) { return absl::OkStatus(); });
+  if (in.shape.num_elements() == 0) return MakeKernel([](const KernelArgs&) {});
   std::vector<TransposedAxis> axes = MergedAxes(in.shape, *permutation);
   // The plane consists of the last axis of the output and the axis along which the input is
   // contiguous. The kernel loops over the other axes.
@@ -113,7 +112,6 @@ KernelPlan MakeTranspose(const KernelSpec& spec) {
           }
         }
       });
-      return absl::OkStatus();
     });
   });
 }

@@ -21,9 +21,7 @@
 #include "estimator/kernels/fused/batch_norm.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <memory>
 
 #include "estimator/kernels/fused/batch_norm_rows.h"
 #include "estimator/kernels/fused/parallel.h"
@@ -130,13 +128,12 @@ KernelPlan MakeTypedBatchNorm(const KernelSpec& spec) {
   if (!norm.ok() || spec.inputs.size() != (norm.side ? 6u : 5u)) return nullptr;
   if (norm.side && !(spec.inputs[5] == spec.outputs[0])) return nullptr;
   const ChannelSums<2> sums(norm.planes);
-  const size_t sums_bytes = (sums.bytes() + 63) / 64 * 64;
+  const size_t sums_bytes = AlignedBytes(sums.bytes());
   const int64_t channels = norm.planes.channels();
   return MakeKernel(
       [norm, sums, sums_bytes](const KernelArgs& args) {
         float* const a = reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
         RunForward<T>(norm, sums, a, args);
-        return absl::OkStatus();
       },
       sums_bytes + static_cast<size_t>(channels) * sizeof(float),
       /*alias_input=*/norm.side ? 5 : 0);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "estimator/kernels/fused/batch_norm_rows.h"
+#include "estimator/kernels/fused/sums.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
 
@@ -38,16 +39,12 @@ inline std::optional<NormActivation> NormActivationOf(const Attrs& attrs) {
 }
 
 inline Norm NormOf(const KernelSpec& spec, const TensorSpec& x) {
-  if (x.dtype != DType::kFloat32 && x.dtype != DType::kBfloat16) return {};
-  if (x.shape.rank() < 2 || x.shape.num_elements() == 0) return {};
-  const bool blocked = IsBlocked(spec.attrs);
-  if (!blocked && spec.attrs.has("data_format") && spec.attrs.s("data_format") != kPlainFormat)
-    return {};
-  if (blocked && x.shape.rank() != 5) return {};
+  const ChannelPlanes planes = ImagePlanes(spec.attrs, x);
+  if (planes.width == 0) return {};
   const std::optional<NormActivation> activation = NormActivationOf(spec.attrs);
   if (!activation.has_value()) return {};
   const auto has = [&](const char* name) { return spec.attrs.has(name); };
-  return {.planes = PlanesOf(x.shape, blocked),
+  return {.planes = planes,
           .epsilon = spec.attrs.f("epsilon"),
           .is_training = spec.attrs.b("is_training"),
           .factor = has("exponential_avg_factor") ? spec.attrs.f("exponential_avg_factor") : 1.0,

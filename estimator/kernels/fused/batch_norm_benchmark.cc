@@ -5,23 +5,27 @@
 // It prints the milliseconds of the best round for images of f32 and bf16, in blocks of 16 channels
 // and in NHWC, and the bytes per second as if each image was read or written once.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/array/array.h"
 #include "estimator/array/half.h"
+#include "estimator/kernels/benchmark.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
 
 namespace estimator {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int64_t kBlock = 16;
+
+// The rows (and columns) and the channels of ResNet-50's images.
+constexpr std::pair<int64_t, int64_t> kImages[] = {{112, 64},  {56, 64},  {56, 256},
+                                                   {28, 128},  {28, 512}, {14, 256},
+                                                   {14, 1024}, {7, 512},  {7, 2048}};
 
 // Numbers that differ from element to element.
 Array Operand(const TensorSpec& spec) {
@@ -40,27 +44,9 @@ Array Operand(const TensorSpec& spec) {
 // The milliseconds of the best round.
 double Measure(KernelSpec spec, int rounds) {
   spec.name = spec.op;
-  std::vector<Array> inputs, outputs;
-  std::vector<const void*> in;
-  std::vector<void*> out;
+  std::vector<Array> inputs;
   for (const TensorSpec& input : spec.inputs) inputs.push_back(Operand(input));
-  for (const TensorSpec& output : spec.outputs) outputs.push_back(Operand(output));
-  for (const Array& input : inputs) in.push_back(input.raw());
-  for (Array& output : outputs) out.push_back(output.raw());
-  const auto kernel = CreateKernel(spec);
-  if (!kernel.ok()) {
-    std::printf("%s\n", kernel.status().ToString().c_str());
-    std::exit(1);
-  }
-  Array scratch(DType::kUint8, Shape{static_cast<int64_t>((*kernel)->scratch_bytes())});
-  const KernelArgs args{.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}};
-  double best = 1e9;
-  for (int round = 0; round < rounds; ++round) {
-    const Clock::time_point start = Clock::now();
-    if (!(*kernel)->Run(args).ok()) std::exit(1);
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  return best * 1e3;
+  return FastestRun(spec, inputs, rounds);
 }
 
 void MeasureBoth(DType dtype, const Shape& plain, int rounds, const std::string& activation) {
@@ -99,15 +85,7 @@ int main(int argc, char** argv) {
   const int64_t batch = argc > 1 ? std::max(1, std::atoi(argv[1])) : 32;
   const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 20;
   const std::string activation = argc > 3 ? argv[3] : "Relu";
-  for (const auto& [size, channels] : {std::pair<int64_t, int64_t>{112, 64},
-                                       {56, 64},
-                                       {56, 256},
-                                       {28, 128},
-                                       {28, 512},
-                                       {14, 256},
-                                       {14, 1024},
-                                       {7, 512},
-                                       {7, 2048}}) {
+  for (const auto& [size, channels] : estimator::kImages) {
     for (const estimator::DType dtype : {estimator::DType::kFloat32, estimator::DType::kBfloat16})
       estimator::MeasureBoth(dtype, {batch, size, size, channels}, rounds, activation);
   }

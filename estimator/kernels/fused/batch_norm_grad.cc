@@ -1,7 +1,6 @@
 // The gradient of batch normalization. batch_norm.cc describes the ops.
 #include <cmath>
 #include <cstdint>
-#include <memory>
 
 #include "estimator/kernels/fused/batch_norm.h"
 #include "estimator/kernels/fused/batch_norm_rows.h"
@@ -101,7 +100,7 @@ KernelPlan MakeTypedBatchNormGrad(const KernelSpec& spec) {
   if (!norm.ok() || spec.inputs.size() < (activated ? 8u : 6u)) return nullptr;
   if (norm.side && spec.outputs.size() != 6) return nullptr;
   const ChannelSums<2> sums(norm.planes);
-  const size_t sums_bytes = (sums.bytes() + 63) / 64 * 64;
+  const size_t sums_bytes = AlignedBytes(sums.bytes());
   const size_t slopes = static_cast<size_t>(3 * norm.planes.channels());
   const Gate gate = GateOf(norm);
   return MakeKernel(
@@ -109,7 +108,6 @@ KernelPlan MakeTypedBatchNormGrad(const KernelSpec& spec) {
         float* const slopes =
             reinterpret_cast<float*>(static_cast<char*>(args.scratch) + sums_bytes);
         RunBackward<T>(norm, gate, sums, slopes, args);
-        return absl::OkStatus();
       },
       sums_bytes + slopes * sizeof(float), /*alias_input=*/0);
 }

@@ -1,27 +1,13 @@
 // BiasAdd and BiasAddGrad in f32 and bf16 on all threads; sums are f32 and f64. The channels are
 // the last axis, or are in blocks (kernels/layout.h).
 #include <cstdint>
-#include <memory>
 
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/fused/sums.h"
 #include "estimator/kernels/kernel.h"
-#include "estimator/kernels/layout.h"
 
 namespace estimator::fused {
 namespace {
-
-// The planes have width 0 if this tier does not support the spec.
-ChannelPlanes PlanesOf(const KernelSpec& spec) {
-  const TensorSpec& x = spec.inputs[0];
-  if (x.dtype != DType::kFloat32 && x.dtype != DType::kBfloat16) return {};
-  if (x.shape.rank() < 2 || x.shape.num_elements() == 0) return {};
-  const bool blocked = IsBlocked(spec.attrs);
-  if (blocked && x.shape.rank() != 5) return {};
-  if (!blocked && spec.attrs.has("data_format") && spec.attrs.s("data_format") != kPlainFormat)
-    return {};
-  return estimator::PlanesOf(x.shape, blocked);
-}
 
 template <int64_t kWidth, typename T>
 void AddBias(const T* x, const T* bias, int64_t begin, int64_t end, int64_t width, T* y) {
@@ -44,7 +30,7 @@ void AddRows(const T* x, int64_t begin, int64_t end, int64_t width, float* sums)
 
 template <typename T>
 KernelPlan MakeTypedBiasAdd(const KernelSpec& spec) {
-  const ChannelPlanes planes = PlanesOf(spec);
+  const ChannelPlanes planes = ImagePlanes(spec.attrs, spec.inputs[0]);
   if (planes.width == 0) return nullptr;
   const Chunks chunks = MakeChunks(planes.planes() * planes.rows, planes.width);
   return MakeKernel(
@@ -58,7 +44,6 @@ KernelPlan MakeTypedBiasAdd(const KernelSpec& spec) {
                 });
           });
         });
-        return absl::OkStatus();
       },
       /*scratch_bytes=*/0, /*alias_input=*/0);
 }
@@ -66,7 +51,7 @@ KernelPlan MakeTypedBiasAdd(const KernelSpec& spec) {
 // The gradient of a bf16 bias may be f32 (passes/fusion/fuse.h, FuseCast).
 template <typename T, typename Result>
 KernelPlan MakeTypedBiasAddGrad(const KernelSpec& spec) {
-  const ChannelPlanes planes = PlanesOf(spec);
+  const ChannelPlanes planes = ImagePlanes(spec.attrs, spec.inputs[0]);
   if (planes.width == 0) return nullptr;
   const ChannelSums<1> sums(planes);
   return MakeKernel(
@@ -79,7 +64,6 @@ KernelPlan MakeTypedBiasAddGrad(const KernelSpec& spec) {
         const double* const total = sums.total(args.scratch);
         for (int64_t c = 0; c < planes.channels(); ++c)
           args.out<Result>(0)[c] = static_cast<Result>(static_cast<float>(total[c]));
-        return absl::OkStatus();
       },
       sums.bytes());
 }

@@ -56,7 +56,6 @@ KernelPlan MakeBroadcastKernel(const KernelSpec& spec) {
           RunRow(op, rows.strides(), count, args.in<float>(0) + at[0], args.in<float>(1) + at[1],
                  args.out<float>(0) + i);
         });
-        return absl::OkStatus();
       },
       /*scratch_bytes=*/0, /*alias_input=*/alias);
 }

@@ -4,8 +4,6 @@
 #ifndef ESTIMATOR_KERNELS_FUSED_BROADCAST_H_
 #define ESTIMATOR_KERNELS_FUSED_BROADCAST_H_
 
-#include <memory>
-
 #include "estimator/kernels/kernel.h"
 
 namespace estimator::fused {

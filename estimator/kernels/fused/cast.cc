@@ -1,6 +1,5 @@
 // Cast between f32 and bf16, and from u8, bool and i32 to both, on all threads.
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 #include "estimator/kernels/fused/bfloat16.h"
@@ -29,22 +28,15 @@ KernelPlan MakeCast(const KernelSpec& spec) {
     ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       CastRun(args.in<From>(0) + begin, args.out<To>(0) + begin, end - begin);
     });
-    return absl::OkStatus();
   });
 }
 
 template <typename To>
 KernelPlan MakeCastTo(const KernelSpec& spec) {
-  switch (spec.inputs[0].dtype) {
-    case DType::kUint8:
-      return MakeCast<uint8_t, To>(spec);
-    case DType::kBool:
-      return MakeCast<uint8_t, To>(spec);  // stored as 0 or 1
-    case DType::kInt32:
-      return MakeCast<int32_t, To>(spec);
-    default:
-      return nullptr;
-  }
+  const DType from = spec.inputs[0].dtype;
+  // A bool is stored as 0 or 1.
+  if (from == DType::kUint8 || from == DType::kBool) return MakeCast<uint8_t, To>(spec);
+  return from == DType::kInt32 ? MakeCast<int32_t, To>(spec) : nullptr;
 }
 
 KernelPlan ChooseCast(const KernelSpec& spec) {

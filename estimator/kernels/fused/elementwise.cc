@@ -264,7 +264,7 @@ void ElementwiseKernel::ChooseAliases(const KernelSpec& spec, const std::vector<
 size_t ElementwiseKernel::RangeScratchBytes() const {
   const size_t bytes =
       static_cast<size_t>(num_slots_) * kTile * sizeof(float) + values_.size() * sizeof(float*);
-  return (bytes + 63) / 64 * 64;
+  return AlignedBytes(bytes);
 }
 
 size_t ElementwiseKernel::scratch_bytes() const {

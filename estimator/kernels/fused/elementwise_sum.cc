@@ -104,7 +104,7 @@ class ElementwiseSumKernel final : public Kernel {
     }
   }
 
-  size_t SumBytes() const { return (sums_.bytes() + 63) / 64 * 64; }
+  size_t SumBytes() const { return AlignedBytes(sums_.bytes()); }
 
   const std::unique_ptr<ElementwiseKernel> chain_;
   const ChannelSums<1> sums_;

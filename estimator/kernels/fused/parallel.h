@@ -45,6 +45,14 @@ void ParallelFor(const Chunks& chunks, Fn&& fn) {
     fn(chunk, chunks.begin(chunk), chunks.end(chunk));
 }
 
+// Calls fn(chunk, item) for every item of every chunk, the chunks in parallel.
+template <typename Fn>
+void ForEachItem(const Chunks& chunks, Fn&& fn) {
+  ParallelFor(chunks, [&](int chunk, int64_t begin, int64_t end) {
+    for (int64_t item = begin; item < end; ++item) fn(chunk, item);
+  });
+}
+
 }  // namespace estimator::fused
 
 #endif  // ESTIMATOR_KERNELS_FUSED_PARALLEL_H_

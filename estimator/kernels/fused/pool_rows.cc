@@ -1,6 +1,5 @@
 #include "estimator/kernels/fused/pool_rows.h"
 
-#include <algorithm>
 #include <cstdint>
 
 // Highway compiles this file once for every instruction set.

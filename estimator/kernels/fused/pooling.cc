@@ -12,7 +12,6 @@
 // others share images.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -71,17 +70,7 @@ Chunks RowChunks(const Pool& pool, int64_t rows) {
 //   rows: in an image.
 template <typename Fn>
 void ForEachRow(const Chunks& chunks, int64_t rows, Fn&& fn) {
-  ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) fn(i / rows, i % rows);
-  });
-}
-
-// Calls fn(image) for all images, on all threads.
-template <typename Fn>
-void ForEachImage(const Chunks& images, Fn&& fn) {
-  ParallelFor(images, [&](int, int64_t begin, int64_t end) {
-    for (int64_t n = begin; n < end; ++n) fn(n);
-  });
+  ForEachItem(chunks, [&](int, int64_t i) { fn(i / rows, i % rows); });
 }
 
 // Calls fn(p, q, output, r0, r1, s0, s1) for every window of an image. `output` is its offset in
@@ -103,7 +92,7 @@ int64_t TapOffset(const Pool& pool, int64_t p, int64_t q, int64_t r, int64_t s) 
 }
 
 template <typename T>
-KernelPlan MakeTypedMaxPool(const KernelSpec& given) {
+KernelPlan MakeMaxPool(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
   const bool with_argmax = spec.outputs.size() == 2;
@@ -117,13 +106,12 @@ KernelPlan MakeTypedMaxPool(const KernelSpec& given) {
       MaxPoolRow(pool, args.in<T>(0) + n * pool.in_image(), p, args.out<T>(0) + out,
                  with_argmax ? args.out<uint8_t>(1) + out : nullptr);
     });
-    return absl::OkStatus();
   });
 }
 
 // The inputs are x, y, dy. The scratch has the argmax of one image for each chunk.
 template <typename T>
-KernelPlan MakeTypedMaxPoolGrad(const KernelSpec& given) {
+KernelPlan MakeMaxPoolGrad(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.inputs[2]);
   if (!pool.has_value() || pool->taps() > 256) return nullptr;
@@ -144,14 +132,13 @@ KernelPlan MakeTypedMaxPoolGrad(const KernelSpec& given) {
             }
           }
         });
-        return absl::OkStatus();
       },
       static_cast<size_t>(images.count * pool->out_image()));
 }
 
 // The inputs are argmax, dy[, y].
 template <typename T>
-KernelPlan MakeTypedMaxPoolGradWithArgmax(const KernelSpec& given) {
+KernelPlan MakeMaxPoolGradWithArgmax(const KernelSpec& given) {
   const KernelSpec spec = BlocksAsImages(given);
   const Shape input(spec.attrs.ints("input_shape"));
   const auto pool = PoolOf(spec, input, spec.inputs[1]);
@@ -171,7 +158,6 @@ KernelPlan MakeTypedMaxPoolGradWithArgmax(const KernelSpec& given) {
         MaxPoolGradientRow(pool, args.in<uint8_t>(0) + out, args.in<T>(1) + out, y, row, dx);
       }
     });
-    return absl::OkStatus();
   });
 }
 
@@ -180,7 +166,7 @@ KernelPlan MakeAvgPool(const KernelSpec& given) {
   const auto pool = PoolOf(spec, spec.inputs[0].shape, spec.outputs[0]);
   if (!pool.has_value() || spec.outputs[0].dtype != DType::kFloat32) return nullptr;
   return MakeKernel([pool = *pool, images = pool->images()](const KernelArgs& args) {
-    ForEachImage(images, [&](int64_t n) {
+    ForEachItem(images, [&](int, int64_t n) {
       const float* const x = args.in<float>(0) + n * pool.in_image();
       float* const y = args.out<float>(0) + n * pool.out_image();
       ForEachWindow(pool, [&](int64_t p, int64_t q, int64_t output, int64_t r0, int64_t r1,
@@ -199,7 +185,6 @@ KernelPlan MakeAvgPool(const KernelSpec& given) {
         for (int64_t c = 0; c < pool.channels; ++c) sum[c] /= count;
       });
     });
-    return absl::OkStatus();
   });
 }
 
@@ -209,7 +194,7 @@ KernelPlan MakeAvgPoolGrad(const KernelSpec& given) {
   const auto pool = PoolOf(spec, spec.outputs[0].shape, spec.inputs[1]);
   if (!pool.has_value() || spec.outputs[0].dtype != DType::kFloat32) return nullptr;
   return MakeKernel([pool = *pool, images = pool->images()](const KernelArgs& args) {
-    ForEachImage(images, [&](int64_t n) {
+    ForEachItem(images, [&](int, int64_t n) {
       const float* const dy = args.in<float>(1) + n * pool.out_image();
       float* const dx = args.out<float>(0) + n * pool.in_image();
       std::fill(dx, dx + pool.in_image(), 0.0f);
@@ -226,29 +211,19 @@ KernelPlan MakeAvgPoolGrad(const KernelSpec& given) {
         }
       });
     });
-    return absl::OkStatus();
   });
 }
 
-KernelPlan MakeMaxPool(const KernelSpec& spec) {
-  return spec.outputs[0].dtype == DType::kBfloat16 ? MakeTypedMaxPool<Bfloat16>(spec)
-                                                   : MakeTypedMaxPool<float>(spec);
-}
-
-KernelPlan MakeMaxPoolGrad(const KernelSpec& spec) {
-  return spec.outputs[0].dtype == DType::kBfloat16 ? MakeTypedMaxPoolGrad<Bfloat16>(spec)
-                                                   : MakeTypedMaxPoolGrad<float>(spec);
-}
-
-KernelPlan MakeMaxPoolGradWithArgmax(const KernelSpec& spec) {
-  return spec.outputs[0].dtype == DType::kBfloat16 ? MakeTypedMaxPoolGradWithArgmax<Bfloat16>(spec)
-                                                   : MakeTypedMaxPoolGradWithArgmax<float>(spec);
-}
-
-EST_REGISTER_KERNEL("MaxPool", KernelTier::kFused, MakeMaxPool);
-EST_REGISTER_KERNEL("_MaxPoolWithArgmax", KernelTier::kFused, MakeMaxPool);
-EST_REGISTER_KERNEL("MaxPoolGrad", KernelTier::kFused, MakeMaxPoolGrad);
-EST_REGISTER_KERNEL("_MaxPoolGradWithArgmax", KernelTier::kFused, MakeMaxPoolGradWithArgmax);
+// Registers the kernel that make<T>(spec) returns for images of T, f32 or bf16.
+#define EST_REGISTER_POOL(op, make)                                                              \
+  EST_REGISTER_KERNEL(op, KernelTier::kFused, [](const KernelSpec& spec) {                       \
+    return spec.outputs[0].dtype == DType::kBfloat16 ? make<Bfloat16>(spec) : make<float>(spec); \
+  })
+EST_REGISTER_POOL("MaxPool", MakeMaxPool);
+EST_REGISTER_POOL("_MaxPoolWithArgmax", MakeMaxPool);
+EST_REGISTER_POOL("MaxPoolGrad", MakeMaxPoolGrad);
+EST_REGISTER_POOL("_MaxPoolGradWithArgmax", MakeMaxPoolGradWithArgmax);
+#undef EST_REGISTER_POOL
 EST_REGISTER_KERNEL("AvgPool", KernelTier::kFused, MakeAvgPool);
 EST_REGISTER_KERNEL("AvgPoolGrad", KernelTier::kFused, MakeAvgPoolGrad);
 

@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/random_stream.h"
 
 namespace estimator::fused {
 namespace {
-
-constexpr uint64_t kReservedPerElement = 256;  // Philox results for an element, as in reference
 
 // The number of counters that are computed at once: two AVX-512 registers of 32-bit lanes.
 constexpr int64_t kLanes = 32;
@@ -76,43 +74,33 @@ void UniformLanes(const Stream& stream, uint64_t first, T* out) {
 template <typename T>
 KernelPlan MakeTypedRandomUniform(const KernelSpec& spec) {
   const int64_t size = spec.outputs[0].shape.num_elements();
-  const auto seed = static_cast<uint64_t>(spec.attrs.i("seed")),
-             seed2 = static_cast<uint64_t>(spec.attrs.i("seed2"));
   constexpr int64_t kBlock = 4 * kLanes;
   const Chunks chunks = MakeChunks((size + kBlock - 1) / kBlock, kBlock);
-  return MakeKernel([size, seed, seed2, chunks](const KernelArgs& args) {
-    const auto replica = static_cast<uint64_t>(args.step.replica);
+  return MakeKernel([size, random = RandomStream(spec), chunks](const KernelArgs& args) {
     // Steps times elements are far below 2^56, so the lower half of the counter never overflows.
-    const Stream stream{.key = replica == 0 ? seed : HashSeed(seed, replica),
-                        .counter_low = static_cast<uint64_t>(args.step.step) * kReservedPerElement *
+    const Stream stream{.key = random.Key(args.step),
+                        .counter_low = static_cast<uint64_t>(args.step.step) * kReservedPerNumber *
                                        static_cast<uint64_t>(size),
-                        .counter_high = seed2};
+                        .counter_high = random.seed2()};
     T* const out = args.out<T>(0);
-    ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-      for (int64_t block = begin; block < end; ++block) {
-        const auto first = static_cast<uint64_t>(block * kLanes);
-        if ((block + 1) * kBlock <= size) {
-          UniformLanes(stream, first, out + block * kBlock);
-          continue;
-        }
-        T rest[kBlock];
-        UniformLanes(stream, first, rest);
-        std::copy(rest, rest + (size - block * kBlock), out + block * kBlock);
+    ForEachItem(chunks, [&](int, int64_t block) {
+      const auto first = static_cast<uint64_t>(block * kLanes);
+      if ((block + 1) * kBlock <= size) {
+        UniformLanes(stream, first, out + block * kBlock);
+        return;
       }
+      T rest[kBlock];
+      UniformLanes(stream, first, rest);
+      std::copy(rest, rest + (size - block * kBlock), out + block * kBlock);
     });
-    return absl::OkStatus();
   });
 }
 
 KernelPlan MakeRandomUniform(const KernelSpec& spec) {
-  switch (spec.outputs[0].dtype) {
-    case DType::kFloat32:
-      return MakeTypedRandomUniform<float>(spec);
-    case DType::kBfloat16:
-      return MakeTypedRandomUniform<Bfloat16>(spec);
-    default:
-      return nullptr;
-  }
+  const DType dtype = spec.outputs[0].dtype;
+  if (dtype == DType::kFloat32) return MakeTypedRandomUniform<float>(spec);
+  if (dtype == DType::kBfloat16) return MakeTypedRandomUniform<Bfloat16>(spec);
+  return nullptr;
 }
 
 EST_REGISTER_KERNEL("RandomUniform", KernelTier::kFused, MakeRandomUniform);

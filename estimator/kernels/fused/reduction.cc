@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -53,14 +52,11 @@ std::optional<Extents> FindExtents(const KernelSpec& spec) {
 KernelPlan MakeRowSums(const Extents& e, double factor) {
   const Chunks chunks = MakeChunks(e.outer, e.reduced);
   return MakeKernel([chunks, e, factor](const KernelArgs& args) {
-    ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-      for (int64_t o = begin; o < end; ++o) {
-        const float* const x = args.in<float>(0) + o * e.reduced;
-        args.out<float>(0)[o] =
-            static_cast<float>(factor * SumRange(0, e.reduced, [x](int64_t i) { return x[i]; }));
-      }
+    ForEachItem(chunks, [&](int, int64_t o) {
+      const float* const x = args.in<float>(0) + o * e.reduced;
+      args.out<float>(0)[o] =
+          static_cast<float>(factor * SumRange(0, e.reduced, [x](int64_t i) { return x[i]; }));
     });
-    return absl::OkStatus();
   });
 }
 
@@ -79,7 +75,6 @@ KernelPlan MakeTotal(int64_t size, double factor, Term term) {
         double total = 0;
         for (int chunk = 0; chunk < chunks.count; ++chunk) total += partial[chunk];
         args.out<float>(0)[0] = static_cast<float>(factor * total);
-        return absl::OkStatus();
       },
       static_cast<size_t>(chunks.count) * sizeof(double));
 }
@@ -100,7 +95,6 @@ KernelPlan MakeColumnSums(const Extents& e, double factor) {
         const double* const total = sums.total(args.scratch);
         for (int64_t c = 0; c < e.inner; ++c)
           args.out<float>(0)[c] = static_cast<float>(factor * total[c]);
-        return absl::OkStatus();
       },
       sums.bytes());
 }
@@ -123,7 +117,6 @@ KernelPlan MakeManyColumnSums(const Extents& e, double factor) {
             for (int64_t c = 0; c < e.inner; ++c) y[c] = static_cast<float>(factor * total[c]);
           }
         });
-        return absl::OkStatus();
       },
       static_cast<size_t>(chunks.count * e.inner) * sizeof(double));
 }
@@ -179,24 +172,19 @@ KernelPlan MakeBest(const KernelSpec& spec) {
   if (e.inner == 1 && e.outer > 1) {  // each thread has some of the rows
     const Chunks chunks = MakeChunks(e.outer, e.reduced);
     return MakeKernel([chunks, e](const KernelArgs& args) {
-      ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-        for (int64_t o = begin; o < end; ++o)
-          args.out<float>(0)[o] = BestOfRow<Best>(args.in<float>(0) + o * e.reduced, e.reduced);
+      ForEachItem(chunks, [&](int, int64_t o) {
+        args.out<float>(0)[o] = BestOfRow<Best>(args.in<float>(0) + o * e.reduced, e.reduced);
       });
-      return absl::OkStatus();
     });
   }
   if (e.outer > 1) {  // each thread has some of the matrices
     const Chunks chunks = MakeChunks(e.outer, e.reduced * e.inner);
     return MakeKernel([chunks, e](const KernelArgs& args) {
-      ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-        for (int64_t o = begin; o < end; ++o) {
-          float* const best = args.out<float>(0) + o * e.inner;
-          std::fill_n(best, e.inner, Best::kInitial);
-          TakeRows<Best>(args.in<float>(0) + o * e.reduced * e.inner, e.reduced, e.inner, best);
-        }
+      ForEachItem(chunks, [&](int, int64_t o) {
+        float* const best = args.out<float>(0) + o * e.inner;
+        std::fill_n(best, e.inner, Best::kInitial);
+        TakeRows<Best>(args.in<float>(0) + o * e.reduced * e.inner, e.reduced, e.inner, best);
       });
-      return absl::OkStatus();
     });
   }
   // One matrix: each thread has some of its rows, and a part of the scratch for its result.
@@ -216,7 +204,6 @@ KernelPlan MakeBest(const KernelSpec& spec) {
         });
         std::fill_n(args.out<float>(0), e.inner, Best::kInitial);
         TakeRows<Best>(partial, chunks.count, e.inner, args.out<float>(0));
-        return absl::OkStatus();
       },
       static_cast<size_t>(chunks.count * e.inner) * sizeof(float));
 }

@@ -2,7 +2,6 @@
 // reference tier.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/kernel.h"
@@ -51,7 +50,7 @@ KernelPlan MakeAddN(const KernelSpec& spec) {
   const int64_t size = spec.outputs[0].shape.num_elements();
   const Chunks chunks = MakeChunks(size, static_cast<int64_t>(spec.inputs.size()));
   return MakeKernel([size, chunks](const KernelArgs& args) {
-    if (size == 0) return absl::OkStatus();
+    if (size == 0) return;
     ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       constexpr int64_t kTile = 2048;  // stays in the L1 cache
       for (int64_t tile = begin; tile < end; tile += kTile) {
@@ -65,7 +64,6 @@ KernelPlan MakeAddN(const KernelSpec& spec) {
         }
       }
     });
-    return absl::OkStatus();
   });
 }
 

@@ -2,7 +2,6 @@
 // row stays in the L1 cache while its maximum, exponentials and sum are computed.
 #include <cmath>
 #include <cstdint>
-#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/fused/parallel.h"
@@ -45,16 +44,13 @@ KernelPlan MakeSoftmax(const KernelSpec& spec) {
   if (rows.classes == 0) return nullptr;
   return MakeKernel(
       [rows](const KernelArgs& args) {
-        ParallelFor(rows.chunks, [&](int, int64_t begin, int64_t end) {
-          for (int64_t r = begin; r < end; ++r) {
-            const float* const x = args.in<float>(0) + r * rows.classes;
-            float* const y = args.out<float>(0) + r * rows.classes;
-            const float scale = 1.0f / Exponentials(x, Maximum(x, rows.classes), y, rows.classes);
+        ForEachItem(rows.chunks, [&](int, int64_t r) {
+          const float* const x = args.in<float>(0) + r * rows.classes;
+          float* const y = args.out<float>(0) + r * rows.classes;
+          const float scale = 1.0f / Exponentials(x, Maximum(x, rows.classes), y, rows.classes);
 #pragma omp simd
-            for (int64_t c = 0; c < rows.classes; ++c) y[c] *= scale;
-          }
+          for (int64_t c = 0; c < rows.classes; ++c) y[c] *= scale;
         });
-        return absl::OkStatus();
       },
       /*scratch_bytes=*/0, /*alias_input=*/0);
 }
@@ -63,18 +59,15 @@ KernelPlan MakeLogSoftmax(const KernelSpec& spec) {
   const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0) return nullptr;
   return MakeKernel([rows](const KernelArgs& args) {
-    ParallelFor(rows.chunks, [&](int, int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        const float* const x = args.in<float>(0) + r * rows.classes;
-        float* const y = args.out<float>(0) + r * rows.classes;
-        const float maximum = Maximum(x, rows.classes);
-        // The exponentials are needed only for their sum; y is used as memory for them.
-        const float log_sum = std::log(Exponentials(x, maximum, y, rows.classes));
+    ForEachItem(rows.chunks, [&](int, int64_t r) {
+      const float* const x = args.in<float>(0) + r * rows.classes;
+      float* const y = args.out<float>(0) + r * rows.classes;
+      const float maximum = Maximum(x, rows.classes);
+      // The exponentials are needed only for their sum; y is used as memory for them.
+      const float log_sum = std::log(Exponentials(x, maximum, y, rows.classes));
 #pragma omp simd
-        for (int64_t c = 0; c < rows.classes; ++c) y[c] = x[c] - maximum - log_sum;
-      }
+      for (int64_t c = 0; c < rows.classes; ++c) y[c] = x[c] - maximum - log_sum;
     });
-    return absl::OkStatus();
   });
 }
 
@@ -82,25 +75,22 @@ KernelPlan MakeCrossEntropy(const KernelSpec& spec) {
   const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0 || !(spec.inputs[1] == spec.inputs[0])) return nullptr;
   return MakeKernel([rows](const KernelArgs& args) {
-    ParallelFor(rows.chunks, [&](int, int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        const float* const x = args.in<float>(0) + r * rows.classes;
-        const float* const labels = args.in<float>(1) + r * rows.classes;
-        float* const backprop = args.out<float>(1) + r * rows.classes;
-        const float maximum = Maximum(x, rows.classes);
-        const float sum = Exponentials(x, maximum, backprop, rows.classes);
-        const float log_sum = std::log(sum), scale = 1.0f / sum;
-        float loss = 0;
-        // A class with weight 0 does not count, even if its logit is infinite.
+    ForEachItem(rows.chunks, [&](int, int64_t r) {
+      const float* const x = args.in<float>(0) + r * rows.classes;
+      const float* const labels = args.in<float>(1) + r * rows.classes;
+      float* const backprop = args.out<float>(1) + r * rows.classes;
+      const float maximum = Maximum(x, rows.classes);
+      const float sum = Exponentials(x, maximum, backprop, rows.classes);
+      const float log_sum = std::log(sum), scale = 1.0f / sum;
+      float loss = 0;
+      // A class with weight 0 does not count, even if its logit is infinite.
 #pragma omp simd reduction(+ : loss)
-        for (int64_t c = 0; c < rows.classes; ++c) {
-          loss += labels[c] != 0 ? labels[c] * (log_sum - (x[c] - maximum)) : 0.0f;
-          backprop[c] = backprop[c] * scale - labels[c];
-        }
-        args.out<float>(0)[r] = loss;
+      for (int64_t c = 0; c < rows.classes; ++c) {
+        loss += labels[c] != 0 ? labels[c] * (log_sum - (x[c] - maximum)) : 0.0f;
+        backprop[c] = backprop[c] * scale - labels[c];
       }
+      args.out<float>(0)[r] = loss;
     });
-    return absl::OkStatus();
   });
 }
 
@@ -117,18 +107,16 @@ KernelPlan MakeSparse(const SoftmaxRows& rows) {
                          " classes: labels must be in [0, ", rows.classes, ")"));
       }
     }
-    ParallelFor(rows.chunks, [&](int, int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        const float* const x = args.in<float>(0) + r * rows.classes;
-        float* const backprop = args.out<float>(1) + r * rows.classes;
-        const float maximum = Maximum(x, rows.classes);
-        const float sum = Exponentials(x, maximum, backprop, rows.classes);
-        const float scale = 1.0f / sum;
-        args.out<float>(0)[r] = std::log(sum) - (x[labels[r]] - maximum);
+    ForEachItem(rows.chunks, [&](int, int64_t r) {
+      const float* const x = args.in<float>(0) + r * rows.classes;
+      float* const backprop = args.out<float>(1) + r * rows.classes;
+      const float maximum = Maximum(x, rows.classes);
+      const float sum = Exponentials(x, maximum, backprop, rows.classes);
+      const float scale = 1.0f / sum;
+      args.out<float>(0)[r] = std::log(sum) - (x[labels[r]] - maximum);
 #pragma omp simd
-        for (int64_t c = 0; c < rows.classes; ++c) backprop[c] *= scale;
-        backprop[labels[r]] -= 1.0f;
-      }
+      for (int64_t c = 0; c < rows.classes; ++c) backprop[c] *= scale;
+      backprop[labels[r]] -= 1.0f;
     });
     return absl::OkStatus();
   });
@@ -137,14 +125,9 @@ KernelPlan MakeSparse(const SoftmaxRows& rows) {
 KernelPlan MakeSparseCrossEntropy(const KernelSpec& spec) {
   const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0) return nullptr;
-  switch (spec.inputs[1].dtype) {
-    case DType::kInt32:
-      return MakeSparse<int32_t>(rows);
-    case DType::kInt64:
-      return MakeSparse<int64_t>(rows);
-    default:
-      return nullptr;
-  }
+  if (spec.inputs[1].dtype == DType::kInt32) return MakeSparse<int32_t>(rows);
+  if (spec.inputs[1].dtype == DType::kInt64) return MakeSparse<int64_t>(rows);
+  return nullptr;
 }
 
 EST_REGISTER_KERNEL("Softmax", KernelTier::kFused, MakeSoftmax);

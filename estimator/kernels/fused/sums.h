@@ -29,6 +29,17 @@ double SumRange(int64_t begin, int64_t end, Term&& term) {
   return total;
 }
 
+// The planes of images x of an op with these attributes. They have width 0 if this tier does not
+// support the dtype or the layout.
+inline ChannelPlanes ImagePlanes(const Attrs& attrs, const TensorSpec& x) {
+  if (x.dtype != DType::kFloat32 && x.dtype != DType::kBfloat16) return {};
+  if (x.shape.rank() < 2 || x.shape.num_elements() == 0) return {};
+  const bool blocked = IsBlocked(attrs);
+  if (blocked && x.shape.rank() != 5) return {};
+  if (!blocked && attrs.has("data_format") && attrs.s("data_format") != kPlainFormat) return {};
+  return PlanesOf(x.shape, blocked);
+}
+
 // Calls fn(std::integral_constant<int64_t, w>) with w = width if it is 8 or 16, a block of
 // channels, so that the compiler unrolls loops over it. Otherwise w = 0.
 template <typename Fn>

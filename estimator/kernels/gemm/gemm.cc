@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "estimator/kernels/fused/parallel.h"
@@ -275,9 +274,8 @@ void CopyAllPanels(const Product& product, const float* b, float* panels) {
   const int64_t copies = NumPanels(product) * HWY_DYNAMIC_DISPATCH(DepthBlocks)(product);
   const fused::Chunks chunks =
       fused::MakeChunks(copies, static_cast<int64_t>(PanelsFloats(product)) / copies);
-  fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      HWY_DYNAMIC_DISPATCH(CopyPanelOfAll)(product, b, i, panels);
+  fused::ForEachItem(chunks, [&](int, int64_t i) {
+    HWY_DYNAMIC_DISPATCH(CopyPanelOfAll)(product, b, i, panels);
   });
 }
 

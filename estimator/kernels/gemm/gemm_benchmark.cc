@@ -4,17 +4,16 @@
 //
 //   bazel run //estimator/kernels/gemm:gemm_benchmark
 #include <algorithm>
-#include <chrono>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "estimator/array/array.h"
+#include "estimator/kernels/benchmark.h"
 #include "estimator/kernels/bfloat16/matmul_kernel.h"
 #include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/gemm/kernels.h"
@@ -58,9 +57,6 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-// Rounds of each kernel. A choice that looks wrong after kRounds is judged after kMostRounds: the
-// fastest of seven rounds varies by more than 5 %.
-constexpr int kRounds = 7, kMostRounds = 42;
 constexpr double kOperationsPerRound = 1e9;  // so that short products are repeated
 
 Array Numbers(DType dtype, const Shape& shape) {
@@ -71,21 +67,6 @@ Array Numbers(DType dtype, const Shape& shape) {
   return array.Cast(dtype);
 }
 
-// Milliseconds of one of `count` runs.
-double Time(int count, const std::function<void()>& run) {
-  const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < count; ++i) run();
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  return time.count() / count;
-}
-
-// A kernel and its scratch memory.
-struct Candidate {
-  const char* name;
-  std::unique_ptr<Kernel> kernel;  // null if there is none
-  double ms = 1e9;
-};
-
 // Prints the row of a case. Returns whether the rules are right.
 //   dtype: of the factors.
 bool Measure(const Case& c, DType dtype) {
@@ -93,68 +74,45 @@ bool Measure(const Case& c, DType dtype) {
   const bool wide = dtype == DType::kFloat32;
   const Array a = Numbers(dtype, p.transpose_a ? Shape{p.k, p.m} : Shape{p.m, p.k});
   const Array b = Numbers(dtype, p.transpose_b ? Shape{p.n, p.k} : Shape{p.k, p.n});
-  Array result(DType::kFloat32, {p.m, p.n});
   const KernelSpec spec{.op = "MatMul",
                         .name = c.name,
                         .attrs = {{"transpose_a", p.transpose_a}, {"transpose_b", p.transpose_b}},
                         .inputs = {{a.dtype(), a.shape()}, {b.dtype(), b.shape()}},
-                        .outputs = {{result.dtype(), result.shape()}}};
+                        .outputs = {{DType::kFloat32, {p.m, p.n}}}};
   auto onednn = CreateKernel(spec, KernelTier::kOneDnn, KernelTier::kOneDnn);
   CHECK(onednn.ok()) << onednn.status();
-  Candidate candidates[] = {
-      {.name = "oneDNN", .kernel = *std::move(onednn)},
-      {.name = "gemm", .kernel = FromMatMulSpec<gemm::MakeMatMul>(spec)},
-      {.name = "bfloat16", .kernel = FromMatMulSpec<bfloat16::MakeMatMul>(spec)}};
-  size_t scratch_bytes = 0;
-  for (const Candidate& candidate : candidates) {
-    if (candidate.kernel != nullptr)
-      scratch_bytes = std::max(scratch_bytes, candidate.kernel->scratch_bytes());
-  }
-  // On huge pages, as programs have it: arrays of less than 2 MiB are not on huge pages.
-  constexpr size_t kHugePage = size_t{2} << 20;
-  scratch_bytes = std::max<size_t>((scratch_bytes + kHugePage - 1) / kHugePage, 1) * kHugePage;
-  Array scratch(DType::kUint8, Shape{static_cast<int64_t>(scratch_bytes)});
-  const std::vector<const void*> inputs = {a.raw(), b.raw()};
-  std::vector<void*> outputs = {result.raw()};
+  const auto operands = MakeOperands({a, b}, spec.outputs);
+  std::vector<std::unique_ptr<TimedKernel>> candidates;  // null if there is none
+  const auto add = [&](std::unique_ptr<Kernel> kernel) {
+    candidates.push_back(
+        kernel == nullptr ? nullptr : std::make_unique<TimedKernel>(std::move(kernel), operands));
+  };
+  add(*std::move(onednn));
+  add(FromMatMulSpec<gemm::MakeMatMul>(spec));
+  add(FromMatMulSpec<bfloat16::MakeMatMul>(spec));
 
   const double operations =
       2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   const int count = std::max(1, static_cast<int>(kOperationsPerRound / operations));
   const std::optional<NativeKernel> native = NativeKernelOf(spec);
-  const Candidate& chosen = candidates[native == NativeKernel::kBfloat16Tiles ? 2
-                                       : native == NativeKernel::kGemm        ? 1
-                                                                              : 0];
-  double best = 1e9;
-  bool right = false;
-  for (int round = 0; round < (right ? kRounds : kMostRounds); ++round) {
-    for (Candidate& candidate : candidates) {
-      if (candidate.kernel == nullptr) continue;
-      const double ms = Time(count, [&] {
-        CHECK(candidate.kernel
-                  ->Run({.inputs = inputs,
-                         .outputs = absl::MakeSpan(outputs),
-                         .scratch = scratch.raw(),
-                         .step = {}})
-                  .ok());
-      });
-      candidate.ms = std::min(candidate.ms, ms);
-      best = std::min(best, candidate.ms);
-    }
-    if (round + 1 == kRounds || round + 1 == kMostRounds) right = chosen.ms < best * 1.05;
-  }
+  const size_t chosen = native == NativeKernel::kBfloat16Tiles ? 2
+                        : native == NativeKernel::kGemm        ? 1
+                                                               : 0;
+  const bool right = IsFastest(candidates, chosen, count);
   std::printf("| %s | %s | %s | %d, %d, %d |", c.name, wide ? "f32" : "bf16",
               p.transpose_a   ? "weights' gradient"
               : p.transpose_b ? "input's gradient"
                               : "forward",
               static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k));
-  for (const Candidate& candidate : candidates) {
-    if (candidate.kernel == nullptr) {
+  for (const auto& candidate : candidates) {
+    if (candidate == nullptr) {
       std::printf(" - |");
     } else {
-      std::printf(" %.3f |", candidate.ms);
+      std::printf(" %.3f |", candidate->ms());
     }
   }
-  std::printf(" %.0f | %s%s |\n", operations / chosen.ms * 1e-6, chosen.name,
+  constexpr const char* kNames[] = {"oneDNN", "gemm", "bfloat16"};
+  std::printf(" %.0f | %s%s |\n", operations / candidates[chosen]->ms() * 1e-6, kNames[chosen],
               right ? "" : " (wrong)");
   std::fflush(stdout);
   return right;

@@ -35,14 +35,12 @@ KernelPlan MakeMatMul(const MatMulSpec& spec) {
           [plan, bias](const KernelArgs& args, const void* panels) {
             MultiplyPanels(plan, args.in<float>(0), static_cast<const float*>(panels), bias(args),
                            args.out<float>(0), static_cast<float*>(args.scratch));
-            return absl::OkStatus();
           },
       .scratch_bytes = plan.scratch_floats() * sizeof(float),
       .run_without_copy =
           [plan, bias](const KernelArgs& args) {
             Multiply(plan, args.in<float>(0), args.in<float>(1), bias(args), args.out<float>(0),
                      static_cast<float*>(args.scratch));
-            return absl::OkStatus();
           },
   });
 }

@@ -25,21 +25,29 @@ struct GradientPlan {
 using InputPlan = GradientPlan<dnnl::convolution_backward_data::primitive_desc>;
 using FilterPlan = GradientPlan<dnnl::convolution_backward_weights::primitive_desc>;
 
-// Both functions: nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer
-// is whether it makes a primitive descriptor. This is cheap beside building the primitive, which
-// generates its code.
-std::optional<InputPlan> InputPlanOf(const ConvSpec& spec) {
-  if (spec.pooled || spec.filter.dtype != spec.y.dtype) return std::nullopt;
+// nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer is whether it
+// makes a primitive descriptor. This is cheap beside building the primitive, which generates its
+// code.
+//   accepts(desc, conv): whether the kernel can use the descriptor. It may advance it.
+template <typename Desc, typename Check>
+std::optional<GradientPlan<Desc>> PlanOf(const ConvSpec& spec, Check accepts) {
   const std::optional<Convolution> conv = DescribeConvolution(spec);
   if (!conv.has_value() || conv->dilated()) return std::nullopt;
-  return NullIfUnsupported([&]() -> std::optional<InputPlan> {
-    dnnl::convolution_backward_data::primitive_desc desc(
+  return NullIfUnsupported([&]() -> std::optional<GradientPlan<Desc>> {
+    Desc desc(
         {dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter,
          conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         UserScratchpad(), CpuEngine(), ForwardHint(*conv));
-    if (!SkipReference(desc) || !conv->IsOwn(desc.diff_src_desc(), desc.diff_dst_desc()))
-      return std::nullopt;
-    return InputPlan{.conv = *conv, .desc = desc};
+    if (!accepts(desc, *conv)) return std::nullopt;
+    return GradientPlan<Desc>{.conv = *conv, .desc = desc};
+  });
+}
+
+std::optional<InputPlan> InputPlanOf(const ConvSpec& spec) {
+  using Desc = decltype(InputPlan::desc);
+  if (spec.pooled || spec.filter.dtype != spec.y.dtype) return std::nullopt;
+  return PlanOf<Desc>(spec, [](Desc& desc, const Convolution& conv) {
+    return SkipReference(desc) && conv.IsOwn(desc.diff_src_desc(), desc.diff_dst_desc());
   });
 }
 
@@ -64,18 +72,11 @@ bool IsWrong(const dnnl::convolution_backward_weights::primitive_desc& desc,
 }
 
 std::optional<FilterPlan> FilterPlanOf(const ConvSpec& spec) {
+  using Desc = decltype(FilterPlan::desc);
   if (spec.dbias_index >= 0 || IsSlow(spec)) return std::nullopt;
-  const std::optional<Convolution> conv = DescribeConvolution(spec);
-  if (!conv.has_value() || conv->dilated()) return std::nullopt;
-  return NullIfUnsupported([&]() -> std::optional<FilterPlan> {
-    dnnl::convolution_backward_weights::primitive_desc desc(
-        {dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter,
-         conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
-        UserScratchpad(), CpuEngine(), ForwardHint(*conv));
-    if (IsWrong(desc, *conv)) return std::nullopt;
-    if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.diff_dst_desc()))
-      return std::nullopt;
-    return FilterPlan{.conv = *conv, .desc = desc};
+  return PlanOf<Desc>(spec, [](Desc& desc, const Convolution& conv) {
+    return !IsWrong(desc, conv) && SkipReference(desc) &&
+           conv.IsOwn(desc.src_desc(), desc.diff_dst_desc());
   });
 }
 

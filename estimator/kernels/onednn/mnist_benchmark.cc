@@ -3,19 +3,17 @@
 // gradient descent.
 //   mnist_benchmark [BATCH=1024] [ROUNDS=5]
 // It prints the milliseconds of each op (of the best round) and images/s.
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "estimator/array/array.h"
+#include "estimator/kernels/benchmark.h"
 #include "estimator/kernels/kernel.h"
 
 namespace estimator {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
 
@@ -31,38 +29,19 @@ Attrs With(Attrs attrs, const char* name, AttrValue value) {
   return attrs;
 }
 
-// An array of zeros, so that every integer operand is a valid label or size.
-Array Operand(const TensorSpec& spec) { return Array(spec.dtype, spec.shape); }
-
 class Bench {
  public:
   explicit Bench(int rounds) : rounds_(rounds) {}
 
-  void Add(const KernelSpec& spec) {
-    std::vector<Array> inputs, outputs;
-    std::vector<const void*> in;
-    std::vector<void*> out;
-    for (const TensorSpec& input : spec.inputs) inputs.push_back(Operand(input));
-    for (const TensorSpec& output : spec.outputs) outputs.push_back(Operand(output));
-    for (const Array& input : inputs) in.push_back(input.raw());
-    for (Array& output : outputs) out.push_back(output.raw());
-    const auto kernel = CreateKernel(spec);
-    if (!kernel.ok()) {
-      std::printf("%s\n", kernel.status().ToString().c_str());
-      std::exit(1);
-    }
-    Array scratch(DType::kUint8, Shape{static_cast<int64_t>((*kernel)->scratch_bytes())});
-    const KernelArgs args{.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}};
-    double best = 1e9;
-    for (int round = 0; round <= rounds_; ++round) {
-      const Clock::time_point start = Clock::now();
-      if (!(*kernel)->Run(args).ok()) std::exit(1);
-      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      if (round > 0 && seconds < best) best = seconds;  // round 0 has the page faults
-    }
-    total_ += best;
+  void Add(KernelSpec spec) {
+    spec.name = spec.op;
+    // Arrays of zeros, so that every integer operand is a valid label or size.
+    std::vector<Array> inputs;
+    for (const TensorSpec& input : spec.inputs) inputs.emplace_back(input.dtype, input.shape);
+    const double ms = FastestRun(spec, inputs, rounds_);
+    total_ += ms / 1e3;
     std::printf("%-36s %-16s %8.2f ms\n", spec.op.c_str(), spec.outputs[0].shape.ToString().c_str(),
-                best * 1e3);
+                ms);
   }
   double total() const { return total_; }
 
@@ -78,41 +57,30 @@ void ConvBlock(Bench& bench, int64_t batch, int64_t size, int64_t in, int64_t ou
   const TensorSpec argmax{DType::kUint8, pooled.shape}, sizes{DType::kInt32, {4}};
   const std::vector<std::string> fused_ops = {"BiasAdd", "Relu"};
   bench.Add({.op = "_FusedConv2D",
-             .name = "y",
              .attrs = With(WindowAttrs(1), "fused_ops", fused_ops),
              .inputs = {x, filter, bias},
              .outputs = {y}});
   bench.Add({.op = "_MaxPoolWithArgmax",
-             .name = "p",
              .attrs = WindowAttrs(2),
              .inputs = {y},
              .outputs = {pooled, argmax}});
   bench.Add({.op = "_MaxPoolGradWithArgmax",
-             .name = "dp",
              .attrs = With(WindowAttrs(2), "input_shape", y.shape.dims()),
              .inputs = {argmax, pooled, pooled},
              .outputs = {y}});
-  bench.Add({.op = "BiasAddGrad",
-             .name = "db",
-             .attrs = WindowAttrs(1),
-             .inputs = {y},
-             .outputs = {bias}});
+  bench.Add({.op = "BiasAddGrad", .attrs = WindowAttrs(1), .inputs = {y}, .outputs = {bias}});
   bench.Add({.op = "Conv2DBackpropFilter",
-             .name = "df",
              .attrs = WindowAttrs(1),
              .inputs = {x, sizes, y},
              .outputs = {filter}});
   if (!first) {
     bench.Add({.op = "Conv2DBackpropInput",
-               .name = "dx",
                .attrs = WindowAttrs(1),
                .inputs = {sizes, filter, y},
                .outputs = {x}});
   }
-  bench.Add({.op = "ApplyGradientDescent",
-             .name = "u",
-             .inputs = {filter, F32({}), filter},
-             .outputs = {filter}});
+  bench.Add(
+      {.op = "ApplyGradientDescent", .inputs = {filter, F32({}), filter}, .outputs = {filter}});
 }
 
 void DenseBlock(Bench& bench, int64_t batch, int64_t in, int64_t out, bool relu) {
@@ -122,26 +90,15 @@ void DenseBlock(Bench& bench, int64_t batch, int64_t in, int64_t out, bool relu)
   std::vector<std::string> fused_ops = {"BiasAdd"};
   if (relu) fused_ops.push_back("Relu");
   bench.Add({.op = "_FusedMatMul",
-             .name = "y",
              .attrs = With(attrs(false, false), "fused_ops", fused_ops),
              .inputs = {x, kernel, bias},
              .outputs = {y}});
-  if (relu) bench.Add({.op = "ReluGrad", .name = "r", .inputs = {y, y}, .outputs = {y}});
-  bench.Add({.op = "BiasAddGrad", .name = "db", .inputs = {y}, .outputs = {bias}});
-  bench.Add({.op = "MatMul",
-             .name = "dk",
-             .attrs = attrs(true, false),
-             .inputs = {x, y},
-             .outputs = {kernel}});
-  bench.Add({.op = "MatMul",
-             .name = "dx",
-             .attrs = attrs(false, true),
-             .inputs = {y, kernel},
-             .outputs = {x}});
-  bench.Add({.op = "ApplyGradientDescent",
-             .name = "u",
-             .inputs = {kernel, F32({}), kernel},
-             .outputs = {kernel}});
+  if (relu) bench.Add({.op = "ReluGrad", .inputs = {y, y}, .outputs = {y}});
+  bench.Add({.op = "BiasAddGrad", .inputs = {y}, .outputs = {bias}});
+  bench.Add({.op = "MatMul", .attrs = attrs(true, false), .inputs = {x, y}, .outputs = {kernel}});
+  bench.Add({.op = "MatMul", .attrs = attrs(false, true), .inputs = {y, kernel}, .outputs = {x}});
+  bench.Add(
+      {.op = "ApplyGradientDescent", .inputs = {kernel, F32({}), kernel}, .outputs = {kernel}});
 }
 
 int Main(int argc, char** argv) {
@@ -151,13 +108,11 @@ int Main(int argc, char** argv) {
   ConvBlock(bench, batch, 14, 32, 64, /*first=*/false);
   DenseBlock(bench, batch, 3136, 1024, /*relu=*/true);
   bench.Add({.op = "RandomUniform",
-             .name = "mask",
              .attrs = {{"seed", int64_t{1}}, {"seed2", int64_t{2}}},
              .inputs = {{DType::kInt32, {2}}},
              .outputs = {F32({batch, 1024})}});
   DenseBlock(bench, batch, 1024, 10, /*relu=*/false);
   bench.Add({.op = "SparseSoftmaxCrossEntropyWithLogits",
-             .name = "loss",
              .inputs = {F32({batch, 10}), {DType::kInt32, {batch}}},
              .outputs = {F32({batch}), F32({batch, 10})}});
   std::printf("batch %lld: %.1f ms, %.0f images/s\n", static_cast<long long>(batch),

@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <cstdint>
 #include <cstring>
 #include <new>
 
@@ -11,13 +10,6 @@
 #include "glog/logging.h"
 
 namespace estimator::onednn {
-namespace {
-
-constexpr size_t kAlignment = 64;
-
-size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-}  // namespace
 
 void* PrimitiveChain::Buffers::Address(const Operand& operand) const {
   switch (operand.place) {
@@ -56,7 +48,7 @@ dnnl::primitive_attr UserScratchpad() {
 
 Operand PrimitiveChain::AddScratch(size_t bytes) {
   const Operand operand{Operand::Place::kScratch, scratch_bytes_};
-  scratch_bytes_ += Aligned(bytes);
+  scratch_bytes_ += AlignedBytes(bytes);
   return operand;
 }
 
@@ -91,21 +83,13 @@ void PrimitiveChain::AddCopy(Operand from, Operand to, size_t bytes) {
   steps_.push_back(std::move(step));
 }
 
-Operand PrimitiveChain::InLayout(Operand operand, const dnnl::memory::desc& have,
-                                 const dnnl::memory::desc& wanted) {
-  if (have == wanted) return operand;
-  const Operand copy = AddScratch(wanted.get_size());
-  AddReorder(have, operand, wanted, copy);
-  return copy;
-}
-
 Operand PrimitiveChain::InPreparedLayout(size_t input, const dnnl::memory::desc& have,
                                          const dnnl::memory::desc& wanted) {
   if (have == wanted) return Input(input);
   CHECK_LT(prepared_input_, 0) << name_ << " has two prepared inputs";
   const Operand copy{Operand::Place::kPrepared, 0};
   prepared_input_ = static_cast<int>(input);
-  prepared_bytes_ = Aligned(wanted.get_size());
+  prepared_bytes_ = AlignedBytes(wanted.get_size());
   prepare_step_ = steps_.size();
   AddReorder(have, Input(input), wanted, copy);
   return copy;

@@ -9,9 +9,7 @@
 
 #include <cstddef>
 #include <dnnl.hpp>
-#include <memory>
 #include <new>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -60,11 +58,8 @@ class PrimitiveChain final : public Kernel, public PreparedInput {
                   const dnnl::memory::desc& to_layout, Operand to);
   // Copies bytes between buffers, unless the two are the same buffer.
   void AddCopy(Operand from, Operand to, size_t bytes);
-  // The operand in layout `wanted`: itself if it has that layout already, else a copy in scratch.
-  Operand InLayout(Operand operand, const dnnl::memory::desc& have,
-                   const dnnl::memory::desc& wanted);
-  // As InLayout for input `input`; the copy, if there is one, is that of PreparedInput.
-  // REQUIRES: it was not called before for a copy.
+  // Input `input` in layout `wanted`: itself if it has that layout already, else a copy, which is
+  // that of PreparedInput. REQUIRES: it was not called before for a copy.
   Operand InPreparedLayout(size_t input, const dnnl::memory::desc& have,
                            const dnnl::memory::desc& wanted);
 

@@ -34,18 +34,11 @@ using Accumulator = typename AccumulatorOf<T>::type;
 // Returns null for other dtypes, so that a factory can return the result directly.
 template <typename Fn>
 auto VisitFloating(DType dtype, Fn&& fn) -> decltype(fn(float{})) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return fn(float{});
-    case DType::kFloat64:
-      return fn(double{});
-    case DType::kBfloat16:
-      return fn(Bfloat16{});
-    case DType::kFloat16:
-      return fn(Float16{});
-    default:
-      return nullptr;
-  }
+  if (dtype == DType::kFloat32) return fn(float{});
+  if (dtype == DType::kFloat64) return fn(double{});
+  if (dtype == DType::kBfloat16) return fn(Bfloat16{});
+  if (dtype == DType::kFloat16) return fn(Float16{});
+  return nullptr;
 }
 
 }  // namespace estimator

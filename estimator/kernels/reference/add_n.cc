@@ -18,17 +18,11 @@ void AddAll(absl::Span<const void* const> inputs, void* out, int64_t n) {
   }
 }
 
-EST_REGISTER_KERNEL("AddN", KernelTier::kReference, [](const KernelSpec& spec) -> KernelPlan {
-  void (*add)(absl::Span<const void* const>, void*, int64_t) = nullptr;
-  VisitNumeric(spec.outputs[0].dtype, [&add](auto tag) {
-    using T = decltype(tag);
-    if constexpr (kIsNumberType<T>) add = AddAll<T>;
-  });
-  if (add == nullptr) return nullptr;
+EST_REGISTER_KERNEL("AddN", KernelTier::kReference, [](const KernelSpec& spec) {
   const int64_t n = spec.outputs[0].shape.num_elements();
-  return MakeKernel([n, add](const KernelArgs& args) {
-    add(args.inputs, args.outputs[0], n);
-    return absl::OkStatus();
+  return VisitNumbers(spec.outputs[0].dtype, [n](auto tag) {
+    using T = decltype(tag);
+    return MakeKernel([n](const KernelArgs& args) { AddAll<T>(args.inputs, args.outputs[0], n); });
   });
 });
 

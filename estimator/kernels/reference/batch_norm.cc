@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
@@ -136,34 +135,27 @@ void Backward(const Sizes& s, const KernelArgs& args) {
   }
 }
 
-EST_REGISTER_KERNEL("FusedBatchNormV3", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> KernelPlan {
-                      if (IsBlocked(spec.attrs)) return nullptr;
-                      Sizes sizes = SizesOf(spec, 0);
-                      sizes.factor = spec.attrs.f("exponential_avg_factor");
-                      return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
-                        using T = decltype(tag);
-                        return MakeKernel(
-                            [sizes](const KernelArgs& args) {
-                              return Forward<T>(sizes, args), absl::OkStatus();
-                            },
-                            static_cast<size_t>(2 * sizes.channels) * sizeof(double));
-                      });
-                    });
+KernelPlan MakeBatchNorm(const KernelSpec& spec) {
+  if (IsBlocked(spec.attrs)) return nullptr;
+  Sizes sizes = SizesOf(spec, 0);
+  sizes.factor = spec.attrs.f("exponential_avg_factor");
+  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
+    return MakeKernel([sizes](const KernelArgs& args) { Forward<decltype(tag)>(sizes, args); },
+                      static_cast<size_t>(2 * sizes.channels) * sizeof(double));
+  });
+}
 
-EST_REGISTER_KERNEL("FusedBatchNormGradV3", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> KernelPlan {
-                      if (IsBlocked(spec.attrs)) return nullptr;
-                      const Sizes sizes = SizesOf(spec, 1);
-                      return VisitFloating(spec.inputs[1].dtype, [&](auto tag) {
-                        using T = decltype(tag);
-                        return MakeKernel(
-                            [sizes](const KernelArgs& args) {
-                              return Backward<T>(sizes, args), absl::OkStatus();
-                            },
-                            static_cast<size_t>(3 * sizes.channels) * sizeof(double));
-                      });
-                    });
+KernelPlan MakeBatchNormGrad(const KernelSpec& spec) {
+  if (IsBlocked(spec.attrs)) return nullptr;
+  const Sizes sizes = SizesOf(spec, 1);
+  return VisitFloating(spec.inputs[1].dtype, [&](auto tag) {
+    return MakeKernel([sizes](const KernelArgs& args) { Backward<decltype(tag)>(sizes, args); },
+                      static_cast<size_t>(3 * sizes.channels) * sizeof(double));
+  });
+}
+
+EST_REGISTER_KERNEL("FusedBatchNormV3", KernelTier::kReference, MakeBatchNorm);
+EST_REGISTER_KERNEL("FusedBatchNormGradV3", KernelTier::kReference, MakeBatchNormGrad);
 
 }  // namespace
 }  // namespace estimator

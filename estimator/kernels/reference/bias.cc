@@ -1,7 +1,6 @@
 // BiasAdd and BiasAddGrad, along the last axis.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
@@ -28,7 +27,6 @@ KernelPlan MakeBiasAdd(const KernelSpec& spec) {
                   static_cast<T>(static_cast<Acc>(x[r * channels + c]) + static_cast<Acc>(bias[c]));
             }
           }
-          return absl::OkStatus();
         },
         /*scratch_bytes=*/0, /*alias_input=*/0);
   });
@@ -53,7 +51,6 @@ KernelPlan MakeBiasAddGrad(const KernelSpec& spec) {
           T* const out = args.out<T>(0);
           for (int64_t c = 0; c < channels; ++c)
             out[c] = static_cast<T>(static_cast<Accumulator<T>>(sums[c]));
-          return absl::OkStatus();
         },
         static_cast<size_t>(channels) * sizeof(double));
   });

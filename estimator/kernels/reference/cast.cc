@@ -29,23 +29,20 @@ To Convert(From x) {
 }
 
 EST_REGISTER_KERNEL("Cast", KernelTier::kReference, [](const KernelSpec& spec) {
-  KernelPlan kernel;
   const int64_t n = spec.outputs[0].shape.num_elements();
-  VisitNumeric(spec.inputs[0].dtype, [&](auto from) {
+  return VisitNumericOrBool(spec.inputs[0].dtype, [&](auto from) {
     using From = decltype(from);
-    VisitNumeric(spec.outputs[0].dtype, [&](auto to) {
+    return VisitNumericOrBool(spec.outputs[0].dtype, [&](auto to) {
       using To = decltype(to);
-      kernel = MakeKernel([n](const KernelArgs& args) {
+      return MakeKernel([n](const KernelArgs& args) {
         const From* x = args.in<From>(0);
         To* out = args.out<To>(0);
         for (int64_t i = 0; i < n; ++i) {
           out[i] = static_cast<To>(Convert<Compute<To>>(static_cast<Compute<From>>(x[i])));
         }
-        return absl::OkStatus();
       });
     });
   });
-  return kernel;
 });
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "estimator/base/random.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/accumulate.h"
 #include "estimator/kernels/reference/loops.h"
 #include "estimator/kernels/reference/random_stream.h"
 
@@ -82,21 +83,16 @@ KernelPlan MultinomialKernel(const KernelSpec& spec) {
                 static_cast<Index>(std::upper_bound(sums, sums + sizes.classes, at) - sums);
           }
         }
-        return absl::OkStatus();
       },
       static_cast<size_t>(sizes.classes) * sizeof(double));
 }
 
 EST_REGISTER_KERNEL("Multinomial", KernelTier::kReference, [](const KernelSpec& spec) {
-  KernelPlan kernel;
-  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
-    if constexpr (kIsFloatingType<T>) {
-      kernel = spec.outputs[0].dtype == DType::kInt64 ? MultinomialKernel<T, int64_t>(spec)
-                                                      : MultinomialKernel<T, int32_t>(spec);
-    }
+    return spec.outputs[0].dtype == DType::kInt64 ? MultinomialKernel<T, int64_t>(spec)
+                                                  : MultinomialKernel<T, int32_t>(spec);
   });
-  return kernel;
 });
 
 }  // namespace

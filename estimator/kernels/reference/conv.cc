@@ -105,12 +105,8 @@ void BackpropFilter(const ConvGeometry& g, const T* in, const T* out_grad, Resul
 //   run(args, sums)
 template <typename Acc, typename Run>
 KernelPlan WithSums(int64_t size, Run run) {
-  return MakeKernel(
-      [run](const KernelArgs& args) {
-        run(args, static_cast<Acc*>(args.scratch));
-        return absl::OkStatus();
-      },
-      static_cast<size_t>(size) * sizeof(Acc));
+  return MakeKernel([run](const KernelArgs& args) { run(args, static_cast<Acc*>(args.scratch)); },
+                    static_cast<size_t>(size) * sizeof(Acc));
 }
 
 KernelPlan MakeConv2D(const ConvSpec& spec) {

@@ -34,19 +34,16 @@ class KernelChain : public Kernel {
   Place Scratch(const TensorSpec& spec) {
     return {Place::Kind::kScratch, Reserve(spec.num_bytes()), spec};
   }
-  // Adds the reference kernel of `op`. Returns false if there is none.
-  bool Add(const char* op, const Attrs& attrs, const std::vector<Place>& inputs,
-           const Place& output) {
-    return Add(op, attrs, inputs, std::vector<Place>{output});
-  }
-  bool Add(const char* op, const Attrs& attrs, const std::vector<Place>& inputs,
+  // Adds the reference kernel of `op`. Without one, the chain is not complete.
+  void Add(const char* op, const Attrs& attrs, const std::vector<Place>& inputs,
            const std::vector<Place>& outputs) {
     KernelSpec part{.op = op, .name = spec_.name, .attrs = attrs};
     for (const Place& place : inputs) part.inputs.push_back(place.spec);
     for (const Place& place : outputs) part.outputs.push_back(place.spec);
     part.constants.resize(inputs.size());
     auto kernel = CreateKernel(part, KernelTier::kReference);
-    if (!kernel.ok()) return false;
+    complete_ &= kernel.ok();
+    if (!complete_) return;
     Step step;
     step.scratch = Reserve((*kernel)->scratch_bytes());
     step.kernel = *std::move(kernel);
@@ -55,8 +52,8 @@ class KernelChain : public Kernel {
     step.in.resize(inputs.size());
     step.out.resize(outputs.size());
     steps_.push_back(std::move(step));
-    return true;
   }
+  bool complete() const { return complete_; }
   // Runs after the last part.
   void set_last(std::function<void(const KernelArgs&)> last) { last_ = std::move(last); }
 
@@ -86,9 +83,8 @@ class KernelChain : public Kernel {
   };
 
   size_t Reserve(size_t bytes) {
-    constexpr size_t kAlignment = 64;
     const size_t offset = scratch_bytes_;
-    scratch_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    scratch_bytes_ += AlignedBytes(bytes);
     return offset;
   }
   static void* Address(const KernelArgs& args, const Place& place) {
@@ -104,12 +100,11 @@ class KernelChain : public Kernel {
   }
 
   const KernelSpec spec_;
+  bool complete_ = true;  // all parts have a kernel
   std::vector<Step> steps_;
   std::function<void(const KernelArgs&)> last_;
   size_t scratch_bytes_ = 0;
 };
-
-TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
 
 // What this file computes of blocks: NHWC, and images of f32.
 std::optional<ConvSpec> PlainF32(const KernelSpec& spec) {
@@ -118,19 +113,27 @@ std::optional<ConvSpec> PlainF32(const KernelSpec& spec) {
   return conv;
 }
 
+// In the scratch, the result of the block's convolution, or its gradient.
+Place FullImage(KernelChain& chain, const ConvSpec& conv) {
+  return chain.Scratch({DType::kFloat32, conv.geometry.output()});
+}
+
+KernelPlan PlanOf(std::unique_ptr<KernelChain> chain) {
+  if (!chain->complete()) return nullptr;
+  return chain;
+}
+
 KernelPlan MakeForward(const KernelSpec& spec) {
   const std::optional<ConvSpec> conv = PlainF32(spec);
   if (!conv.has_value() || conv->fused.side || conv->fused.activation != fused::TileOp::kRelu)
     return nullptr;
   auto chain = std::make_unique<KernelChain>(spec);
-  const Place full = chain->Scratch(F32(conv->geometry.output()));
-  if (!chain->Add("Conv2D", spec.attrs, {chain->Input(0), chain->Input(1)}, full) ||
-      !chain->Add("BiasAdd", {}, {full, chain->Input(2)}, full) ||
-      !chain->Add("Relu", {}, {full}, full) ||
-      !chain->Add("_MaxPoolWithArgmax", PoolAttrs(spec.attrs), {full},
-                  {chain->Output(0), chain->Output(1)})) {
-    return nullptr;
-  }
+  const Place full = FullImage(*chain, *conv);
+  chain->Add("Conv2D", spec.attrs, {chain->Input(0), chain->Input(1)}, {full});
+  chain->Add("BiasAdd", {}, {full, chain->Input(2)}, {full});
+  chain->Add("Relu", {}, {full}, {full});
+  chain->Add("_MaxPoolWithArgmax", PoolAttrs(spec.attrs), {full},
+             {chain->Output(0), chain->Output(1)});
   chain->set_last([size = spec.outputs[0].shape.num_elements(),
                    off = static_cast<uint8_t>(conv->pool.rows.kernel * conv->pool.columns.kernel)](
                       const KernelArgs& args) {
@@ -140,53 +143,49 @@ KernelPlan MakeForward(const KernelSpec& spec) {
       if (!(y[i] > 0)) argmax[i] = off;
     }
   });
-  return chain;
+  return PlanOf(std::move(chain));
 }
 
 // Adds the gradient of the block's convolution, from that of its pool. No tap has the number
 // taps(), so no gradient flows where relu was off.
-bool AddPoolGrad(KernelChain& chain, const KernelSpec& spec, const Place& full) {
+Place AddPoolGrad(KernelChain& chain, const KernelSpec& spec, const ConvSpec& conv) {
+  const Place full = FullImage(chain, conv);
   Attrs attrs = PoolAttrs(spec.attrs);
   attrs.Set("input_shape", full.spec.shape.dims());
-  return chain.Add("_MaxPoolGradWithArgmax", attrs, {chain.Input(2), chain.Input(1)}, full);
+  chain.Add("_MaxPoolGradWithArgmax", attrs, {chain.Input(2), chain.Input(1)}, {full});
+  return full;
 }
 
 KernelPlan MakeBlockFilter(const KernelSpec& spec) {
   const std::optional<ConvSpec> conv = PlainF32(spec);
   if (!conv.has_value()) return nullptr;
   auto chain = std::make_unique<KernelChain>(spec);
-  const Place full = chain->Scratch(F32(conv->geometry.output()));
+  const Place full = AddPoolGrad(*chain, spec, *conv);
   // Conv2DBackpropFilter does not read its second input, the sizes.
-  const bool ok = AddPoolGrad(*chain, spec, full) &&
-                  chain->Add("Conv2DBackpropFilter", spec.attrs,
-                             {chain->Input(0), chain->Input(0), full}, chain->Output(0)) &&
-                  chain->Add("BiasAddGrad", {}, {full}, chain->Output(1));
-  if (!ok) return nullptr;
-  return chain;
+  chain->Add("Conv2DBackpropFilter", spec.attrs, {chain->Input(0), chain->Input(0), full},
+             {chain->Output(0)});
+  chain->Add("BiasAddGrad", {}, {full}, {chain->Output(1)});
+  return PlanOf(std::move(chain));
 }
 
 KernelPlan MakeBlockInput(const KernelSpec& spec) {
   const std::optional<ConvSpec> conv = PlainF32(spec);
   if (!conv.has_value()) return nullptr;
   auto chain = std::make_unique<KernelChain>(spec);
-  const Place full = chain->Scratch(F32(conv->geometry.output()));
+  const Place full = AddPoolGrad(*chain, spec, *conv);
   // Conv2DBackpropInput does not read its first input, the sizes.
-  const bool ok = AddPoolGrad(*chain, spec, full) &&
-                  chain->Add("Conv2DBackpropInput", spec.attrs,
-                             {chain->Input(0), chain->Input(0), full}, chain->Output(0));
-  if (!ok) return nullptr;
-  return chain;
+  chain->Add("Conv2DBackpropInput", spec.attrs, {chain->Input(0), chain->Input(0), full},
+             {chain->Output(0)});
+  return PlanOf(std::move(chain));
 }
 
 KernelPlan MakeFilterAndBias(const KernelSpec& spec) {
   if (IsBlocked(spec.attrs) || spec.inputs.size() != 2 || spec.outputs.size() != 2) return nullptr;
   auto chain = std::make_unique<KernelChain>(spec);
-  const bool ok =
-      chain->Add("Conv2DBackpropFilter", spec.attrs,
-                 {chain->Input(0), chain->Input(0), chain->Input(1)}, chain->Output(0)) &&
-      chain->Add("BiasAddGrad", {}, {chain->Input(1)}, chain->Output(1));
-  if (!ok) return nullptr;
-  return chain;
+  chain->Add("Conv2DBackpropFilter", spec.attrs,
+             {chain->Input(0), chain->Input(0), chain->Input(1)}, {chain->Output(0)});
+  chain->Add("BiasAddGrad", {}, {chain->Input(1)}, {chain->Output(1)});
+  return PlanOf(std::move(chain));
 }
 
 EST_REGISTER_KERNEL("_FusedConv2DMaxPool", KernelTier::kReference, MakeForward);

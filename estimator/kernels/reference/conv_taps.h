@@ -1,4 +1,5 @@
-// What the reference kernels of convolutions share: the loop over the taps, and their factory.
+// What the reference kernels of convolutions and pools share: the loop over the taps of windows,
+// and the factory of convolutions.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_CONV_TAPS_H_
 #define ESTIMATOR_KERNELS_REFERENCE_CONV_TAPS_H_
 
@@ -12,8 +13,9 @@ namespace estimator {
 
 // Calls fn(output_offset, input_offset, tap) for every output and every tap of image n that is not
 // padding, ordered by output, then by tap. Offsets count the pixels of the batch; tap = r * S + s.
-template <typename Fn>
-void ForEachTap(const ConvGeometry& g, int64_t n, Fn&& fn) {
+//   g: has the windows `rows` and `columns`.
+template <typename Windows, typename Fn>
+void ForEachTap(const Windows& g, int64_t n, Fn&& fn) {
   for (int64_t p = 0; p < g.rows.output; ++p) {
     for (int64_t q = 0; q < g.columns.output; ++q) {
       const int64_t output = (n * g.rows.output + p) * g.columns.output + q;

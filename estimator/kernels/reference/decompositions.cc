@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <memory>
 
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/matrices.h"
@@ -26,7 +25,6 @@ KernelPlan MakeQr(const KernelSpec& spec) {
       out_q.applyOnTheLeft(qr.householderQ());
       out_r = qr.matrixQR().topRows(r.rows).template triangularView<Eigen::Upper>();
     }
-    return absl::OkStatus();
   });
 }
 
@@ -66,7 +64,6 @@ KernelPlan MakeSvd(const KernelSpec& spec) {
       u.Out<T>(args, 1, i) = svd.matrixU();
       v.Out<T>(args, 2, i) = svd.matrixV();
     }
-    return absl::OkStatus();
   });
 }
 
@@ -94,14 +91,9 @@ KernelPlan MakeSelfAdjointEig(const KernelSpec& spec) {
   });
 }
 
-#define EST_REGISTER_FOR_FLOATS(op, make)                                        \
-  EST_REGISTER_KERNEL(op, KernelTier::kReference, [](const KernelSpec& spec) {   \
-    return ForFloats(spec, [&](auto tag) { return make<decltype(tag)>(spec); }); \
-  })
 EST_REGISTER_FOR_FLOATS("Qr", MakeQr);
 EST_REGISTER_FOR_FLOATS("Svd", MakeSvd);
 EST_REGISTER_FOR_FLOATS("SelfAdjointEigV2", MakeSelfAdjointEig);
-#undef EST_REGISTER_FOR_FLOATS
 
 }  // namespace
 }  // namespace estimator

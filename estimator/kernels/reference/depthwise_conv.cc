@@ -74,7 +74,6 @@ KernelPlan MakeDepthwise(const ConvSpec& spec) {
           const T* filter = kPass == Pass::kFilterGradient ? nullptr : args.in<T>(1);
           const T* out = kPass == Pass::kForward ? nullptr : args.in<T>(2);
           Depthwise<kPass>(g, in, filter, out, args.out<T>(0), static_cast<Acc*>(args.scratch));
-          return absl::OkStatus();
         },
         static_cast<size_t>(SumsOf<kPass>(g)) * sizeof(Acc));
   });

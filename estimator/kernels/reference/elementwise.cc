@@ -1,6 +1,5 @@
 // The reference kernels of the ops of op_def/elementwise_table.h. 16-bit floats are computed in
 // float32.
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 
@@ -9,6 +8,7 @@
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
 #include "estimator/kernels/reference/number.h"
+#include "estimator/kernels/strided_rows.h"
 #include "estimator/op_def/elementwise_flags.h"
 
 namespace estimator {
@@ -94,9 +94,9 @@ KernelPlan MakeElementwise(const KernelSpec& spec, const Loops& loops) {
   const TensorSpec &x = spec.inputs[0], &out = spec.outputs[0];
   const size_t second = spec.inputs.size() - 1;  // of an op of one operand: the first one again
   const TensorSpec& y = spec.inputs[second];
-  const StridedWalk<2> walk(
+  const StridedRows<2> rows(
       out.shape, {BroadcastStrides(x.shape, out.shape), BroadcastStrides(y.shape, out.shape)});
-  if (!walk.ok()) return nullptr;
+  if (!rows.ok()) return nullptr;
   const float alpha = spec.attrs.has("alpha") ? spec.attrs.f("alpha") : 0;
   const auto size = static_cast<int64_t>(DTypeSize(x.dtype));
   const auto out_size = static_cast<int64_t>(DTypeSize(out.dtype));
@@ -108,7 +108,8 @@ KernelPlan MakeElementwise(const KernelSpec& spec, const Loops& loops) {
         }
         const char *const a = args.in<char>(0), *const b = args.in<char>(static_cast<int>(second));
         char* const to = args.out<char>(0);
-        walk.ForEachRow([&](int64_t i, const auto& at, const auto& strides, int64_t n) {
+        const auto& strides = rows.strides();
+        rows.ForEachInOrder([&](int64_t i, const auto& at, int64_t n) {
           loops.loop(a + at[0] * size, strides[0], b + at[1] * size, strides[1], to + i * out_size,
                      n, alpha);
         });

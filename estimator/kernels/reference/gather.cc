@@ -2,7 +2,6 @@
 // Sums are computed in the dtype of the elements, in the order of the indices.
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -62,61 +61,36 @@ EST_REGISTER_KERNEL("GatherNd", KernelTier::kReference, [](const KernelSpec& spe
   });
 });
 
-EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, [](const KernelSpec& spec) {
-  const NdLayout layout(spec.inputs[0].shape, spec.outputs[0].shape);
+// x with the updates set or added. The operands are x, indices, updates; without x (ScatterNd), the
+// elements are 0 at first. If the output overwrites x, only the updated slices are written.
+template <bool kHasX, bool kAdd>
+KernelPlan MakeScatter(const KernelSpec& spec) {
+  constexpr int kIndices = kHasX ? 1 : 0;
+  const NdLayout layout(spec.inputs[kIndices].shape, spec.outputs[0].shape);
   const int64_t n = spec.outputs[0].shape.num_elements();
-  return VisitIndex(spec.inputs[0].dtype, [&](auto index_tag) {
+  return VisitIndex(spec.inputs[kIndices].dtype, [&](auto index_tag) {
     using Index = decltype(index_tag);
-    KernelPlan kernel;
-    VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
+    return VisitNumbers(spec.outputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
-      if constexpr (kIsNumberType<T>) {
-        kernel = MakeKernel([layout, n](const KernelArgs& args) {
-          T* out = args.out<T>(0);
-          std::fill_n(out, n, T{});
-          return layout.ForEach(args.in<Index>(0), [&](int64_t row, int64_t offset) {
-            const T* update = args.in<T>(1) + row * layout.slice;
-            for (int64_t i = 0; i < layout.slice; ++i)
-              out[offset + i] = SumOf(out[offset + i], update[i]);
-          });
+      const auto run = [layout, n](const KernelArgs& args) {
+        T* out = args.out<T>(0);
+        if (!kHasX) std::fill_n(out, n, T{});
+        if (kHasX && args.in<T>(0) != out) std::copy_n(args.in<T>(0), n, out);
+        return layout.ForEach(args.in<Index>(kIndices), [&](int64_t row, int64_t offset) {
+          const T* update = args.in<T>(kIndices + 1) + row * layout.slice;
+          for (int64_t i = 0; i < layout.slice; ++i) {
+            out[offset + i] = kAdd ? SumOf(out[offset + i], update[i]) : update[i];
+          }
         });
-      }
+      };
+      return MakeKernel(run, 0, /*alias_input=*/kHasX ? 0 : -1);
     });
-    return kernel;
-  });
-});
-
-// x with the updates set or added. The operands are x, indices, updates. If the output overwrites
-// x, only the updated slices are written.
-template <bool kAdd>
-KernelPlan MakeTensorScatter(const KernelSpec& spec) {
-  const NdLayout layout(spec.inputs[1].shape, spec.outputs[0].shape);
-  const int64_t n = spec.outputs[0].shape.num_elements();
-  return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
-    using Index = decltype(index_tag);
-    KernelPlan kernel;
-    VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
-      using T = decltype(tag);
-      if constexpr (kIsNumberType<T>) {
-        const auto run = [layout, n](const KernelArgs& args) {
-          T* out = args.out<T>(0);
-          if (args.in<T>(0) != out) std::copy_n(args.in<T>(0), n, out);
-          return layout.ForEach(args.in<Index>(1), [&](int64_t row, int64_t offset) {
-            const T* update = args.in<T>(2) + row * layout.slice;
-            for (int64_t i = 0; i < layout.slice; ++i) {
-              out[offset + i] = kAdd ? SumOf(out[offset + i], update[i]) : update[i];
-            }
-          });
-        };
-        kernel = MakeKernel(run, 0, /*alias_input=*/0);
-      }
-    });
-    return kernel;
   });
 }
 
-EST_REGISTER_KERNEL("TensorScatterUpdate", KernelTier::kReference, MakeTensorScatter<false>);
-EST_REGISTER_KERNEL("TensorScatterAdd", KernelTier::kReference, MakeTensorScatter<true>);
+EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, MakeScatter<false, true>);
+EST_REGISTER_KERNEL("TensorScatterUpdate", KernelTier::kReference, MakeScatter<true, false>);
+EST_REGISTER_KERNEL("TensorScatterAdd", KernelTier::kReference, MakeScatter<true, true>);
 
 // The largest finite number of a type.
 template <typename T>
@@ -138,53 +112,21 @@ T Lowest() {
     return std::numeric_limits<T>::lowest();
 }
 
-// The initial value of a segment, and how the element of a row is combined with it.
-struct SumSegments {
-  template <typename T>
-  static T First() {
-    return T{};
-  }
-  template <typename T>
-  static T Of(T total, T x) {
-    return SumOf(total, x);
-  }
-};
-struct MaxSegments {
-  template <typename T>
-  static T First() {
-    return Lowest<T>();
-  }
-  template <typename T>
-  static T Of(T total, T x) {
-    return static_cast<Compute<T>>(x) > static_cast<Compute<T>>(total) ? x : total;
-  }
-};
-struct MinSegments {
-  template <typename T>
-  static T First() {
-    return Largest<T>();
-  }
-  template <typename T>
-  static T Of(T total, T x) {
-    return static_cast<Compute<T>>(x) < static_cast<Compute<T>>(total) ? x : total;
-  }
-};
-
-template <typename Segments>
-KernelPlan MakeSegments(const KernelSpec& spec) {
-  const int64_t n = spec.inputs[1].shape.num_elements();
-  const int64_t num_out = spec.outputs[0].shape.num_elements();
-  const int64_t num_segments = spec.outputs[0].shape.dim(0);
-  const int64_t row = num_segments == 0 ? 0 : num_out / num_segments;
-  return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
-    using Index = decltype(index_tag);
-    KernelPlan kernel;
-    VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
-      using T = decltype(tag);
-      if constexpr (kIsNumberType<T>) {
-        kernel = MakeKernel([=](const KernelArgs& args) {
+//   first(T{}): the initial value of a segment.  combine(total, x): with the element of a row.
+template <typename First, typename Combine>
+KernelFactory Segments(First first, Combine combine) {
+  return [first, combine](const KernelSpec& spec) {
+    const int64_t n = spec.inputs[1].shape.num_elements();
+    const int64_t num_out = spec.outputs[0].shape.num_elements();
+    const int64_t num_segments = spec.outputs[0].shape.dim(0);
+    const int64_t row = num_segments == 0 ? 0 : num_out / num_segments;
+    return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
+      using Index = decltype(index_tag);
+      return VisitNumbers(spec.outputs[0].dtype, [&](auto tag) {
+        using T = decltype(tag);
+        return MakeKernel([=](const KernelArgs& args) {
           T* out = args.out<T>(0);
-          std::fill_n(out, num_out, Segments::template First<T>());
+          std::fill_n(out, num_out, first(T{}));
           for (int64_t i = 0; i < n; ++i) {
             const auto id = static_cast<int64_t>(args.in<Index>(1)[i]);
             // As in TensorFlow, a row with a negative id is dropped.
@@ -192,28 +134,34 @@ KernelPlan MakeSegments(const KernelSpec& spec) {
             if (id >= num_segments) return IndexOutOfRange("segment_ids", i, id, num_segments);
             const T* x = args.in<T>(0) + i * row;
             for (int64_t k = 0; k < row; ++k) {
-              out[id * row + k] = Segments::Of(out[id * row + k], x[k]);
+              out[id * row + k] = combine(out[id * row + k], x[k]);
             }
           }
           return absl::OkStatus();
         });
-      }
+      });
     });
-    return kernel;
-  });
+  };
 }
 
-EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kReference, MakeSegments<SumSegments>);
-EST_REGISTER_KERNEL("UnsortedSegmentMax", KernelTier::kReference, MakeSegments<MaxSegments>);
-EST_REGISTER_KERNEL("UnsortedSegmentMin", KernelTier::kReference, MakeSegments<MinSegments>);
+template <typename T>
+bool IsLess(T a, T b) {
+  return static_cast<Compute<T>>(a) < static_cast<Compute<T>>(b);
+}
+
+EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kReference,
+                    Segments([](auto zero) { return zero; },
+                             [](auto total, auto x) { return SumOf(total, x); }));
+EST_REGISTER_KERNEL("UnsortedSegmentMax", KernelTier::kReference,
+                    Segments([](auto tag) { return Lowest<decltype(tag)>(); },
+                             [](auto total, auto x) { return IsLess(total, x) ? x : total; }));
+EST_REGISTER_KERNEL("UnsortedSegmentMin", KernelTier::kReference,
+                    Segments([](auto tag) { return Largest<decltype(tag)>(); },
+                             [](auto total, auto x) { return IsLess(x, total) ? x : total; }));
 
 EST_REGISTER_KERNEL("OneHot", KernelTier::kReference, [](const KernelSpec& spec) {
   const Shape& shape = spec.outputs[0].shape;
-  const auto axis = static_cast<int>(WrapAxis(spec.attrs.i("axis"), shape.rank()));
-  int64_t outer = 1, inner = 1;
-  for (int i = 0; i < axis; ++i) outer *= shape.dim(i);
-  for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
-  const int64_t depth = shape.dim(axis);
+  const AxisExtents e = ExtentsAt(shape, WrapAxis(spec.attrs.i("axis"), shape.rank()));
   return VisitIndex(spec.inputs[0].dtype, [&](auto index_tag) {
     using Index = decltype(index_tag);
     return VisitElement(spec.outputs[0].dtype, [&](auto tag) {
@@ -221,15 +169,14 @@ EST_REGISTER_KERNEL("OneHot", KernelTier::kReference, [](const KernelSpec& spec)
       return MakeKernel([=](const KernelArgs& args) {
         T* out = args.out<T>(0);
         const T on = *args.in<T>(2), off = *args.in<T>(3);
-        std::fill_n(out, outer * depth * inner, off);
-        for (int64_t o = 0; o < outer; ++o) {
-          for (int64_t i = 0; i < inner; ++i) {
-            const auto index = static_cast<int64_t>(args.in<Index>(0)[o * inner + i]);
+        std::fill_n(out, e.outer * e.size * e.inner, off);
+        for (int64_t o = 0; o < e.outer; ++o) {
+          for (int64_t i = 0; i < e.inner; ++i) {
+            const auto index = static_cast<int64_t>(args.in<Index>(0)[o * e.inner + i]);
             // As in TensorFlow, an index out of range leaves its row at the off value.
-            if (index >= 0 && index < depth) out[(o * depth + index) * inner + i] = on;
+            if (index >= 0 && index < e.size) out[(o * e.size + index) * e.inner + i] = on;
           }
         }
-        return absl::OkStatus();
       });
     });
   });

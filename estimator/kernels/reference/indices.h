@@ -3,7 +3,6 @@
 #define ESTIMATOR_KERNELS_REFERENCE_INDICES_H_
 
 #include <cstdint>
-#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"

@@ -7,12 +7,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
-#include <vector>
 
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
 #include "estimator/kernels/reference/matrices.h"
+#include "estimator/kernels/strided_rows.h"
 
 namespace estimator {
 namespace {
@@ -83,22 +82,18 @@ KernelPlan MakeSolve(const KernelSpec& spec) {
   });
 }
 
-Shape BatchOf(const Shape& shape) {
-  return Shape(std::vector<int64_t>(shape.dims().begin(), shape.dims().end() - 2));
-}
-
 // A zero on the diagonal divides: the result is infinite or NaN, as in TensorFlow.
 template <typename T>
 KernelPlan MakeTriangularSolve(const KernelSpec& spec) {
   const Matrices a(spec.inputs[0].shape), b(spec.inputs[1].shape), out(spec.outputs[0].shape);
   const bool lower = spec.attrs.b("lower"), adjoint = spec.attrs.b("adjoint");
   const Shape batch = BatchOf(spec.outputs[0].shape);
-  const StridedWalk<2> walk(batch, {BroadcastStrides(BatchOf(spec.inputs[0].shape), batch),
+  const StridedRows<2> rows(batch, {BroadcastStrides(BatchOf(spec.inputs[0].shape), batch),
                                     BroadcastStrides(BatchOf(spec.inputs[1].shape), batch)});
-  if (!walk.ok()) return nullptr;
+  if (!rows.ok()) return nullptr;
   return MakeKernel([=](const KernelArgs& args) {
-    if (b.rows == 0 || b.columns == 0) return absl::OkStatus();
-    walk.ForEach([&](int64_t i, const auto& at) {
+    if (b.rows == 0 || b.columns == 0) return;
+    rows.ForEachElementInOrder([&](int64_t i, const auto& at) {
       const InMatrix<T> matrix = a.In<T>(args, 0, at[0]);
       OutMatrix<T> x = out.Out<T>(args, 0, i);
       x = b.In<T>(args, 1, at[1]);
@@ -112,7 +107,6 @@ KernelPlan MakeTriangularSolve(const KernelSpec& spec) {
         matrix.template triangularView<Eigen::Upper>().solveInPlace(x);
       }
     });
-    return absl::OkStatus();
   });
 }
 
@@ -171,7 +165,6 @@ KernelPlan MakeDeterminant(const KernelSpec& spec) {
   return MakeKernel([x](const KernelArgs& args) {
     for (int64_t i = 0; i < x.count; ++i)
       args.out<T>(0)[i] = x.rows == 0 ? T(1) : Lu<T>(x.In<T>(args, 0, i)).determinant();
-    return absl::OkStatus();
   });
 }
 
@@ -196,14 +189,9 @@ KernelPlan MakeLogDeterminant(const KernelSpec& spec) {
       args.out<T>(0)[i] = sign;
       args.out<T>(1)[i] = log_abs;
     }
-    return absl::OkStatus();
   });
 }
 
-#define EST_REGISTER_FOR_FLOATS(op, make)                                        \
-  EST_REGISTER_KERNEL(op, KernelTier::kReference, [](const KernelSpec& spec) {   \
-    return ForFloats(spec, [&](auto tag) { return make<decltype(tag)>(spec); }); \
-  })
 EST_REGISTER_FOR_FLOATS("Cholesky", MakeCholesky);
 EST_REGISTER_FOR_FLOATS("MatrixInverse", MakeInverse);
 EST_REGISTER_FOR_FLOATS("MatrixSolve", MakeSolve);
@@ -211,7 +199,6 @@ EST_REGISTER_FOR_FLOATS("MatrixTriangularSolve", MakeTriangularSolve);
 EST_REGISTER_FOR_FLOATS("MatrixSolveLs", MakeSolveLs);
 EST_REGISTER_FOR_FLOATS("MatrixDeterminant", MakeDeterminant);
 EST_REGISTER_FOR_FLOATS("LogMatrixDeterminant", MakeLogDeterminant);
-#undef EST_REGISTER_FOR_FLOATS
 
 }  // namespace
 }  // namespace estimator

@@ -1,19 +1,20 @@
 // What the reference kernels of many families share: the type to compute in, sums in it, the values
-// of constant operands, and iteration over strided operands.
+// of constant operands, the extents around an axis, and copies.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_LOOPS_H_
 #define ESTIMATOR_KERNELS_REFERENCE_LOOPS_H_
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <vector>
 
 #include "estimator/array/dtype.h"
 #include "estimator/array/shape.h"
 #include "estimator/kernels/kernel.h"
-#include "estimator/kernels/strided_rows.h"
 
 namespace estimator {
 
@@ -27,6 +28,26 @@ inline constexpr bool kIsNumberType = !std::is_same_v<T, bool>;
 // The type that an element is computed in: float for the 16-bit types, else the type itself.
 template <typename T>
 using Compute = std::conditional_t<kIsHalf<T>, float, T>;
+
+// Returns fn(T{}), a KernelPlan, with the C++ type T of a numeric dtype or bool. Returns null for
+// strings, so that a factory can return the result directly.
+template <typename Fn>
+KernelPlan VisitNumericOrBool(DType dtype, Fn&& fn) {
+  KernelPlan plan;
+  VisitNumeric(dtype, [&](auto tag) { plan = fn(tag); });
+  return plan;
+}
+
+// The same, but null for bool too.
+template <typename Fn>
+KernelPlan VisitNumbers(DType dtype, Fn&& fn) {
+  return VisitNumericOrBool(dtype, [&](auto tag) -> KernelPlan {
+    if constexpr (kIsNumberType<decltype(tag)>)
+      return fn(tag);
+    else
+      return nullptr;
+  });
+}
 
 // The value of a constant integer operand, as int64; nullopt if it is not a constant.
 inline std::optional<std::vector<int64_t>> ConstantInts(const KernelSpec& spec, int i) {
@@ -47,42 +68,27 @@ T SumOf(T a, T b) {
 
 inline int64_t WrapAxis(int64_t axis, int rank) { return axis < 0 ? axis + rank : axis; }
 
-// Visits the elements of a dense shape in row-major order, and follows N operands by their own
-// strides (StridedRows).
-template <size_t N>
-class StridedWalk {
- public:
-  using Offsets = typename StridedRows<N>::Offsets;
-
-  StridedWalk(const Shape& shape, const std::array<std::vector<int64_t>, N>& strides)
-      : rows_(shape, strides) {}
-
-  bool ok() const { return rows_.ok(); }
-  int64_t num_elements() const { return rows_.num_elements(); }
-
-  // Calls fn(i, offsets): i counts from 0; offsets[n] is the offset of the element of operand n.
-  template <typename Fn>
-  void ForEach(Fn&& fn) const {
-    ForEachRow([&fn](int64_t i, Offsets offsets, const Offsets& strides, int64_t count) {
-      for (int64_t k = 0; k < count; ++k) {
-        fn(i + k, offsets);
-        for (size_t n = 0; n < N; ++n) offsets[n] += strides[n];
-      }
-    });
-  }
-
-  // The same for runs of elements: fn(i, offsets, strides, count) is called for `count` elements,
-  // of which i is the first. strides[n] is the distance between the elements of operand n.
-  template <typename Fn>
-  void ForEachRow(Fn&& fn) const {
-    rows_.ForEachInOrder([&](int64_t i, const Offsets& offsets, int64_t count) {
-      fn(i, offsets, rows_.strides(), count);
-    });
-  }
-
- private:
-  StridedRows<N> rows_;
+// A shape as [outer, size, inner], where `size` is that of one axis.
+struct AxisExtents {
+  int64_t outer = 1, size = 1, inner = 1;
 };
+inline AxisExtents ExtentsAt(const Shape& shape, int64_t axis) {
+  AxisExtents e;
+  for (int i = 0; i < shape.rank(); ++i)
+    (i < axis ? e.outer : i > axis ? e.inner : e.size) *= shape[i];
+  return e;
+}
+
+// Copies a tensor, unless it is in its place already.
+inline void CopyTensor(const TensorSpec& spec, const void* from, void* to) {
+  if (from == to) return;
+  if (spec.dtype == DType::kString) {
+    std::copy_n(static_cast<const std::string*>(from), spec.shape.num_elements(),
+                static_cast<std::string*>(to));
+  } else if (spec.num_bytes() > 0) {
+    std::memcpy(to, from, spec.num_bytes());
+  }
+}
 
 }  // namespace estimator
 

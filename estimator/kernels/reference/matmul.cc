@@ -10,11 +10,11 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/matmul_spec.h"
 #include "estimator/kernels/reference/accumulate.h"
+#include "estimator/kernels/strided_rows.h"
 
 namespace estimator {
 namespace {
@@ -79,41 +79,20 @@ KernelPlan VisitMatMul(DType dtype, Fn&& fn) {
   return VisitFloating(dtype, fn);
 }
 
-// For every matrix of `out`, which matrix of `input` belongs to it, by broadcasting.
-std::vector<int64_t> BatchIndex(const Shape& input, const Shape& out) {
-  const int batch_rank = out.rank() - 2;
-  int64_t count = 1;
-  for (int axis = 0; axis < batch_rank; ++axis) count *= out.dim(axis);
-  std::vector<int64_t> index(static_cast<size_t>(count));
-  for (int64_t matrix = 0; matrix < count; ++matrix) {
-    int64_t rest = matrix, stride = 1, offset = 0;
-    for (int axis = batch_rank - 1; axis >= 0; --axis) {
-      const int64_t position = rest % out.dim(axis);
-      rest /= out.dim(axis);
-      const int input_axis = axis - (out.rank() - input.rank());
-      if (input_axis < 0) continue;
-      if (input.dim(input_axis) != 1) offset += position * stride;
-      stride *= input.dim(input_axis);
-    }
-    index[static_cast<size_t>(matrix)] = offset;
-  }
-  return index;
-}
-
 KernelPlan MakeMatMul(const MatMulSpec& spec) {
-  const MatMulSizes sizes = spec.sizes;
-  const std::vector<int64_t> index_a = BatchIndex(spec.a.shape, spec.c.shape);
-  const std::vector<int64_t> index_b = BatchIndex(spec.b.shape, spec.c.shape);
-  return VisitMatMul(spec.dtype(), [&](auto tag) {
+  const Shape batch = BatchOf(spec.c.shape);
+  const StridedRows<2> matrices(batch, {BroadcastStrides(BatchOf(spec.a.shape), batch),
+                                        BroadcastStrides(BatchOf(spec.b.shape), batch)});
+  if (!matrices.ok()) return nullptr;
+  return VisitMatMul(spec.dtype(), [&, sizes = spec.sizes](auto tag) {
     using T = decltype(tag);
     return MakeKernel(
-        [sizes, index_a, index_b](const KernelArgs& args) {
-          for (size_t i = 0; i < index_a.size(); ++i) {
-            MultiplyOne(sizes, args.in<T>(0) + index_a[i] * sizes.m * sizes.k,
-                        args.in<T>(1) + index_b[i] * sizes.k * sizes.n,
-                        args.out<T>(0) + static_cast<int64_t>(i) * sizes.m * sizes.n, args.scratch);
-          }
-          return absl::OkStatus();
+        [sizes, matrices](const KernelArgs& args) {
+          matrices.ForEachElementInOrder([&](int64_t i, const auto& at) {
+            MultiplyOne(sizes, args.in<T>(0) + at[0] * sizes.m * sizes.k,
+                        args.in<T>(1) + at[1] * sizes.k * sizes.n,
+                        args.out<T>(0) + i * sizes.m * sizes.n, args.scratch);
+          });
         },
         kScratchBytes<Accumulator<T>>);
   });

@@ -7,7 +7,6 @@
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Core>
 #include <cstdint>
-#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -43,15 +42,14 @@ struct Matrices {
   }
 };
 
-// The kernel that `make` returns for float32 or float64. As in TensorFlow there is none for other
-// types.
-//   make(tag): a KernelPlan for elements of the tag's type.
-template <typename Make>
-KernelPlan ForFloats(const KernelSpec& spec, Make make) {
-  if (spec.inputs[0].dtype == DType::kFloat32) return make(float());
-  if (spec.inputs[0].dtype == DType::kFloat64) return make(double());
-  return nullptr;
-}
+// Registers the kernel that make<T>(spec) returns, for T float and double. As in TensorFlow there
+// is none for other types.
+#define EST_REGISTER_FOR_FLOATS(op, make)                                                    \
+  EST_REGISTER_KERNEL(op, KernelTier::kReference, [](const KernelSpec& spec) -> KernelPlan { \
+    if (spec.inputs[0].dtype == DType::kFloat32) return make<float>(spec);                   \
+    if (spec.inputs[0].dtype == DType::kFloat64) return make<double>(spec);                  \
+    return nullptr;                                                                          \
+  })
 
 // INVALID_ARGUMENT with TensorFlow's message, and with the matrix if there are several.
 inline absl::Status MatrixError(absl::string_view message, int64_t i, int64_t count) {

@@ -4,6 +4,7 @@
 
 #include "estimator/kernels/exact/copy_elements.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/accumulate.h"
 #include "estimator/kernels/reference/loops.h"
 
 namespace estimator {
@@ -37,37 +38,31 @@ EST_REGISTER_KERNEL("MirrorPad", KernelTier::kReference, [](const KernelSpec& sp
         [sources = MirrorSources(spec.outputs[0].shape, spec.inputs[0].shape, *paddings,
                                  spec.attrs.s("mode") == "REFLECT")](const KernelArgs& args) {
           for (size_t i = 0; i < sources.size(); ++i) args.out<T>(0)[i] = args.in<T>(0)[sources[i]];
-          return absl::OkStatus();
         });
   });
 });
 
-EST_REGISTER_KERNEL("MirrorPadGrad", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> KernelPlan {
-                      const auto paddings = ConstantInts(spec, 1);
-                      if (!paddings.has_value()) return nullptr;
-                      KernelPlan kernel;
-                      VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
-                        using T = decltype(tag);
-                        if constexpr (kIsFloatingType<T>) {
-                          const int64_t n = spec.outputs[0].shape.num_elements();
-                          kernel = MakeKernel(
-                              [n, sources = MirrorSources(
-                                      spec.inputs[0].shape, spec.outputs[0].shape, *paddings,
-                                      spec.attrs.s("mode") == "REFLECT")](const KernelArgs& args) {
-                                T* out = args.out<T>(0);
-                                std::fill_n(out, n, T(0.0f));
-                                for (size_t i = 0; i < sources.size(); ++i) {
-                                  T& sum = out[sources[i]];
-                                  sum = static_cast<T>(static_cast<Compute<T>>(sum) +
-                                                       static_cast<Compute<T>>(args.in<T>(0)[i]));
-                                }
-                                return absl::OkStatus();
-                              });
-                        }
-                      });
-                      return kernel;
-                    });
+KernelPlan MakeMirrorPadGrad(const KernelSpec& spec) {
+  const auto paddings = ConstantInts(spec, 1);
+  if (!paddings.has_value()) return nullptr;
+  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    const int64_t n = spec.outputs[0].shape.num_elements();
+    return MakeKernel(
+        [n, sources = MirrorSources(spec.inputs[0].shape, spec.outputs[0].shape, *paddings,
+                                    spec.attrs.s("mode") == "REFLECT")](const KernelArgs& args) {
+          T* out = args.out<T>(0);
+          std::fill_n(out, n, T(0.0f));
+          for (size_t i = 0; i < sources.size(); ++i) {
+            T& sum = out[sources[i]];
+            sum = static_cast<T>(static_cast<Compute<T>>(sum) +
+                                 static_cast<Compute<T>>(args.in<T>(0)[i]));
+          }
+        });
+  });
+}
+
+EST_REGISTER_KERNEL("MirrorPadGrad", KernelTier::kReference, MakeMirrorPadGrad);
 
 }  // namespace
 }  // namespace estimator

@@ -6,9 +6,9 @@
 //     With y, the gradient flows only if y > 0.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/conv_taps.h"
 #include "estimator/kernels/window.h"
 
 namespace estimator {
@@ -23,24 +23,13 @@ struct ArgmaxPool {
 // Calls fn(output element, input element, tap) for every element of every window, in row-major
 // order.
 template <typename Fn>
-void ForEachTap(const ArgmaxPool& pool, Fn&& fn) {
+void ForEachElement(const ArgmaxPool& pool, Fn&& fn) {
   const int64_t channels = pool.input[3];
   for (int64_t n = 0; n < pool.input[0]; ++n) {
-    for (int64_t p = 0; p < pool.rows.output; ++p) {
-      for (int64_t q = 0; q < pool.columns.output; ++q) {
-        const int64_t out = (n * pool.rows.output + p) * pool.columns.output + q;
-        for (int64_t r = pool.rows.FirstTap(p); r < pool.rows.EndTap(p); ++r) {
-          for (int64_t s = pool.columns.FirstTap(q); s < pool.columns.EndTap(q); ++s) {
-            const int64_t in = (n * pool.rows.input + pool.rows.Input(p, r)) * pool.columns.input +
-                               pool.columns.Input(q, s);
-            const int64_t tap = r * pool.columns.kernel + s;
-            for (int64_t c = 0; c < channels; ++c) {
-              fn(out * channels + c, in * channels + c, static_cast<uint8_t>(tap));
-            }
-          }
-        }
-      }
-    }
+    ForEachTap(pool, n, [&](int64_t out, int64_t in, int64_t tap) {
+      for (int64_t c = 0; c < channels; ++c)
+        fn(out * channels + c, in * channels + c, static_cast<uint8_t>(tap));
+    });
   }
 }
 
@@ -67,13 +56,12 @@ KernelPlan MakeArgmaxPool(const KernelSpec& spec) {
         uint8_t* const argmax = args.out<uint8_t>(1);
         bool* const found = static_cast<bool*>(args.scratch);
         std::fill(found, found + size, false);
-        ForEachTap(p, [&](int64_t out, int64_t in, uint8_t tap) {
+        ForEachElement(p, [&](int64_t out, int64_t in, uint8_t tap) {
           if (found[out] && !(x[in] > y[out])) return;
           found[out] = true;
           y[out] = x[in];
           argmax[out] = tap;
         });
-        return absl::OkStatus();
       },
       size);
 }
@@ -87,10 +75,9 @@ KernelPlan MakeBackward(const KernelSpec& spec) {
     const float* const y = relu ? args.in<float>(2) : nullptr;
     float* const dx = args.out<float>(0);
     std::fill(dx, dx + p.input.num_elements(), 0.0f);
-    ForEachTap(p, [&](int64_t out, int64_t in, uint8_t tap) {
+    ForEachElement(p, [&](int64_t out, int64_t in, uint8_t tap) {
       if (argmax[out] == tap && (y == nullptr || y[out] > 0)) dx[in] += dy[out];
     });
-    return absl::OkStatus();
   });
 }
 

@@ -2,8 +2,6 @@
 // maximum nor for an average.
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <memory>
 
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/accumulate.h"
@@ -145,33 +143,29 @@ void AvgPoolGrad(const Pool& pool, const T* grad, T* in_grad, Acc* sums) {
   }
 }
 
+// The kernel that `make` returns for a pool: make(T{}, pool), with the type T of its images.
 //   input: the shape of what is pooled.
-absl::StatusOr<Pool> PoolOf(const KernelSpec& spec, const Shape& input) {
+template <typename Make>
+KernelPlan ForPool(const KernelSpec& spec, const Shape& input, Make make) {
   const auto& ksize = spec.attrs.ints("ksize");
   const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);
-  if (!windows.ok()) return windows.status();
-  return Pool{.batch = input.dim(0),
-              .channels = input.dim(3),
-              .rows = windows->rows,
-              .columns = windows->columns};
+  if (!windows.ok()) return nullptr;
+  const Pool pool{.batch = input.dim(0),
+                  .channels = input.dim(3),
+                  .rows = windows->rows,
+                  .columns = windows->columns};
+  return VisitFloating(spec.outputs[0].dtype, [&](auto tag) { return make(tag, pool); });
 }
 
 KernelPlan MakeMaxPool(const KernelSpec& spec) {
-  const auto pool = PoolOf(spec, spec.inputs[0].shape);
-  if (!pool.ok()) return nullptr;
-  return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
+  return ForPool(spec, spec.inputs[0].shape, [](auto tag, const Pool& p) {
     using T = decltype(tag);
-    return MakeKernel([p](const KernelArgs& args) {
-      MaxPool(p, args.in<T>(0), args.out<T>(0));
-      return absl::OkStatus();
-    });
+    return MakeKernel([p](const KernelArgs& args) { MaxPool(p, args.in<T>(0), args.out<T>(0)); });
   });
 }
 
 KernelPlan MakeMaxPoolGrad(const KernelSpec& spec) {
-  const auto pool = PoolOf(spec, spec.inputs[0].shape);
-  if (!pool.ok()) return nullptr;
-  return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
+  return ForPool(spec, spec.inputs[0].shape, [](auto tag, const Pool& p) {
     using T = decltype(tag);
     using Acc = Accumulator<T>;
     return MakeKernel(
@@ -179,52 +173,42 @@ KernelPlan MakeMaxPoolGrad(const KernelSpec& spec) {
           Acc* const sums = static_cast<Acc*>(args.scratch);
           bool* const found = reinterpret_cast<bool*>(sums + p.in_image());
           MaxPoolGrad(p, args.in<T>(0), args.in<T>(1), args.in<T>(2), args.out<T>(0), sums, found);
-          return absl::OkStatus();
         },
         static_cast<size_t>(p.in_image()) * sizeof(Acc) + static_cast<size_t>(p.channels));
   });
 }
 
 KernelPlan MakeMaxPoolGradGrad(const KernelSpec& spec) {
-  const auto pool = PoolOf(spec, spec.inputs[0].shape);
-  if (!pool.ok()) return nullptr;
-  return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
+  return ForPool(spec, spec.inputs[0].shape, [](auto tag, const Pool& p) {
     using T = decltype(tag);
     return MakeKernel(
         [p](const KernelArgs& args) {
           MaxPoolGradGrad(p, args.in<T>(0), args.in<T>(1), args.in<T>(2), args.out<T>(0),
                           static_cast<bool*>(args.scratch));
-          return absl::OkStatus();
         },
         static_cast<size_t>(p.channels));
   });
 }
 
 KernelPlan MakeAvgPool(const KernelSpec& spec) {
-  const auto pool = PoolOf(spec, spec.inputs[0].shape);
-  if (!pool.ok()) return nullptr;
-  return VisitFloating(spec.inputs[0].dtype, [&, p = *pool](auto tag) {
+  return ForPool(spec, spec.inputs[0].shape, [](auto tag, const Pool& p) {
     using T = decltype(tag);
     using Acc = Accumulator<T>;
     return MakeKernel(
         [p](const KernelArgs& args) {
           AvgPool(p, args.in<T>(0), args.out<T>(0), static_cast<Acc*>(args.scratch));
-          return absl::OkStatus();
         },
         static_cast<size_t>(p.channels) * sizeof(Acc));
   });
 }
 
 KernelPlan MakeAvgPoolGrad(const KernelSpec& spec) {
-  const auto pool = PoolOf(spec, spec.outputs[0].shape);
-  if (!pool.ok()) return nullptr;
-  return VisitFloating(spec.inputs[1].dtype, [&, p = *pool](auto tag) {
+  return ForPool(spec, spec.outputs[0].shape, [](auto tag, const Pool& p) {
     using T = decltype(tag);
     using Acc = Accumulator<T>;
     return MakeKernel(
         [p](const KernelArgs& args) {
           AvgPoolGrad(p, args.in<T>(1), args.out<T>(0), static_cast<Acc*>(args.scratch));
-          return absl::OkStatus();
         },
         static_cast<size_t>(p.in_image()) * sizeof(Acc));
   });

@@ -8,7 +8,6 @@
 #include "estimator/base/random.h"
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -17,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/accumulate.h"
 #include "estimator/kernels/reference/loops.h"
 #include "estimator/kernels/reference/random_stream.h"
 
@@ -141,16 +141,10 @@ void FillTruncatedNormal(const Source& source, const KernelArgs& args) {
 template <typename Fill>
 KernelFactory FloatingFactory(Fill fill) {
   return [fill](const KernelSpec& spec) {
-    KernelPlan kernel;
-    VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
-      if constexpr (kIsFloatingType<decltype(tag)>) {
-        kernel = MakeKernel([source = Source(spec), fill, tag](const KernelArgs& args) {
-          fill(tag, source, args);
-          return absl::OkStatus();
-        });
-      }
+    return VisitFloating(spec.outputs[0].dtype, [&](auto tag) {
+      return MakeKernel(
+          [source = Source(spec), fill, tag](const KernelArgs& args) { fill(tag, source, args); });
     });
-    return kernel;
   };
 }
 
@@ -196,46 +190,44 @@ KernelPlan UniformIntKernel(const KernelSpec& spec) {
   });
 }
 
-EST_REGISTER_KERNEL("RandomUniformInt", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> KernelPlan {
-                      if (spec.outputs[0].dtype == DType::kInt64)
-                        return UniformIntKernel<int64_t, 2>(spec);
-                      if (spec.outputs[0].dtype == DType::kInt32)
-                        return UniformIntKernel<int32_t, 4>(spec);
-                      return nullptr;
-                    });
+KernelPlan MakeRandomUniformInt(const KernelSpec& spec) {
+  if (spec.outputs[0].dtype == DType::kInt64) return UniformIntKernel<int64_t, 2>(spec);
+  if (spec.outputs[0].dtype == DType::kInt32) return UniformIntKernel<int32_t, 4>(spec);
+  return nullptr;
+}
+
+EST_REGISTER_KERNEL("RandomUniformInt", KernelTier::kReference, MakeRandomUniformInt);
 
 // Fisher-Yates shuffle from the front: TF 2.15 random_shuffle_op.cc. A step takes size - 1 numbers
 // of the stream, rounded up to whole results of four.
-EST_REGISTER_KERNEL(
-    "RandomShuffle", KernelTier::kReference, [](const KernelSpec& spec) -> KernelPlan {
-      const Shape& shape = spec.inputs[0].shape;
-      const int64_t size = shape.rank() == 0 ? 1 : shape.dim(0);
-      const size_t row_bytes = size == 0 ? 0
-                                         : static_cast<size_t>(shape.num_elements() / size) *
-                                               DTypeSize(spec.inputs[0].dtype);
-      if (DTypeSize(spec.inputs[0].dtype) == 0) return nullptr;
-      return MakeKernel(
-          [stream = RandomStream(spec), size, row_bytes](const KernelArgs& args) {
-            auto* const order = static_cast<int64_t*>(args.scratch);
-            std::iota(order, order + size, int64_t{0});
-            Philox philox = stream.At(args.step, (static_cast<uint64_t>(size) + 2) / 4);
-            Philox::Result numbers{};
-            for (int64_t i = 0; i + 1 < size; ++i) {
-              if (i % 4 == 0) numbers = philox.Next4();
-              const auto left = static_cast<uint32_t>(size - i);
-              std::swap(
-                  order[i],
-                  order[i + static_cast<int64_t>(numbers[static_cast<size_t>(i % 4)] % left)]);
-            }
-            for (int64_t i = 0; i < size && row_bytes > 0; ++i) {
-              std::memcpy(args.out<char>(0) + static_cast<size_t>(i) * row_bytes,
-                          args.in<char>(0) + static_cast<size_t>(order[i]) * row_bytes, row_bytes);
-            }
-            return absl::OkStatus();
-          },
-          static_cast<size_t>(size) * sizeof(int64_t));
-    });
+KernelPlan MakeRandomShuffle(const KernelSpec& spec) {
+  const Shape& shape = spec.inputs[0].shape;
+  const int64_t size = shape.rank() == 0 ? 1 : shape.dim(0);
+  const size_t row_bytes = size == 0 ? 0
+                                     : static_cast<size_t>(shape.num_elements() / size) *
+                                           DTypeSize(spec.inputs[0].dtype);
+  if (DTypeSize(spec.inputs[0].dtype) == 0) return nullptr;
+  return MakeKernel(
+      [stream = RandomStream(spec), size, row_bytes](const KernelArgs& args) {
+        auto* const order = static_cast<int64_t*>(args.scratch);
+        std::iota(order, order + size, int64_t{0});
+        Philox philox = stream.At(args.step, (static_cast<uint64_t>(size) + 2) / 4);
+        Philox::Result numbers{};
+        for (int64_t i = 0; i + 1 < size; ++i) {
+          if (i % 4 == 0) numbers = philox.Next4();
+          const auto left = static_cast<uint32_t>(size - i);
+          std::swap(order[i],
+                    order[i + static_cast<int64_t>(numbers[static_cast<size_t>(i % 4)] % left)]);
+        }
+        for (int64_t i = 0; i < size && row_bytes > 0; ++i) {
+          std::memcpy(args.out<char>(0) + static_cast<size_t>(i) * row_bytes,
+                      args.in<char>(0) + static_cast<size_t>(order[i]) * row_bytes, row_bytes);
+        }
+      },
+      static_cast<size_t>(size) * sizeof(int64_t));
+}
+
+EST_REGISTER_KERNEL("RandomShuffle", KernelTier::kReference, MakeRandomShuffle);
 
 }  // namespace
 }  // namespace estimator

@@ -24,11 +24,15 @@ class RandomStream {
 
   // The stream at the beginning of step s, which is s * results_per_step results from its start.
   Philox At(const StepContext& step, uint64_t results_per_step) const {
-    const auto replica = static_cast<uint64_t>(step.replica);
-    Philox philox(replica == 0 ? seed_ : HashSeed(seed_, replica), seed2_);
+    Philox philox(Key(step), seed2_);
     philox.Skip(static_cast<uint64_t>(step.step) * results_per_step);
     return philox;
   }
+  uint64_t Key(const StepContext& step) const {
+    const auto replica = static_cast<uint64_t>(step.replica);
+    return replica == 0 ? seed_ : HashSeed(seed_, replica);
+  }
+  uint64_t seed2() const { return seed2_; }
 
  private:
   const uint64_t seed_, seed2_;

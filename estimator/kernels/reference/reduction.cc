@@ -1,21 +1,21 @@
 // Reductions over axes, and L2Loss. 16-bit floats are accumulated in float32. float32 is
 // accumulated in pairs, so that long sums stay accurate. Integers are accumulated in 64 bits and
 // wrap around.
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/accumulate.h"
 #include "estimator/kernels/reference/loops.h"
+#include "estimator/kernels/strided_rows.h"
 
 namespace estimator {
 namespace {
 
 // How to iterate over the elements that are reduced to one output.
 struct Layout {
-  StridedWalk<1> kept;     // the offset of the first element for each output
-  StridedWalk<1> reduced;  // the offsets of its elements from there
+  StridedRows<1> kept;     // the offset of the first element for each output
+  StridedRows<1> reduced;  // the offsets of its elements from there
 };
 
 std::optional<Layout> MakeLayout(const KernelSpec& spec) {
@@ -32,7 +32,7 @@ std::optional<Layout> MakeLayout(const KernelSpec& spec) {
     (is_reduced[i] ? reduced : kept).push_back(shape.dims()[i]);
     (is_reduced[i] ? reduced_strides : kept_strides)[0].push_back(strides[i]);
   }
-  Layout layout{StridedWalk<1>(kept, kept_strides), StridedWalk<1>(reduced, reduced_strides)};
+  Layout layout{StridedRows<1>(kept, kept_strides), StridedRows<1>(reduced, reduced_strides)};
   if (!layout.kept.ok() || !layout.reduced.ok()) return std::nullopt;
   return layout;
 }
@@ -158,25 +158,20 @@ KernelPlan MakeTyped(const KernelSpec& spec) {
   return MakeKernel([layout = *layout](const KernelArgs& args) {
     const T* x = args.in<T>(0);
     T* out = args.out<T>(0);
-    layout.kept.ForEach([&](int64_t i, const auto& start) {
+    layout.kept.ForEachElementInOrder([&](int64_t i, const auto& start) {
       Reducer<Compute<T>> reducer;
-      layout.reduced.ForEach([&](int64_t, const auto& at) {
+      layout.reduced.ForEachElementInOrder([&](int64_t, const auto& at) {
         reducer.Add(static_cast<Compute<T>>(x[start[0] + at[0]]));
       });
       out[i] = static_cast<T>(reducer.Result(layout.reduced.num_elements()));
     });
-    return absl::OkStatus();
   });
 }
 
 template <template <typename> class Reducer>
 KernelPlan MakeReduction(const KernelSpec& spec) {
-  KernelPlan kernel;
-  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
-    using T = decltype(tag);
-    if constexpr (kIsNumberType<T>) kernel = MakeTyped<Reducer, T>(spec);
-  });
-  return kernel;
+  return VisitNumbers(spec.inputs[0].dtype,
+                      [&](auto tag) { return MakeTyped<Reducer, decltype(tag)>(spec); });
 }
 
 EST_REGISTER_KERNEL("Sum", KernelTier::kReference, MakeReduction<SumReduction>);
@@ -188,23 +183,18 @@ EST_REGISTER_KERNEL("All", KernelTier::kReference, MakeTyped<AllOf, bool>);
 EST_REGISTER_KERNEL("Any", KernelTier::kReference, MakeTyped<AnyOf, bool>);
 
 EST_REGISTER_KERNEL("L2Loss", KernelTier::kReference, [](const KernelSpec& spec) {
-  KernelPlan kernel;
-  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+  return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
-    if constexpr (kIsFloatingType<T>) {
-      const int64_t n = spec.inputs[0].shape.num_elements();
-      kernel = MakeKernel([n](const KernelArgs& args) {
-        PairwiseSum<Compute<T>> sum;
-        for (int64_t i = 0; i < n; ++i) {
-          const auto x = static_cast<Compute<T>>(args.in<T>(0)[i]);
-          sum.Add(x * x);
-        }
-        args.out<T>(0)[0] = static_cast<T>(sum.Total() / 2);
-        return absl::OkStatus();
-      });
-    }
+    const int64_t n = spec.inputs[0].shape.num_elements();
+    return MakeKernel([n](const KernelArgs& args) {
+      PairwiseSum<Compute<T>> sum;
+      for (int64_t i = 0; i < n; ++i) {
+        const auto x = static_cast<Compute<T>>(args.in<T>(0)[i]);
+        sum.Add(x * x);
+      }
+      args.out<T>(0)[0] = static_cast<T>(sum.Total() / 2);
+    });
   });
-  return kernel;
 });
 
 }  // namespace

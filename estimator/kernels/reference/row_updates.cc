@@ -6,7 +6,6 @@
 //     the rows, as UnsortedSegmentSum does.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "estimator/kernels/kernel.h"
@@ -66,38 +65,33 @@ EST_REGISTER_KERNEL("_SumEqualRows", KernelTier::kReference, [](const KernelSpec
   if (!limits.has_value()) return KernelPlan();
   return VisitIndex(spec.inputs[1].dtype, [&, limit = (*limits)[0]](auto index_tag) {
     using Index = decltype(index_tag);
-    KernelPlan kernel;
-    VisitNumeric(spec.outputs[0].dtype, [&](auto tag) {
+    return VisitNumbers(spec.outputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
-      if constexpr (kIsNumberType<T>) {
-        // The result may overwrite x, so row i of x is read before row i of the result is written.
-        const auto run = [=](const KernelArgs& args) {
-          const Index* const ids = args.in<Index>(1);
-          for (int64_t i = 0; i < n; ++i) {
-            const auto id = static_cast<int64_t>(ids[i]);
-            if (id < 0 || id >= limit) return IndexOutOfRange("indices", i, id, limit);
-          }
-          int64_t* const slots = static_cast<int64_t*>(args.scratch);
-          int64_t* const first = slots + first_rows.num_slots();
-          first_rows.Clear(slots);
-          T* const out = args.out<T>(0);
-          for (int64_t i = 0; i < n; ++i) {
-            first[i] = first_rows.Find(slots, ids, i);
-            const T* const x = args.in<T>(0) + i * row_size;
-            T* const sum = out + first[i] * row_size;
-            for (int64_t k = 0; k < row_size; ++k)
-              sum[k] = SumOf(first[i] == i ? T{} : sum[k], x[k]);
-          }
-          for (int64_t i = 0; i < n; ++i) {
-            if (first[i] != i) std::copy_n(out + first[i] * row_size, row_size, out + i * row_size);
-          }
-          return absl::OkStatus();
-        };
-        const size_t num_words = first_rows.num_slots() + static_cast<size_t>(n);
-        kernel = MakeKernel(run, num_words * sizeof(int64_t), /*alias_input=*/0);
-      }
+      // The result may overwrite x, so row i of x is read before row i of the result is written.
+      const auto run = [=](const KernelArgs& args) {
+        const Index* const ids = args.in<Index>(1);
+        for (int64_t i = 0; i < n; ++i) {
+          const auto id = static_cast<int64_t>(ids[i]);
+          if (id < 0 || id >= limit) return IndexOutOfRange("indices", i, id, limit);
+        }
+        int64_t* const slots = static_cast<int64_t*>(args.scratch);
+        int64_t* const first = slots + first_rows.num_slots();
+        first_rows.Clear(slots);
+        T* const out = args.out<T>(0);
+        for (int64_t i = 0; i < n; ++i) {
+          first[i] = first_rows.Find(slots, ids, i);
+          const T* const x = args.in<T>(0) + i * row_size;
+          T* const sum = out + first[i] * row_size;
+          for (int64_t k = 0; k < row_size; ++k) sum[k] = SumOf(first[i] == i ? T{} : sum[k], x[k]);
+        }
+        for (int64_t i = 0; i < n; ++i) {
+          if (first[i] != i) std::copy_n(out + first[i] * row_size, row_size, out + i * row_size);
+        }
+        return absl::OkStatus();
+      };
+      const size_t num_words = first_rows.num_slots() + static_cast<size_t>(n);
+      return MakeKernel(run, num_words * sizeof(int64_t), /*alias_input=*/0);
     });
-    return kernel;
   });
 });
 

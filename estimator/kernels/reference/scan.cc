@@ -1,7 +1,6 @@
 // Cumsum, Cumprod, MatrixBandPart, MatrixDiag, MatrixDiagPart, InvertPermutation.
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
@@ -27,64 +26,52 @@ KernelFactory Scan(int first, Combine combine) {
     const auto axes = ConstantInts(spec, 1);
     if (!axes.has_value()) return nullptr;
     const Shape& shape = spec.inputs[0].shape;
-    const auto axis = static_cast<int>(WrapAxis((*axes)[0], shape.rank()));
+    const AxisExtents e = ExtentsAt(shape, WrapAxis((*axes)[0], shape.rank()));
     const bool exclusive = spec.attrs.b("exclusive"), reverse = spec.attrs.b("reverse");
-    int64_t outer = 1, inner = 1;
-    for (int i = 0; i < axis; ++i) outer *= shape.dim(i);
-    for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape.dim(i);
-    const int64_t size = shape.dim(axis);
-    KernelPlan kernel;
-    VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+    return VisitNumbers(spec.inputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
-      if constexpr (kIsNumberType<T>) {
-        kernel = MakeKernel([=](const KernelArgs& args) {
-          for (int64_t row = 0; row < outer * inner; ++row) {
-            // The elements of a row are `inner` apart.
-            const int64_t start = row / inner * size * inner + row % inner;
-            const T* x = args.in<T>(0) + start;
-            T* out = args.out<T>(0) + start;
-            auto total = static_cast<Compute<T>>(first);
-            for (int64_t k = 0; k < size; ++k) {
-              const int64_t at = (reverse ? size - 1 - k : k) * inner;
-              if (exclusive) out[at] = static_cast<T>(total);
-              total = Combined(total, static_cast<Compute<T>>(x[at]), combine);
-              if (!exclusive) out[at] = static_cast<T>(total);
-            }
+      return MakeKernel([=](const KernelArgs& args) {
+        for (int64_t row = 0; row < e.outer * e.inner; ++row) {
+          // The elements of a row are e.inner apart.
+          const int64_t start = row / e.inner * e.size * e.inner + row % e.inner;
+          const T* x = args.in<T>(0) + start;
+          T* out = args.out<T>(0) + start;
+          auto total = static_cast<Compute<T>>(first);
+          for (int64_t k = 0; k < e.size; ++k) {
+            const int64_t at = (reverse ? e.size - 1 - k : k) * e.inner;
+            if (exclusive) out[at] = static_cast<T>(total);
+            total = Combined(total, static_cast<Compute<T>>(x[at]), combine);
+            if (!exclusive) out[at] = static_cast<T>(total);
           }
-          return absl::OkStatus();
-        });
-      }
+        }
+      });
     });
-    return kernel;
   };
 }
 
 EST_REGISTER_KERNEL("Cumsum", KernelTier::kReference, Scan(0, std::plus<>()));
 EST_REGISTER_KERNEL("Cumprod", KernelTier::kReference, Scan(1, std::multiplies<>()));
 
-EST_REGISTER_KERNEL("MatrixBandPart", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> KernelPlan {
-                      const auto lower = ConstantInts(spec, 1), upper = ConstantInts(spec, 2);
-                      if (!lower.has_value() || !upper.has_value()) return nullptr;
-                      const Shape& shape = spec.inputs[0].shape;
-                      const int64_t rows = shape.dim(-2), columns = shape.dim(-1),
-                                    n = shape.num_elements();
-                      const int64_t num_lower = (*lower)[0], num_upper = (*upper)[0];
-                      KernelPlan kernel;
-                      VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
-                        using T = decltype(tag);
-                        kernel = MakeKernel([=](const KernelArgs& args) {
-                          for (int64_t i = 0; i < n; ++i) {
-                            const int64_t row = i / columns % rows, column = i % columns;
-                            const bool in = (num_lower < 0 || row - column <= num_lower) &&
-                                            (num_upper < 0 || column - row <= num_upper);
-                            args.out<T>(0)[i] = in ? args.in<T>(0)[i] : T{};
-                          }
-                          return absl::OkStatus();
-                        });
-                      });
-                      return kernel;
-                    });
+KernelPlan MakeMatrixBandPart(const KernelSpec& spec) {
+  const auto lower = ConstantInts(spec, 1), upper = ConstantInts(spec, 2);
+  if (!lower.has_value() || !upper.has_value()) return nullptr;
+  const Shape& shape = spec.inputs[0].shape;
+  const int64_t rows = shape.dim(-2), columns = shape.dim(-1), n = shape.num_elements();
+  const int64_t num_lower = (*lower)[0], num_upper = (*upper)[0];
+  return VisitNumericOrBool(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    return MakeKernel([=](const KernelArgs& args) {
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t row = i / columns % rows, column = i % columns;
+        const bool in = (num_lower < 0 || row - column <= num_lower) &&
+                        (num_upper < 0 || column - row <= num_upper);
+        args.out<T>(0)[i] = in ? args.in<T>(0)[i] : T{};
+      }
+    });
+  });
+}
+
+EST_REGISTER_KERNEL("MatrixBandPart", KernelTier::kReference, MakeMatrixBandPart);
 
 // kToMatrix: [..., N] to the diagonal of [..., N, N]. Otherwise the diagonal of [..., M, N].
 template <bool kToMatrix>
@@ -93,10 +80,9 @@ KernelPlan MakeDiagonal(const KernelSpec& spec) {
   const int64_t rows = matrix.dim(-2), columns = matrix.dim(-1), size = std::min(rows, columns);
   int64_t matrices = 1;
   for (int i = 0; i + 2 < matrix.rank(); ++i) matrices *= matrix.dim(i);
-  KernelPlan kernel;
-  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+  return VisitNumericOrBool(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
-    kernel = MakeKernel([=](const KernelArgs& args) {
+    return MakeKernel([=](const KernelArgs& args) {
       const T* x = args.in<T>(0);
       T* out = args.out<T>(0);
       if (kToMatrix) std::fill_n(out, matrices * rows * columns, T{});
@@ -106,10 +92,8 @@ KernelPlan MakeDiagonal(const KernelSpec& spec) {
           out[kToMatrix ? in_matrix : in_diagonal] = x[kToMatrix ? in_diagonal : in_matrix];
         }
       }
-      return absl::OkStatus();
     });
   });
-  return kernel;
 }
 
 EST_REGISTER_KERNEL("MatrixDiag", KernelTier::kReference, MakeDiagonal<true>);
@@ -134,13 +118,13 @@ KernelPlan MakeInvertPermutation(int64_t n) {
   });
 }
 
-EST_REGISTER_KERNEL("InvertPermutation", KernelTier::kReference,
-                    [](const KernelSpec& spec) -> KernelPlan {
-                      const int64_t n = spec.inputs[0].shape.num_elements();
-                      if (spec.inputs[0].dtype == DType::kInt64)
-                        return MakeInvertPermutation<int64_t>(n);
-                      return MakeInvertPermutation<int32_t>(n);
-                    });
+KernelPlan MakePermutationInverse(const KernelSpec& spec) {
+  const int64_t n = spec.inputs[0].shape.num_elements();
+  if (spec.inputs[0].dtype == DType::kInt64) return MakeInvertPermutation<int64_t>(n);
+  return MakeInvertPermutation<int32_t>(n);
+}
+
+EST_REGISTER_KERNEL("InvertPermutation", KernelTier::kReference, MakePermutationInverse);
 
 }  // namespace
 }  // namespace estimator

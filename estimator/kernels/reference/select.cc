@@ -3,6 +3,7 @@
 
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
+#include "estimator/kernels/strided_rows.h"
 
 namespace estimator {
 namespace {
@@ -10,27 +11,24 @@ namespace {
 template <typename T>
 KernelPlan MakeTypedSelect(const KernelSpec& spec) {
   const Shape& out_shape = spec.outputs[0].shape;
-  const StridedWalk<3> walk(out_shape, {BroadcastStrides(spec.inputs[0].shape, out_shape),
+  const StridedRows<3> rows(out_shape, {BroadcastStrides(spec.inputs[0].shape, out_shape),
                                         BroadcastStrides(spec.inputs[1].shape, out_shape),
                                         BroadcastStrides(spec.inputs[2].shape, out_shape)});
-  if (!walk.ok()) return nullptr;
-  return MakeKernel([walk](const KernelArgs& args) {
+  if (!rows.ok()) return nullptr;
+  return MakeKernel([rows](const KernelArgs& args) {
     const bool* condition = args.in<bool>(0);
     const T* x = args.in<T>(1);
     const T* y = args.in<T>(2);
     T* out = args.out<T>(0);
-    walk.ForEach(
+    rows.ForEachElementInOrder(
         [&](int64_t i, const auto& at) { out[i] = condition[at[0]] ? x[at[1]] : y[at[2]]; });
-    return absl::OkStatus();
   });
 }
 
 EST_REGISTER_KERNEL("SelectV2", KernelTier::kReference, [](const KernelSpec& spec) {
-  KernelPlan kernel;
-  VisitNumeric(spec.outputs[0].dtype,
-               [&](auto tag) { kernel = MakeTypedSelect<decltype(tag)>(spec); });
-  if (spec.outputs[0].dtype == DType::kString) kernel = MakeTypedSelect<std::string>(spec);
-  return kernel;
+  if (spec.outputs[0].dtype == DType::kString) return MakeTypedSelect<std::string>(spec);
+  return VisitNumericOrBool(spec.outputs[0].dtype,
+                            [&](auto tag) { return MakeTypedSelect<decltype(tag)>(spec); });
 });
 
 }  // namespace

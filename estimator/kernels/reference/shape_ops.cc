@@ -1,36 +1,24 @@
 // Ops that do not change elements: copies, and values that follow from static shapes.
 #include <algorithm>
-#include <cstring>
-#include <string>
 
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/loops.h"
 
 namespace estimator {
 namespace {
 
-// Copies input i to output i.
-void CopyOperand(const TensorSpec& spec, int i, const KernelArgs& args) {
-  if (args.in<void>(i) == args.out<void>(i)) return;
-  if (spec.dtype == DType::kString) {
-    std::copy_n(args.in<std::string>(i), spec.shape.num_elements(), args.out<std::string>(i));
-  } else if (spec.num_bytes() > 0) {
-    std::memcpy(args.out<void>(i), args.in<void>(i), spec.num_bytes());
-  }
-}
-
 KernelPlan CopyKernel(const KernelSpec& spec) {
   return MakeKernel(
       [output = spec.outputs[0]](const KernelArgs& args) {
-        CopyOperand(output, 0, args);
-        return absl::OkStatus();
+        CopyTensor(output, args.inputs[0], args.outputs[0]);
       },
       0, 0);
 }
 
 KernelPlan CopyAllKernel(const KernelSpec& spec) {
   return MakeKernel([outputs = spec.outputs](const KernelArgs& args) {
-    for (size_t i = 0; i < outputs.size(); ++i) CopyOperand(outputs[i], static_cast<int>(i), args);
-    return absl::OkStatus();
+    for (size_t i = 0; i < outputs.size(); ++i)
+      CopyTensor(outputs[i], args.inputs[i], args.outputs[i]);
   });
 }
 
@@ -47,14 +35,12 @@ KernelPlan KnownInts(const KernelSpec& spec, std::vector<int64_t> values) {
   if (spec.outputs[0].dtype == DType::kInt64) {
     return MakeKernel([values](const KernelArgs& args) {
       std::copy(values.begin(), values.end(), args.out<int64_t>(0));
-      return absl::OkStatus();
     });
   }
   if (spec.outputs[0].dtype != DType::kInt32) return nullptr;
   return MakeKernel([values](const KernelArgs& args) {
     for (size_t i = 0; i < values.size(); ++i)
       args.out<int32_t>(0)[i] = static_cast<int32_t>(values[i]);
-    return absl::OkStatus();
   });
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
-#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -57,7 +55,6 @@ KernelPlan MakeSoftmax(const KernelSpec& spec) {
               out[c] = static_cast<T>(log ? value : std::exp(value));
             }
           }
-          return absl::OkStatus();
         },
         /*scratch_bytes=*/0, /*alias_input=*/0);
   });
@@ -87,7 +84,6 @@ KernelPlan MakeCrossEntropy(const KernelSpec& spec) {
         }
         args.out<T>(0)[r] = static_cast<T>(loss);
       }
-      return absl::OkStatus();
     });
   });
 }
@@ -123,14 +119,9 @@ KernelPlan MakeSparse(const KernelSpec& spec) {
 KernelPlan MakeSparseCrossEntropy(const KernelSpec& spec) {
   return VisitFloating(spec.inputs[0].dtype, [&](auto tag) -> KernelPlan {
     using T = decltype(tag);
-    switch (spec.inputs[1].dtype) {
-      case DType::kInt32:
-        return MakeSparse<T, int32_t>(spec);
-      case DType::kInt64:
-        return MakeSparse<T, int64_t>(spec);
-      default:
-        return nullptr;
-    }
+    if (spec.inputs[1].dtype == DType::kInt32) return MakeSparse<T, int32_t>(spec);
+    if (spec.inputs[1].dtype == DType::kInt64) return MakeSparse<T, int64_t>(spec);
+    return nullptr;
   });
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -35,14 +34,12 @@ KernelPlan ForEach(const KernelSpec& spec, Fn fn) {
   const int64_t n = spec.outputs[0].shape.num_elements();
   return MakeKernel([n, fn](const KernelArgs& args) {
     std::transform(args.in<T>(0), args.in<T>(0) + n, args.out<std::string>(0), fn);
-    return absl::OkStatus();
   });
 }
 
 EST_REGISTER_KERNEL("AsString", KernelTier::kReference, [](const KernelSpec& spec) {
   const DType dtype = spec.inputs[0].dtype;
   std::string format = FormatOf(spec.attrs);
-  KernelPlan kernel;
   if (dtype == DType::kString) {
     // As in TensorFlow, a string without a width is copied; with a width it ends at a zero byte.
     format += "s";
@@ -51,22 +48,21 @@ EST_REGISTER_KERNEL("AsString", KernelTier::kReference, [](const KernelSpec& spe
       return padded ? Printed(format, x.c_str()) : x;
     });
   }
-  VisitNumeric(dtype, [&](auto tag) {
+  return VisitNumericOrBool(dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (std::is_same_v<T, bool>) {
-      kernel = ForEach<T>(spec, [](bool x) { return std::string(x ? "true" : "false"); });
+      return ForEach<T>(spec, [](bool x) { return std::string(x ? "true" : "false"); });
     } else if constexpr (kIsFloatingType<T>) {
       format += spec.attrs.b("shortest") ? "g" : spec.attrs.b("scientific") ? "e" : "f";
-      kernel = ForEach<T>(spec, [format](T x) {
+      return ForEach<T>(spec, [format](T x) {
         return Printed(format, static_cast<double>(static_cast<Compute<T>>(x)));
       });
     } else {
       format += std::is_signed_v<T> ? "lld" : "llu";
       using Wide = std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>;
-      kernel = ForEach<T>(spec, [format](T x) { return Printed(format, static_cast<Wide>(x)); });
+      return ForEach<T>(spec, [format](T x) { return Printed(format, static_cast<Wide>(x)); });
     }
   });
-  return kernel;
 });
 
 }  // namespace

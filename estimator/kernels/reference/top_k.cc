@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/kernels/kernel.h"
@@ -12,35 +11,30 @@ namespace estimator {
 namespace {
 
 EST_REGISTER_KERNEL("TopKV2", KernelTier::kReference, [](const KernelSpec& spec) {
-  KernelPlan kernel;
-  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+  return VisitNumbers(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
-    if constexpr (kIsNumberType<T>) {
-      const int64_t columns = spec.inputs[0].shape.dim(-1);
-      const int64_t k = spec.outputs[0].shape.dim(-1);
-      const int64_t rows = columns == 0 ? 0 : spec.inputs[0].shape.num_elements() / columns;
-      kernel = MakeKernel(
-          [rows, columns, k](const KernelArgs& args) {
-            auto* order = static_cast<int32_t*>(args.scratch);
-            for (int64_t row = 0; row < rows; ++row) {
-              const T* x = args.in<T>(0) + row * columns;
-              std::iota(order, order + columns, 0);
-              // As in TensorFlow, equal elements are ordered by index.
-              std::partial_sort(order, order + k, order + columns, [x](int32_t a, int32_t b) {
-                const auto xa = static_cast<Compute<T>>(x[a]), xb = static_cast<Compute<T>>(x[b]);
-                return xa > xb || (!(xb > xa) && a < b);
-              });
-              for (int64_t i = 0; i < k; ++i) {
-                args.out<T>(0)[row * k + i] = x[order[i]];
-                args.out<int32_t>(1)[row * k + i] = order[i];
-              }
+    const int64_t columns = spec.inputs[0].shape.dim(-1);
+    const int64_t k = spec.outputs[0].shape.dim(-1);
+    const int64_t rows = columns == 0 ? 0 : spec.inputs[0].shape.num_elements() / columns;
+    return MakeKernel(
+        [rows, columns, k](const KernelArgs& args) {
+          auto* order = static_cast<int32_t*>(args.scratch);
+          for (int64_t row = 0; row < rows; ++row) {
+            const T* x = args.in<T>(0) + row * columns;
+            std::iota(order, order + columns, 0);
+            // As in TensorFlow, equal elements are ordered by index.
+            std::partial_sort(order, order + k, order + columns, [x](int32_t a, int32_t b) {
+              const auto xa = static_cast<Compute<T>>(x[a]), xb = static_cast<Compute<T>>(x[b]);
+              return xa > xb || (!(xb > xa) && a < b);
+            });
+            for (int64_t i = 0; i < k; ++i) {
+              args.out<T>(0)[row * k + i] = x[order[i]];
+              args.out<int32_t>(1)[row * k + i] = order[i];
             }
-            return absl::OkStatus();
-          },
-          static_cast<size_t>(columns) * sizeof(int32_t));
-    }
+          }
+        },
+        static_cast<size_t>(columns) * sizeof(int32_t));
   });
-  return kernel;
 });
 
 template <typename Index>
@@ -61,7 +55,6 @@ KernelPlan InTopKKernel(const KernelSpec& spec, int64_t k) {
       }
       args.out<bool>(0)[row] = in && num_larger < k;
     }
-    return absl::OkStatus();
   });
 }
 

@@ -8,10 +8,8 @@
 //   attributes: has_bias, has_mask; scale and keep_scale, f32
 //   p = softmax(q k^T scale + bias), y = (mask ? p keep_scale : 0) v
 // More inputs are ignored. They are constants of the ops that were replaced.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 #include "estimator/kernels/fused/parallel.h"
@@ -97,60 +95,48 @@ std::optional<Plan> MakePlan(const KernelSpec& spec, size_t first) {
   return plan;
 }
 
-size_t ScratchBytes(const Plan& plan) {
-  return static_cast<size_t>(plan.chunks.count) * AttentionScratch(plan.sizes) * sizeof(float);
-}
-
-float* ScratchOf(const KernelArgs& args, const Plan& plan, int chunk) {
-  return static_cast<float*>(args.scratch) +
-         static_cast<size_t>(chunk) * AttentionScratch(plan.sizes);
+// A kernel that calls run(args, row, key, masks, scratch) for every head. Its queries begin at
+// float `row`, and its keys at float `key` of their tensors.
+template <typename Run>
+KernelPlan ForEachHead(const Plan& plan, Run run) {
+  const size_t floats = AttentionScratch(plan.sizes);  // of a thread
+  return MakeKernel(
+      [plan, run, floats](const KernelArgs& args) {
+        fused::ForEachItem(plan.chunks, [&](int chunk, int64_t unit) {
+          run(args, plan.Offset(unit, plan.sizes.queries), plan.Offset(unit, plan.sizes.keys),
+              plan.Masks(args, unit),
+              static_cast<float*>(args.scratch) + static_cast<size_t>(chunk) * floats);
+        });
+      },
+      static_cast<size_t>(plan.chunks.count) * floats * sizeof(float));
 }
 
 KernelPlan MakeAttention(const KernelSpec& spec) {
-  const std::optional<Plan> found = MakePlan(spec, 0);
-  if (!found.has_value() || spec.outputs.size() != 1 ||
+  const std::optional<Plan> plan = MakePlan(spec, 0);
+  if (!plan.has_value() || spec.outputs.size() != 1 ||
       !IsF32(spec.outputs[0], spec.inputs[0].shape))
     return nullptr;
-  return MakeKernel(
-      [plan = *found](const KernelArgs& args) {
-        fused::ParallelFor(plan.chunks, [&](int chunk, int64_t begin, int64_t end) {
-          for (int64_t unit = begin; unit < end; ++unit) {
-            const int64_t row = plan.Offset(unit, plan.sizes.queries),
-                          key = plan.Offset(unit, plan.sizes.keys);
-            AttentionHead(plan.sizes, args.in<float>(0) + row, args.in<float>(1) + key,
-                          args.in<float>(2) + key, plan.Masks(args, unit),
-                          ScratchOf(args, plan, chunk), args.out<float>(0) + row);
-          }
-        });
-        return absl::OkStatus();
-      },
-      ScratchBytes(*found));
+  return ForEachHead(*plan, [sizes = plan->sizes](const KernelArgs& args, int64_t row, int64_t key,
+                                                  const HeadMasks& masks, float* scratch) {
+    AttentionHead(sizes, args.in<float>(0) + row, args.in<float>(1) + key, args.in<float>(2) + key,
+                  masks, scratch, args.out<float>(0) + row);
+  });
 }
 
 KernelPlan MakeAttentionGrad(const KernelSpec& spec) {
-  const std::optional<Plan> found = MakePlan(spec, 1);
-  if (!found.has_value() || spec.outputs.size() != 3 ||
+  const std::optional<Plan> plan = MakePlan(spec, 1);
+  if (!plan.has_value() || spec.outputs.size() != 3 ||
       !IsF32(spec.inputs[0], spec.inputs[1].shape) ||
       !IsF32(spec.outputs[0], spec.inputs[1].shape) ||
       !IsF32(spec.outputs[1], spec.inputs[2].shape) ||
       !IsF32(spec.outputs[2], spec.inputs[2].shape))
     return nullptr;
-  return MakeKernel(
-      [plan = *found](const KernelArgs& args) {
-        fused::ParallelFor(plan.chunks, [&](int chunk, int64_t begin, int64_t end) {
-          for (int64_t unit = begin; unit < end; ++unit) {
-            const int64_t row = plan.Offset(unit, plan.sizes.queries),
-                          key = plan.Offset(unit, plan.sizes.keys);
-            AttentionHeadGrad(plan.sizes, args.in<float>(0) + row, args.in<float>(1) + row,
-                              args.in<float>(2) + key, args.in<float>(3) + key,
-                              plan.Masks(args, unit), ScratchOf(args, plan, chunk),
-                              args.out<float>(0) + row, args.out<float>(1) + key,
-                              args.out<float>(2) + key);
-          }
-        });
-        return absl::OkStatus();
-      },
-      ScratchBytes(*found));
+  return ForEachHead(*plan, [sizes = plan->sizes](const KernelArgs& args, int64_t row, int64_t key,
+                                                  const HeadMasks& masks, float* scratch) {
+    AttentionHeadGrad(sizes, args.in<float>(0) + row, args.in<float>(1) + row,
+                      args.in<float>(2) + key, args.in<float>(3) + key, masks, scratch,
+                      args.out<float>(0) + row, args.out<float>(1) + key, args.out<float>(2) + key);
+  });
 }
 
 EST_REGISTER_KERNEL("_Attention", KernelTier::kFused, MakeAttention);

@@ -1,6 +1,5 @@
 #include "estimator/kernels/transformer/keep_mask.h"
 
-#include <cstddef>
 #include <cstring>
 
 // Highway compiles this file once for every instruction set.

@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <initializer_list>
+#include <vector>
 
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/kernel.h"
@@ -18,24 +19,22 @@ namespace {
 
 using fused::Chunks;
 
-bool AllF32(const std::vector<TensorSpec>& specs, size_t count) {
-  return specs.size() >= count &&
-         std::all_of(specs.begin(), specs.begin() + static_cast<std::ptrdiff_t>(count),
-                     [](const TensorSpec& spec) { return spec.dtype == DType::kFloat32; });
-}
-
-bool HasElements(const TensorSpec& spec, int64_t count) {
-  return spec.shape.num_elements() == count;
+// Whether the first tensors are f32 with these numbers of elements.
+bool AreF32(const std::vector<TensorSpec>& specs, std::initializer_list<int64_t> sizes) {
+  const auto fits = [](int64_t size, const TensorSpec& spec) {
+    return spec.dtype == DType::kFloat32 && spec.shape.num_elements() == size;
+  };
+  return specs.size() >= sizes.size() &&
+         std::equal(sizes.begin(), sizes.end(), specs.begin(), fits);
 }
 
 KernelPlan MakeLayerNorm(const KernelSpec& spec) {
-  if (!AllF32(spec.inputs, 3) || !AllF32(spec.outputs, 3)) return nullptr;
+  if (spec.inputs.empty()) return nullptr;
   const Shape& shape = spec.inputs[0].shape;
   if (shape.rank() < 1 || shape.num_elements() == 0) return nullptr;
   const int64_t channels = shape[-1], rows = shape.num_elements() / channels;
-  if (!HasElements(spec.inputs[1], channels) || !HasElements(spec.inputs[2], channels) ||
-      !HasElements(spec.outputs[0], rows * channels) || !HasElements(spec.outputs[1], rows) ||
-      !HasElements(spec.outputs[2], rows))
+  if (!AreF32(spec.inputs, {rows * channels, channels, channels}) ||
+      !AreF32(spec.outputs, {rows * channels, rows, rows}))
     return nullptr;
   const Chunks chunks = fused::MakeChunks(rows, 2 * channels);
   const float epsilon = spec.attrs.f("epsilon");
@@ -46,7 +45,6 @@ KernelPlan MakeLayerNorm(const KernelSpec& spec) {
                         end - begin, channels, epsilon, args.out<float>(0) + begin * channels,
                         args.out<float>(1) + begin, args.out<float>(2) + begin);
         });
-        return absl::OkStatus();
       },
       /*scratch_bytes=*/0, /*alias_input=*/0);
 }
@@ -56,14 +54,12 @@ KernelPlan MakeLayerNorm(const KernelSpec& spec) {
 constexpr int64_t kRun = 32;
 
 KernelPlan MakeLayerNormGrad(const KernelSpec& spec) {
-  if (!AllF32(spec.inputs, 5) || !AllF32(spec.outputs, 3)) return nullptr;
+  if (spec.inputs.size() < 2) return nullptr;
   const Shape& shape = spec.inputs[1].shape;
   if (shape.rank() < 1 || shape.num_elements() == 0) return nullptr;
   const int64_t channels = shape[-1], rows = shape.num_elements() / channels;
-  if (!HasElements(spec.inputs[0], rows * channels) || !HasElements(spec.inputs[2], channels) ||
-      !HasElements(spec.inputs[3], rows) || !HasElements(spec.inputs[4], rows) ||
-      !HasElements(spec.outputs[0], rows * channels) || !HasElements(spec.outputs[1], channels) ||
-      !HasElements(spec.outputs[2], channels))
+  if (!AreF32(spec.inputs, {rows * channels, rows * channels, channels, rows, rows}) ||
+      !AreF32(spec.outputs, {rows * channels, channels, channels}))
     return nullptr;
   const Chunks chunks = fused::MakeChunks(rows, 3 * channels);
   const auto width = static_cast<size_t>(2 * channels);  // dgamma and dbeta of a chunk
@@ -96,7 +92,6 @@ KernelPlan MakeLayerNormGrad(const KernelSpec& spec) {
                                                : args.out<float>(2) + (channel - channels);
           *to = static_cast<float>(sum);
         }
-        return absl::OkStatus();
       },
       bytes, /*alias_input=*/0);
 }

@@ -5,17 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 
-#include "estimator/base/random.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/random_stream.h"
 #include "estimator/kernels/transformer/keep_mask.h"
 
 namespace estimator::transformer {
 namespace {
-
-constexpr uint64_t kReservedPerElement = 256;  // Philox results for an element, as in reference
 
 KernelPlan MakeRandomMask(const KernelSpec& spec) {
   if (spec.inputs.size() != 2 || spec.outputs.size() != 1 ||
@@ -30,28 +27,24 @@ KernelPlan MakeRandomMask(const KernelSpec& spec) {
   const double limit = spec.constants[1]->AsDouble();
   if (!(limit >= 0 && limit <= 1)) return nullptr;
   const auto threshold = static_cast<uint32_t>(std::ceil(limit * 8388608.0));
-  const auto seed = static_cast<uint64_t>(spec.attrs.i("seed")),
-             seed2 = static_cast<uint64_t>(spec.attrs.i("seed2"));
   // Drawing a number costs about as much as moving two floats.
   const fused::Chunks chunks =
       fused::MakeChunks((size + kMaskBlock - 1) / kMaskBlock, 2 * kMaskBlock);
-  return MakeKernel([size, threshold, seed, seed2, chunks](const KernelArgs& args) {
-    const auto replica = static_cast<uint64_t>(args.step.replica);
-    const uint64_t key = replica == 0 ? seed : HashSeed(seed, replica);
+  return MakeKernel([size, threshold, stream = RandomStream(spec), chunks](const KernelArgs& args) {
+    const uint64_t key = stream.Key(args.step);
     // Steps times elements are far below 2^56, so the lower half of the counter never overflows.
     const uint64_t counter =
-        static_cast<uint64_t>(args.step.step) * kReservedPerElement * static_cast<uint64_t>(size);
+        static_cast<uint64_t>(args.step.step) * kReservedPerNumber * static_cast<uint64_t>(size);
     uint8_t* const mask = args.out<uint8_t>(0);
     fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       const int64_t whole = std::min(end, size / kMaskBlock);
-      KeepMaskBlocks(key, counter, seed2, threshold, begin, whole, mask);
+      KeepMaskBlocks(key, counter, stream.seed2(), threshold, begin, whole, mask);
       if (whole == end) return;
       uint8_t rest[kMaskBlock];
-      KeepMaskBlocks(key, counter + static_cast<uint64_t>(whole * kMaskBlock / 4), seed2, threshold,
-                     0, 1, rest);
+      KeepMaskBlocks(key, counter + static_cast<uint64_t>(whole * kMaskBlock / 4), stream.seed2(),
+                     threshold, 0, 1, rest);
       std::copy(rest, rest + (size - whole * kMaskBlock), mask + whole * kMaskBlock);
     });
-    return absl::OkStatus();
   });
 }
 

@@ -3,12 +3,12 @@
 //   bazel run //estimator/kernels/transformer:transformer_benchmark [ROUNDS=20]
 // It prints the milliseconds of each op in the best round.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "estimator/kernels/benchmark.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/testing/tiers.h"
 
@@ -17,30 +17,9 @@ namespace {
 
 constexpr int64_t kBatch = 32, kLength = 128, kHeads = 4, kSize = 64;
 
-void Measure(const KernelSpec& incomplete, const std::vector<Array>& inputs, int rounds) {
-  const KernelSpec spec = CompleteSpec(incomplete, inputs);
-  const auto kernel = CreateKernel(spec);
-  if (!kernel.ok()) {
-    std::printf("%s\n", kernel.status().ToString().c_str());
-    std::exit(1);
-  }
-  std::vector<Array> outputs;
-  for (const TensorSpec& output : spec.outputs) outputs.emplace_back(output.dtype, output.shape);
-  std::vector<const void*> in;
-  std::vector<void*> out;
-  for (const Array& input : inputs) in.push_back(input.raw());
-  for (Array& output : outputs) out.push_back(output.raw());
-  Array scratch(DType::kUint8, {static_cast<int64_t>((*kernel)->scratch_bytes())});
-  double best = 1e9;
-  for (int round = 0; round < rounds; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    const absl::Status status =
-        (*kernel)->Run({.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}});
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-    if (!status.ok()) std::exit(1);
-    best = std::min(best, time.count());
-  }
-  std::printf("%8.3f ms  %s\n", best, spec.op.c_str());
+void Measure(const KernelSpec& spec, const std::vector<Array>& inputs, int rounds) {
+  const double ms = FastestRun(CompleteSpec(spec, inputs), inputs, rounds);
+  std::printf("%8.3f ms  %s\n", ms, spec.op.c_str());
 }
 
 void MeasureAll(int rounds) {

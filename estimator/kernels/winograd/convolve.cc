@@ -326,11 +326,9 @@ size_t ConvolveFloats(const Convolution& conv) {
 void TransformFilter(const Convolution& conv, const float* filter, bool transposed, float* result) {
   const fused::Chunks chunks = fused::MakeChunks(Panels(conv) * conv.in_channels,
                                                  conv.taps() * HWY_DYNAMIC_DISPATCH(Panel)());
-  fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      HWY_DYNAMIC_DISPATCH(TransformFilterPanel)
-      (conv, filter, transposed, i / conv.in_channels, i % conv.in_channels, result);
-    }
+  fused::ForEachItem(chunks, [&](int, int64_t i) {
+    HWY_DYNAMIC_DISPATCH(TransformFilterPanel)
+    (conv, filter, transposed, i / conv.in_channels, i % conv.in_channels, result);
   });
 }
 

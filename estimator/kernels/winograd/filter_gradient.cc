@@ -296,15 +296,13 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
     for (int64_t first = 0; first < blocks; first += plan.group) {
       const int64_t count = std::min(plan.group, blocks - first);
       const int threads = static_cast<int>(std::min<int64_t>(plan.threads, count));
-      fused::ParallelFor({count, threads}, [&](int chunk, int64_t begin, int64_t end) {
-        for (int64_t b = begin; b < end; ++b) HWY_DYNAMIC_DISPATCH(TransformBlock)
+      fused::ForEachItem({count, threads}, [&](int chunk, int64_t b) {
+        HWY_DYNAMIC_DISPATCH(TransformBlock)
         (job, first + b, scratch + b * plan.block_floats, biases + chunk * plan.bias_floats());
       });
-      fused::ParallelFor({pairs, plan.threads}, [&](int, int64_t begin, int64_t end) {
-        for (int64_t pair = begin; pair < end; ++pair) {
-          for (int64_t b = 0; b < count; ++b) HWY_DYNAMIC_DISPATCH(MultiplyBlock)
-          (job, pair, scratch + b * plan.block_floats, sums, first + b == 0);
-        }
+      fused::ForEachItem({pairs, plan.threads}, [&](int, int64_t pair) {
+        for (int64_t b = 0; b < count; ++b) HWY_DYNAMIC_DISPATCH(MultiplyBlock)
+        (job, pair, scratch + b * plan.block_floats, sums, first + b == 0);
       });
     }
   } else {
@@ -329,8 +327,8 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
   }
   const fused::Chunks channels =
       fused::MakeChunks(conv.in_channels, PointsOf(conv) * conv.out_channels);
-  fused::ParallelFor(channels, [&](int, int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c) HWY_DYNAMIC_DISPATCH(FilterOfSums)
+  fused::ForEachItem(channels, [&](int, int64_t c) {
+    HWY_DYNAMIC_DISPATCH(FilterOfSums)
     (job, sums, static_cast<int>(plan.num_sums()), c, filter);
   });
   if (bias == nullptr) return;

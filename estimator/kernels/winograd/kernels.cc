@@ -70,6 +70,33 @@ std::optional<FirstLayer> FirstLayerOf(const ConvSpec& spec) {
 
 float* Floats(void* scratch) { return static_cast<float*>(scratch); }
 
+// The gradient of the result.
+//   dy, argmax: the numbers of the inputs; argmax is -1 without a pool.
+Source GradientOfY(const KernelArgs& args, int dy, int argmax, const Strides& strides) {
+  return {.data = args.in<float>(dy),
+          .argmax = argmax >= 0 ? args.in<uint8_t>(argmax) : nullptr,
+          .strides = strides};
+}
+
+// A kernel whose prepared input is the transformed filter.
+//   sizes: without the tile.  run(conv, args, transformed filter): calls Convolve.
+template <typename Run>
+KernelPlan MakeConvolve(const ConvSpec& spec, const Convolution& sizes, bool transposed, Run run) {
+  const Convolution conv = WithFastestTile(spec, sizes);
+  return MakePreparingKernel({
+      .input = spec.filter_index,
+      .prepared_bytes = FilterFloats(conv) * sizeof(float),
+      .prepare =
+          [conv, transposed](const void* filter, void* prepared) {
+            TransformFilter(conv, static_cast<const float*>(filter), transposed, Floats(prepared));
+          },
+      .run = [conv, run](
+                 const KernelArgs& args,
+                 const void* filter) { run(conv, args, static_cast<const float*>(filter)); },
+      .scratch_bytes = ConvolveFloats(conv) * sizeof(float),
+  });
+}
+
 }  // namespace
 
 KernelPlan MakeFirstLayer(const ConvSpec& spec) {
@@ -79,7 +106,6 @@ KernelPlan MakeFirstLayer(const ConvSpec& spec) {
       [layer = *layer](const KernelArgs& args) {
         FirstLayerForward(layer, args.in<float>(0), args.in<float>(1), args.in<float>(2),
                           args.out<float>(0), args.out<uint8_t>(1), Floats(args.scratch));
-        return absl::OkStatus();
       },
       FirstLayerFloats(*layer) * sizeof(float));
 }
@@ -91,61 +117,36 @@ KernelPlan MakeFirstLayerFilterGradient(const ConvSpec& spec) {
       [layer = *layer](const KernelArgs& args) {
         FirstLayerFilterGradient(layer, args.in<float>(0), args.in<float>(1), args.in<uint8_t>(2),
                                  args.out<float>(0), args.out<float>(1), Floats(args.scratch));
-        return absl::OkStatus();
       },
       FirstLayerFloats(*layer) * sizeof(float));
 }
 
 KernelPlan MakeConvolution(const ConvSpec& spec) {
   if (!SupportedByTiles(spec) || !SupportsFusedOps(spec)) return nullptr;
-  const Convolution conv = WithFastestTile(spec, spec.sizes());
-  return MakePreparingKernel({
-      .input = spec.filter_index,
-      .prepared_bytes = FilterFloats(conv) * sizeof(float),
-      .prepare =
-          [conv](const void* filter, void* prepared) {
-            TransformFilter(conv, static_cast<const float*>(filter), false, Floats(prepared));
-          },
-      .run =
-          [conv, fused = spec.fused, pooled = spec.pooled, in = InStrides(spec),
-           out = OutStrides(spec)](const KernelArgs& args, const void* filter) {
-            const Destination destination{.data = args.out<float>(0),
-                                          .argmax = pooled ? args.out<uint8_t>(1) : nullptr,
-                                          .bias = fused.bias ? args.in<float>(2) : nullptr,
-                                          .side = fused.side ? args.in<float>(3) : nullptr,
-                                          .relu = fused.activation.has_value(),
-                                          .strides = out};
-            Convolve(conv, {.data = args.in<float>(0), .strides = in},
-                     static_cast<const float*>(filter), destination, Floats(args.scratch));
-            return absl::OkStatus();
-          },
-      .scratch_bytes = ConvolveFloats(conv) * sizeof(float),
-  });
+  const auto run = [fused = spec.fused, pooled = spec.pooled, in = InStrides(spec),
+                    out = OutStrides(spec)](const Convolution& conv, const KernelArgs& args,
+                                            const float* filter) {
+    const Destination destination{.data = args.out<float>(0),
+                                  .argmax = pooled ? args.out<uint8_t>(1) : nullptr,
+                                  .bias = fused.bias ? args.in<float>(2) : nullptr,
+                                  .side = fused.side ? args.in<float>(3) : nullptr,
+                                  .relu = fused.activation.has_value(),
+                                  .strides = out};
+    Convolve(conv, {.data = args.in<float>(0), .strides = in}, filter, destination,
+             Floats(args.scratch));
+  };
+  return MakeConvolve(spec, spec.sizes(), /*transposed=*/false, run);
 }
 
 KernelPlan MakeInputGradient(const ConvSpec& spec) {
   if (!SupportedByTiles(spec)) return nullptr;
-  const Convolution conv = WithFastestTile(spec, spec.sizes().Transposed());
-  return MakePreparingKernel({
-      .input = spec.filter_index,
-      .prepared_bytes = FilterFloats(conv) * sizeof(float),
-      .prepare =
-          [conv](const void* filter, void* prepared) {
-            TransformFilter(conv, static_cast<const float*>(filter), true, Floats(prepared));
-          },
-      .run =
-          [conv, dy = spec.y_index, argmax = spec.argmax_index, in = InStrides(spec),
-           out = OutStrides(spec)](const KernelArgs& args, const void* filter) {
-            Convolve(conv,
-                     {.data = args.in<float>(dy),
-                      .argmax = argmax >= 0 ? args.in<uint8_t>(argmax) : nullptr,
-                      .strides = out},
-                     static_cast<const float*>(filter), {.data = args.out<float>(0), .strides = in},
-                     Floats(args.scratch));
-            return absl::OkStatus();
-          },
-      .scratch_bytes = ConvolveFloats(conv) * sizeof(float),
-  });
+  const auto run = [dy = spec.y_index, argmax = spec.argmax_index, in = InStrides(spec),
+                    out = OutStrides(spec)](const Convolution& conv, const KernelArgs& args,
+                                            const float* filter) {
+    Convolve(conv, GradientOfY(args, dy, argmax, out), filter,
+             {.data = args.out<float>(0), .strides = in}, Floats(args.scratch));
+  };
+  return MakeConvolve(spec, spec.sizes().Transposed(), /*transposed=*/true, run);
 }
 
 KernelPlan MakeFilterGradient(const ConvSpec& spec) {
@@ -155,12 +156,8 @@ KernelPlan MakeFilterGradient(const ConvSpec& spec) {
       [conv, dy = spec.y_index, argmax = spec.argmax_index, dbias = spec.dbias_index,
        in = InStrides(spec), out = OutStrides(spec)](const KernelArgs& args) {
         FilterGradient(conv, {.data = args.in<float>(0), .strides = in},
-                       {.data = args.in<float>(dy),
-                        .argmax = argmax >= 0 ? args.in<uint8_t>(argmax) : nullptr,
-                        .strides = out},
-                       args.out<float>(0), dbias >= 0 ? args.out<float>(dbias) : nullptr,
-                       Floats(args.scratch));
-        return absl::OkStatus();
+                       GradientOfY(args, dy, argmax, out), args.out<float>(0),
+                       dbias >= 0 ? args.out<float>(dbias) : nullptr, Floats(args.scratch));
       },
       FilterGradientFloats(conv) * sizeof(float));
 }
