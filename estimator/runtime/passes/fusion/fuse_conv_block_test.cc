@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/reference_as_native.h"
 #include "estimator/runtime/passes/choose_layouts.h"
 #include "estimator/runtime/passes/fusion/fuse.h"
+#include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {
@@ -118,6 +120,7 @@ class FuseConvBlockTest : public ::testing::Test {
 TEST_F(FuseConvBlockTest, ABlockIsFusedForwardAndBackward) {
   TrainOneBlock();
   Apply();
+  EST_ASSERT_OK(SelectKernels(b_.module, KernelTier::kNative));
   const Node& forward = Only(b_.module, "_FusedConv2DMaxPool");
   EXPECT_EQ(forward.attrs.ints("pool_ksize"), (std::vector<int64_t>{1, 2, 2, 1}));
   EXPECT_EQ(forward.attrs.s("pool_padding"), "SAME");
