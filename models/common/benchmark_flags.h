@@ -4,9 +4,7 @@
 
 #include <gflags/gflags.h>
 
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"

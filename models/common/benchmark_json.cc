@@ -4,7 +4,6 @@
 
 #include <iostream>
 #include <limits>
-#include <utility>
 
 #include "estimator/runtime/backend.h"
 #include "models/common/graph_flops.h"

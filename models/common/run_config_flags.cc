@@ -1,9 +1,7 @@
 #include "models/common/run_config_flags.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"

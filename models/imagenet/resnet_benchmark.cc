@@ -8,7 +8,6 @@
 #include <gflags/gflags.h>
 
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "estimator/base/main.h"

@@ -2,7 +2,6 @@
 // shows the commands. Every command streams: memory does not grow with the size of a variable.
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -7,7 +7,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "estimator/base/usage_error.h"

@@ -13,7 +13,6 @@
 //   argument_N.npy  a variable's first value; a feed, [replicas, steps, ...]; num_steps
 //   result_N.npy    a variable's last value; a fetch, [replicas, steps, ...]; steps_done
 // bfloat16 is written as float32.
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <string>

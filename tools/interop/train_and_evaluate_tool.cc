@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
-#include <string>
 
 #include "estimator/estimator.h"
 

@@ -8,7 +8,6 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/gradients.h"
-#include "estimator/training/compiled_model.h"
 
 namespace estimator::replay {
 namespace {

@@ -2,7 +2,6 @@
 // commands.
 #include <cstdio>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"

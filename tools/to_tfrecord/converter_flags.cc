@@ -1,13 +1,11 @@
 #include "tools/to_tfrecord/converter_flags.h"
 
 #include <cstdio>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/file.h"
-#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/base/usage_error.h"
 #include "gflags/gflags.h"

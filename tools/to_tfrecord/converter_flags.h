@@ -2,10 +2,8 @@
 #ifndef TOOLS_TO_TFRECORD_CONVERTER_FLAGS_H_
 #define TOOLS_TO_TFRECORD_CONVERTER_FLAGS_H_
 
-#include <cstdint>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gflags/gflags_declare.h"
 #include "tools/to_tfrecord/convert.h"

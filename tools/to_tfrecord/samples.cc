@@ -1,10 +1,8 @@
 #include "tools/to_tfrecord/samples.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

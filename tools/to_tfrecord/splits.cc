@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <set>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"

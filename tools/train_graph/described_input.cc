@@ -4,7 +4,6 @@
 #include <optional>
 #include <set>
 #include <utility>
-#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
