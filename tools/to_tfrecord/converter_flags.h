@@ -3,6 +3,7 @@
 #define TOOLS_TO_TFRECORD_CONVERTER_FLAGS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "gflags/gflags_declare.h"
@@ -22,8 +23,9 @@ absl::StatusOr<ConvertOptions> ConvertOptionsOfFlags();
 // Whether the user passed the flag.
 bool FlagIsGiven(const std::string& name);
 
-// Prints what was written and which files were left out.
-void PrintReport(const ConvertReport& report, const std::string& output_dir);
+// Writes all splits with Convert, and prints what was written and which files were left out.
+absl::Status ConvertAndReport(const SampleSet& set, std::vector<Split> splits,
+                              const ConvertOptions& options);
 
 }  // namespace estimator
 
