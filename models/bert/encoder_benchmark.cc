@@ -8,7 +8,6 @@
 #include <gflags/gflags.h>
 
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 #include "estimator/base/main.h"
@@ -61,17 +60,15 @@ absl::Status Run() {
                                                .use_tpu = FLAGS_use_tpu,
                                                .train_batch_size = FLAGS_batch_size});
   const InputFn input = classifier.Input(SyntheticInput);
-  const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
-  EST_RETURN_IF_ERROR(TrainForBenchmark(classifier, input, hook));
-  ReportFields fields = {{"num_layers", FLAGS_num_layers},
-                         {"sequence_length", FLAGS_sequence_length},
-                         {"batch_size", FLAGS_batch_size},
-                         {"compute_dtype", FLAGS_compute_dtype},
-                         {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
-                         {"input", "synthetic"}};
-  const ReportFields measured = hook->Fields("examples");
-  fields.insert(fields.end(), measured.begin(), measured.end());
-  PrintBenchmark("encoder_benchmark", std::move(fields));
+  EST_ASSIGN_OR_RETURN(const ReportFields measured, MeasureTraining(classifier, input, "examples"));
+  PrintBenchmark("encoder_benchmark",
+                 {{"num_layers", FLAGS_num_layers},
+                  {"sequence_length", FLAGS_sequence_length},
+                  {"batch_size", FLAGS_batch_size},
+                  {"compute_dtype", FLAGS_compute_dtype},
+                  {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
+                  {"input", "synthetic"}},
+                 measured);
   return absl::OkStatus();
 }
 

@@ -11,8 +11,6 @@
 #ifndef MODELS_BERT_MODELING_H_
 #define MODELS_BERT_MODELING_H_
 
-#include <cstdint>
-
 #include "absl/strings/string_view.h"
 #include "estimator/estimator.h"
 #include "models/bert/bert_config.h"

@@ -92,15 +92,10 @@ absl::Status CheckOutputDir() {
 FlagRequirement FileRequirement(const std::string& flag, const std::string& value, bool is_needed,
                                 const std::string& mode) {
   if (IsDrawn()) {
-    return {.flag = flag,
-            .holds = value.empty(),
-            .requirement = "",
-            .problem = "needs --bert_config_file, the sizes of the network"};
+    return {flag, value.empty(), "", "needs --bert_config_file, the sizes of the network"};
   }
-  return {.flag = flag,
-          .holds = !value.empty() || !is_needed,
-          .requirement = "",
-          .problem = absl::StrCat("give the TFRecord files for --", mode)};
+  return {flag, !value.empty() || !is_needed, "",
+          absl::StrCat("give the TFRecord files for --", mode)};
 }
 
 // The folder that must have a trained model; empty if none must. With --init_checkpoint, a model

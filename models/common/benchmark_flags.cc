@@ -1,7 +1,6 @@
 #include "models/common/benchmark_flags.h"
 
 #include <cmath>
-#include <utility>
 
 DEFINE_int64(steps, 100, "steps that are measured");
 DEFINE_double(seconds, 0, "stop after so many measured seconds, even before --steps; 0: no limit");

@@ -4,12 +4,12 @@
 
 #include <gflags/gflags.h>
 
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/base/status.h"
 #include "models/common/benchmark_json.h"
 #include "models/common/run_flags.h"
 #include "tpu/tpu_config.h"
@@ -34,17 +34,19 @@ DType ActivationDTypeFromFlags();
 // The flags' RunConfig without checkpoints: a save would count as training.
 tpu::RunConfig BenchmarkRunConfig();
 
-// Trains one step, and then until the hook has measured its steps. So the first step is a single
-// one on shards too.
+// Trains one step, and then until BenchmarkHook has measured its steps. So the first step is a
+// single one on shards too. Returns BenchmarkHook's fields.
 //   estimator: without checkpoints, so that the second call continues with the first one's
 //   variables.
 //   input: without an end.
+//   unit: as of BenchmarkHook::Fields.
 template <typename Params>
-absl::Status TrainForBenchmark(EstimatorOf<Params>& estimator, const InputFn& input,
-                               const std::shared_ptr<BenchmarkHook>& hook) {
-  const absl::Status first = estimator.Train(input, Steps(1), {.hooks = {hook}});
-  if (!first.ok()) return first;
-  return estimator.Train(input, {}, {.hooks = {hook}});
+absl::StatusOr<ReportFields> MeasureTraining(EstimatorOf<Params>& estimator, const InputFn& input,
+                                             const std::string& unit) {
+  const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
+  EST_RETURN_IF_ERROR(estimator.Train(input, Steps(1), {.hooks = {hook}}));
+  EST_RETURN_IF_ERROR(estimator.Train(input, {}, {.hooks = {hook}}));
+  return hook->Fields(unit);
 }
 
 }  // namespace estimator

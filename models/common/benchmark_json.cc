@@ -4,7 +4,6 @@
 
 #include <iostream>
 #include <limits>
-#include <utility>
 
 #include "estimator/runtime/backend.h"
 #include "models/common/graph_flops.h"
@@ -31,7 +30,7 @@ absl::Status BenchmarkHook::AfterRun(RunContext& context, const RunValues& value
   if (!first_step_seconds_) first_step_seconds_ = since_start_();
   const double now = clock_();
   if (const ExecutableInfo* info = context.session().program_info()) {
-    if (steps_done_ == 0) flops_ *= info->num_replicas;
+    if (steps_done_ == 0) flops_ *= info->num_replicas;  // the graph is that of one replica
     planned_bytes_ = static_cast<double>(info->planned_peak_bytes * info->num_replicas +
                                          info->planned_shared_bytes + info->planned_derived_bytes);
   }
@@ -61,8 +60,11 @@ ReportFields BenchmarkHook::Fields(const std::string& unit) const {
           {"threads", static_cast<int64_t>(omp_get_max_threads())}};
 }
 
-void PrintBenchmark(const std::string& name, ReportFields fields) {
-  fields.insert(fields.begin(), {"program", name});
+void PrintBenchmark(const std::string& name, const ReportFields& run,
+                    const ReportFields& measured) {
+  ReportFields fields = {{"program", name}};
+  fields.insert(fields.end(), run.begin(), run.end());
+  fields.insert(fields.end(), measured.begin(), measured.end());
   std::cout << ToJsonLine(fields) << std::endl;
 }
 

@@ -63,7 +63,9 @@ class BenchmarkHook : public SessionRunHook {
 
 // Writes one line of JSON to stdout.
 //   name: of the program.
-void PrintBenchmark(const std::string& name, ReportFields fields);
+//   run: what was measured, such as the batch size.
+//   measured: the results.
+void PrintBenchmark(const std::string& name, const ReportFields& run, const ReportFields& measured);
 
 }  // namespace estimator
 

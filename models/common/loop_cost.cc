@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <string>
 
 #include "estimator/base/status.h"
 

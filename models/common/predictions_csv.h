@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
 #include "estimator/base/string_arg.h"

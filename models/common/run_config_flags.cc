@@ -1,9 +1,7 @@
 #include "models/common/run_config_flags.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -106,17 +104,20 @@ std::string NameFlagsOfValidate(absl::string_view message) {
   return absl::StrReplaceAll(text, {{"RunConfig: ", ""}, {"TPUConfig: ", ""}});
 }
 
-bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
-
 }  // namespace
+
+bool FlagWasGiven(const char* flag) {
+  return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default;
+}
 
 RunConfig EstimatorRunConfigFromFlags() {
   RunConfig config;
   if (!FLAGS_model_dir.empty()) config.model_dir = FLAGS_model_dir;
   config.tf_random_seed = FLAGS_seed;
-  if (WasGiven("save_checkpoints_steps"))
+  if (FlagWasGiven("save_checkpoints_steps"))
     config.save_checkpoints_steps = FLAGS_save_checkpoints_steps;
-  if (WasGiven("save_checkpoints_secs")) config.save_checkpoints_secs = FLAGS_save_checkpoints_secs;
+  if (FlagWasGiven("save_checkpoints_secs"))
+    config.save_checkpoints_secs = FLAGS_save_checkpoints_secs;
   const auto period = [](const std::string& text) {
     const absl::StatusOr<Period> parsed = Period::Parse(text);  // RequireRunConfigFlags checks it
     return parsed.ok() ? std::optional<Period>(*parsed) : std::nullopt;
@@ -194,20 +195,15 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
 }
 
 FlagRequirement StatusRequirement(const std::string& flag, const absl::Status& status) {
-  return {.flag = flag,
-          .holds = status.ok(),
-          .requirement = "",
-          .problem = std::string(status.message())};
+  return {flag, status.ok(), "", std::string(status.message())};
 }
 
 FlagRequirement TrainedModelRequirement(const std::string& flag, const std::string& model_dir) {
   std::vector<std::string> warnings;  // Estimator logs them
   const auto latest = LatestCheckpoint(model_dir, &warnings);
-  return {.flag = flag,
-          .holds = model_dir.empty() || !latest.ok() || latest->has_value(),
-          .requirement = "",
-          .problem = absl::StrCat("Could not find trained model in model_dir: ", model_dir,
-                                  "; train first, or give the folder of a trained model")};
+  return {flag, model_dir.empty() || !latest.ok() || latest->has_value(), "",
+          absl::StrCat("Could not find trained model in model_dir: ", model_dir,
+                       "; train first, or give the folder of a trained model")};
 }
 
 bool CanBeFolder(absl::string_view path) {

@@ -21,6 +21,9 @@ namespace estimator {
 // RunConfig's default. (TPUEstimator: RunConfigFromFlags of run_flags.h.)
 RunConfig EstimatorRunConfigFromFlags();
 
+// Whether the user passed the flag. REQUIRES: there is such a flag.
+bool FlagWasGiven(const char* flag);
+
 // A requirement of a program for one of its flags, and whether the flag meets it.
 struct FlagRequirement {
   std::string flag;  // "train_steps"

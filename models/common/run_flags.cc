@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -49,10 +48,6 @@ namespace estimator {
 namespace {
 
 const FlagSpelling kAuto("use_tpu=auto", "detect_accelerator=true");
-
-bool FlagWasGiven(const char* flag) {
-  return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default;
-}
 
 // Whether the program looks for devices: --use_tpu=auto, or --tpu without --use_tpu=false.
 bool Detects() { return FLAGS_detect_accelerator || (FLAGS_use_tpu && !FLAGS_tpu.empty()); }
@@ -116,7 +111,7 @@ bool ChecksTopology() { return OnlyChecks() && FLAGS_tpu_check != "rules"; }
 std::vector<FlagRequirement> TPURequirements() {
   std::vector<FlagRequirement> requirements;
   const auto require = [&](const char* flag, bool holds, const std::string& problem) {
-    requirements.push_back({.flag = flag, .holds = holds, .requirement = "", .problem = problem});
+    requirements.push_back({flag, holds, "", problem});
   };
   const bool named = !FLAGS_tpu.empty() || FLAGS_detect_accelerator;
   const std::string needs_tpu =
@@ -168,10 +163,8 @@ absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
   std::vector<FlagRequirement> all = requirements;
   all.push_back({"dump_stablehlo", CanBeFile(FLAGS_dump_stablehlo),
                  "a file in a folder that can be written"});
-  all.push_back({.flag = "dump_stablehlo",
-                 .holds = FLAGS_dump_stablehlo.empty() || FLAGS_use_tpu,
-                 .requirement = "",
-                 .problem = "the step of the replicas is written: add --use_tpu"});
+  all.push_back({"dump_stablehlo", FLAGS_dump_stablehlo.empty() || FLAGS_use_tpu, "",
+                 "the step of the replicas is written: add --use_tpu"});
   all.push_back({"tpu_check_seconds",
                  FLAGS_tpu_check_seconds > 0 && std::isfinite(FLAGS_tpu_check_seconds),
                  "positive and finite"});
@@ -193,14 +186,10 @@ absl::Status RequireFlags(const std::vector<FlagRequirement>& requirements) {
 FlagRequirement BatchRequirement(const std::string& flag, int64_t batch_size) {
   const int64_t replicas = NumReplicasFromFlags();
   // RunConfig reports a num_shards that is not positive, and a check a batch that is not divisible.
-  if (replicas <= 1 || OnlyChecks())
-    return {.flag = flag, .holds = batch_size > 0, .requirement = "positive"};
-  return {.flag = flag,
-          .holds = batch_size > 0 && batch_size % replicas == 0,
-          .requirement = Detects() ? absl::StrCat("positive and divisible by the ", replicas,
-                                                  " replicas of the accelerator")
-                                   : absl::StrCat("positive and divisible by the ", replicas,
-                                                  " replicas (--num_shards)")};
+  if (replicas <= 1 || OnlyChecks()) return {flag, batch_size > 0, "positive"};
+  return {flag, batch_size > 0 && batch_size % replicas == 0,
+          absl::StrCat("positive and divisible by the ", replicas,
+                       Detects() ? " replicas of the accelerator" : " replicas (--num_shards)")};
 }
 
 }  // namespace estimator

@@ -7,9 +7,7 @@ DEFINE_int64(skip_bad_records, 0,
 namespace estimator {
 
 FlagRequirement SkipBadRecordsRequirement() {
-  return {.flag = "skip_bad_records",
-          .holds = FLAGS_skip_bad_records >= 0,
-          .requirement = "at least 0"};
+  return {"skip_bad_records", FLAGS_skip_bad_records >= 0, "at least 0"};
 }
 
 }  // namespace estimator

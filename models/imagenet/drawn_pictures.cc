@@ -19,33 +19,6 @@ namespace {
 constexpr float kPi = 3.14159265f;
 constexpr int64_t kMinSide = 72, kMaxSide = 128;
 
-// Textures and outlines are in the order of the classes.
-enum class Texture {
-  kPlain,
-  kStripes,
-  kChecks,
-  kDots,
-  kRings,
-  kGrid,
-  kZigzag,
-  kSpokes,
-  kTriangles,
-  kDashes
-};
-
-enum class Outline {
-  kDisc,
-  kSquare,
-  kTriangle,
-  kHexagon,
-  kStar,
-  kEllipse,
-  kCross,
-  kFlower,
-  kHalfDisc,
-  kPentagon
-};
-
 using Color = std::array<float, 3>;
 
 // Returns the color of a hue in degrees, with saturation and value in [0, 1].
@@ -85,81 +58,78 @@ bool IsInPolygon(float u, float v, int num_corners) {
   return std::sqrt(u * u + v * v) * std::cos(from_side) < std::cos(part / 2);
 }
 
-bool IsInside(Outline outline, float u, float v) {
-  const float radius = std::sqrt(u * u + v * v);
-  switch (outline) {
-    case Outline::kDisc:
-      return radius < 1;
-    case Outline::kSquare:
-      return IsInPolygon(u, v, 4);
-    case Outline::kTriangle:
-      return IsInPolygon(u, v, 3);
-    case Outline::kHexagon:
-      return IsInPolygon(u, v, 6);
-    case Outline::kStar:
-      return radius < 0.75f + 0.25f * std::cos(5 * std::atan2(v, u));
-    case Outline::kEllipse:
-      return u * u + v * v / 0.36f < 1;
-    case Outline::kCross:
-      return std::max(std::abs(u), std::abs(v)) < 0.9f && std::min(std::abs(u), std::abs(v)) < 0.4f;
-    case Outline::kFlower:
-      return radius < 0.85f + 0.15f * std::cos(8 * std::atan2(v, u));
-    case Outline::kHalfDisc:
-      return radius < 1 && v > -0.4f;
-    case Outline::kPentagon:
-      return IsInPolygon(u, v, 5);
-  }
-  return false;
+// A point of the figure, and the waves of its texture there.
+struct Place {
+  float u, v;  // in radii from the center
+  float frequency, phase;
+  float s = std::sin(frequency * u + phase), t = std::sin(frequency * v + phase);
+};
+
+bool IsSpotOfTriangles(const Place& at) {
+  constexpr float kHalf = 0.5f, kHeight = 0.8660254f;  // of a triangle with sides of 1
+  const float p = std::sin(at.frequency * (kHeight * at.v - kHalf * at.u) + at.phase);
+  const float q = std::sin(at.frequency * (kHeight * at.v + kHalf * at.u) - at.phase);
+  return at.s * p * q > 0;
 }
 
-// Whether the point (u, v), in radii from the center of the figure, has the second color.
-bool IsSecondColor(Texture texture, float u, float v, float frequency, float phase) {
-  const float s = std::sin(frequency * u + phase), t = std::sin(frequency * v + phase);
-  switch (texture) {
-    case Texture::kPlain:
-      return false;
-    case Texture::kStripes:
-      return s > 0;
-    case Texture::kChecks:
-      return s * t > 0;
-    case Texture::kDots:
-      return s * s + t * t < 0.8f;
-    case Texture::kRings:
-      return std::sin(frequency * std::sqrt(u * u + v * v) + phase) > 0;
-    case Texture::kGrid:
-      return std::min(std::abs(s), std::abs(t)) < 0.35f;
-    case Texture::kZigzag:
-      return std::sin(frequency * u + 2 * std::asin(t)) > 0;
-    case Texture::kSpokes:
-      return std::sin(9 * std::atan2(v, u) + phase) > 0;
-    case Texture::kTriangles: {
-      constexpr float kHalf = 0.5f, kHeight = 0.8660254f;  // of a triangle with sides of 1
-      const float p = std::sin(frequency * (kHeight * v - kHalf * u) + phase);
-      const float q = std::sin(frequency * (kHeight * v + kHalf * u) - phase);
-      return s * p * q > 0;
-    }
-    case Texture::kDashes:
-      return s > 0.2f && std::sin(frequency * v / 2 + phase) > -0.4f;
-  }
-  return false;
-}
+struct DrawnClass {
+  const char* name;
+  // The outline: whether the point (u, v) is in the figure. It is `radius` away from the center.
+  bool (*is_inside)(float u, float v, float radius);
+  // The texture: whether a point of the figure has the second color.
+  bool (*is_second_color)(const Place& at);
+};
+
+// By label.
+constexpr DrawnClass kClasses[kNumDrawnClasses] = {
+    {"plain", [](float, float, float radius) { return radius < 1; },
+     [](const Place&) { return false; }},
+    {"striped", [](float u, float v, float) { return IsInPolygon(u, v, 4); },
+     [](const Place& at) { return at.s > 0; }},
+    {"checkered", [](float u, float v, float) { return IsInPolygon(u, v, 3); },
+     [](const Place& at) { return at.s * at.t > 0; }},
+    {"dotted", [](float u, float v, float) { return IsInPolygon(u, v, 6); },
+     [](const Place& at) { return at.s * at.s + at.t * at.t < 0.8f; }},
+    {"ringed",
+     [](float u, float v, float radius) {  // a star
+       return radius < 0.75f + 0.25f * std::cos(5 * std::atan2(v, u));
+     },
+     [](const Place& at) {
+       return std::sin(at.frequency * std::sqrt(at.u * at.u + at.v * at.v) + at.phase) > 0;
+     }},
+    {"grid", [](float u, float v, float) { return u * u + v * v / 0.36f < 1; },  // an ellipse
+     [](const Place& at) { return std::min(std::abs(at.s), std::abs(at.t)) < 0.35f; }},
+    {"zigzag",
+     [](float u, float v, float) {  // a cross
+       return std::max(std::abs(u), std::abs(v)) < 0.9f &&
+              std::min(std::abs(u), std::abs(v)) < 0.4f;
+     },
+     [](const Place& at) { return std::sin(at.frequency * at.u + 2 * std::asin(at.t)) > 0; }},
+    {"spokes",
+     [](float u, float v, float radius) {  // a flower
+       return radius < 0.85f + 0.15f * std::cos(8 * std::atan2(v, u));
+     },
+     [](const Place& at) { return std::sin(9 * std::atan2(at.v, at.u) + at.phase) > 0; }},
+    {"triangles", [](float, float v, float radius) { return radius < 1 && v > -0.4f; },
+     IsSpotOfTriangles},
+    {"dashes", [](float u, float v, float) { return IsInPolygon(u, v, 5); },
+     [](const Place& at) {
+       return at.s > 0.2f && std::sin(at.frequency * at.v / 2 + at.phase) > -0.4f;
+     }},
+};
 
 }  // namespace
 
 absl::string_view DrawnClassName(int64_t label) {
-  static constexpr const char* kNames[kNumDrawnClasses] = {
-      "plain", "striped", "checkered", "dotted",    "ringed",
-      "grid",  "zigzag",  "spokes",    "triangles", "dashes"};
   CHECK(label >= 0 && label < kNumDrawnClasses) << label;
-  return kNames[label];
+  return kClasses[label].name;
 }
 
 DrawnPicture DrawPicture(uint64_t seed, uint64_t index) {
   RandomStream random(seed, index);
   DrawnPicture picture;
   picture.label = static_cast<int64_t>(index % kNumDrawnClasses);
-  const auto texture = static_cast<Texture>(picture.label);
-  const auto outline = static_cast<Outline>(picture.label);
+  const DrawnClass& drawn = kClasses[picture.label];
 
   const int64_t height = random.UniformInt(kMinSide, kMaxSide + 1);
   const int64_t width = random.UniformInt(kMinSide, kMaxSide + 1);
@@ -185,9 +155,9 @@ DrawnPicture DrawPicture(uint64_t seed, uint64_t index) {
       const float dy = (static_cast<float>(y) - center_y) / radius;
       const float dx = (static_cast<float>(x) - center_x) / radius;
       const float u = cos_angle * dx + sin_angle * dy, v = cos_angle * dy - sin_angle * dx;
-      const bool is_inside = IsInside(outline, u, v);
+      const bool is_inside = drawn.is_inside(u, v, std::sqrt(u * u + v * v));
       const float mix = std::clamp(0.5f + 0.15f * (cos_tilt * dx + sin_tilt * dy), 0.f, 1.f);
-      const bool is_second = is_inside && IsSecondColor(texture, u, v, frequency, phase);
+      const bool is_second = is_inside && drawn.is_second_color({u, v, frequency, phase});
       for (size_t c = 0; c < 3; ++c) {
         const float ground = background[0][c] * (1 - mix) + background[1][c] * mix;
         const float value = is_second ? second[c] : is_inside ? first[c] : ground;

@@ -83,32 +83,24 @@ absl::StatusOr<Element> ToElement(const Parsed& parsed, absl::StatusOr<Array> im
                  .labels = {}};
 }
 
-Dataset TrainDataset(Dataset records, const ImageNetInputOptions& options, int64_t batch_size) {
-  return records
-      .Map(
-          [options](const Element& element, RandomStream& random) -> absl::StatusOr<Element> {
-            EST_ASSIGN_OR_RETURN(const Parsed parsed, Parse(element, options, Mode::kTrain));
-            return ToElement(parsed, PreprocessForTrain(parsed.image, options.image_size, random),
-                             options, Mode::kTrain);
-          },
-          {.num_parallel_calls = options.num_parallel_calls})
+// Batches of the images in the records.
+Dataset Batches(const Dataset& records, const ImageNetInputOptions& options, Mode mode,
+                int64_t batch_size) {
+  const bool train = mode == Mode::kTrain;
+  const MapOptions parallel = {.num_parallel_calls = options.num_parallel_calls};
+  const auto for_train = [options](const Element& element,
+                                   RandomStream& random) -> absl::StatusOr<Element> {
+    EST_ASSIGN_OR_RETURN(const Parsed parsed, Parse(element, options, Mode::kTrain));
+    return ToElement(parsed, PreprocessForTrain(parsed.image, options.image_size, random), options,
+                     Mode::kTrain);
+  };
+  const auto for_test = [options, mode](const Element& element) -> absl::StatusOr<Element> {
+    EST_ASSIGN_OR_RETURN(const Parsed parsed, Parse(element, options, mode));
+    return ToElement(parsed, PreprocessForEval(parsed.image, options.image_size), options, mode);
+  };
+  return (train ? records.Map(for_train, parallel) : records.Map(for_test, parallel))
       .IgnoreErrors(options.skip_bad_records)
-      .Batch(batch_size, {.drop_remainder = true})
-      .Prefetch(2);
-}
-
-Dataset TestDataset(Dataset records, const ImageNetInputOptions& options, Mode mode,
-                    int64_t batch_size) {
-  return records
-      .Map(
-          [options, mode](const Element& element) -> absl::StatusOr<Element> {
-            EST_ASSIGN_OR_RETURN(const Parsed parsed, Parse(element, options, mode));
-            return ToElement(parsed, PreprocessForEval(parsed.image, options.image_size), options,
-                             mode);
-          },
-          {.num_parallel_calls = options.num_parallel_calls})
-      .IgnoreErrors(options.skip_bad_records)
-      .Batch(batch_size)
+      .Batch(batch_size, {.drop_remainder = train})
       .Prefetch(2);
 }
 
@@ -126,6 +118,23 @@ Dataset ShuffledRecords(const std::vector<std::string>& files, bool use_cache) {
   if (use_cache)
     return names.Interleave(read, in_turn).Cache().Shuffle(kCachedShuffleBuffer).Repeat();
   return names.Shuffle(num_files).Repeat().Interleave(read, in_turn).Shuffle(kShuffleBuffer);
+}
+
+// The Examples of a mode.
+absl::StatusOr<Dataset> Records(const ImageNetInputOptions& options, Mode mode) {
+  if (options.data_dir.empty()) {
+    if (mode != Mode::kTrain)
+      return DrawnExamples(kDrawnSeed, kFirstTestIndex, options.num_eval_images);
+    return DrawnExamples(kDrawnSeed, 0, options.num_train_images)
+        .Shuffle(options.num_train_images)
+        .Repeat();
+  }
+  if (mode == Mode::kPredict && !options.predict_files.empty())
+    return TFRecordDataset({options.predict_files});
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> files,
+                       FindImageNetFiles(options.data_dir, mode));
+  if (mode == Mode::kTrain) return ShuffledRecords(files, options.use_cache);
+  return TFRecordDataset(files).Take(options.num_eval_images);
 }
 
 }  // namespace
@@ -148,24 +157,8 @@ absl::StatusOr<std::vector<std::string>> FindImageNetFiles(StringArg data_dir, M
 
 absl::StatusOr<Dataset> ImageNetDataset(const ImageNetInputOptions& options, Mode mode,
                                         int64_t batch_size) {
-  if (options.data_dir.empty()) {
-    if (mode == Mode::kTrain) {
-      return TrainDataset(DrawnExamples(kDrawnSeed, 0, options.num_train_images)
-                              .Shuffle(options.num_train_images)
-                              .Repeat(),
-                          options, batch_size);
-    }
-    return TestDataset(DrawnExamples(kDrawnSeed, kFirstTestIndex, options.num_eval_images), options,
-                       mode, batch_size);
-  }
-  if (mode == Mode::kPredict && !options.predict_files.empty())
-    return TestDataset(TFRecordDataset({options.predict_files}), options, mode, batch_size);
-  EST_ASSIGN_OR_RETURN(const std::vector<std::string> files,
-                       FindImageNetFiles(options.data_dir, mode));
-  if (mode == Mode::kTrain)
-    return TrainDataset(ShuffledRecords(files, options.use_cache), options, batch_size);
-  return TestDataset(TFRecordDataset(files).Take(options.num_eval_images), options, mode,
-                     batch_size);
+  EST_ASSIGN_OR_RETURN(const Dataset records, Records(options, mode));
+  return Batches(records, options, mode, batch_size);
 }
 
 }  // namespace estimator::imagenet

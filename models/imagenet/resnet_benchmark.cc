@@ -8,7 +8,6 @@
 #include <gflags/gflags.h>
 
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "estimator/base/main.h"
@@ -80,18 +79,16 @@ absl::Status Run() {
                                                  .train_batch_size = FLAGS_batch_size});
   const InputFn input = classifier.Input(
       [](const BenchmarkParams& params) { return SyntheticInput(params.batch_size); });
-  const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
-  EST_RETURN_IF_ERROR(TrainForBenchmark(classifier, input, hook));
-  ReportFields fields = {{"resnet_depth", FLAGS_resnet_depth},
-                         {"resnet_version", FLAGS_resnet_version},
-                         {"image_size", FLAGS_image_size},
-                         {"batch_size", FLAGS_batch_size},
-                         {"compute_dtype", FLAGS_compute_dtype},
-                         {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
-                         {"input", "synthetic"}};
-  const ReportFields measured = hook->Fields("images");
-  fields.insert(fields.end(), measured.begin(), measured.end());
-  PrintBenchmark("resnet_benchmark", std::move(fields));
+  EST_ASSIGN_OR_RETURN(const ReportFields measured, MeasureTraining(classifier, input, "images"));
+  PrintBenchmark("resnet_benchmark",
+                 {{"resnet_depth", FLAGS_resnet_depth},
+                  {"resnet_version", FLAGS_resnet_version},
+                  {"image_size", FLAGS_image_size},
+                  {"batch_size", FLAGS_batch_size},
+                  {"compute_dtype", FLAGS_compute_dtype},
+                  {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
+                  {"input", "synthetic"}},
+                 measured);
   return absl::OkStatus();
 }
 

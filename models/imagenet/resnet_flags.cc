@@ -108,8 +108,6 @@ int64_t CountTrainImages() {
   return counted > 0 ? counted : kImageNet.num_train_images;
 }
 
-bool WasGiven(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
-
 std::string ValueOf(const char* flag) {
   return gflags::GetCommandLineFlagInfoOrDie(flag).current_value;
 }
@@ -117,20 +115,17 @@ std::string ValueOf(const char* flag) {
 // Makes `flag` and `same`, which have the same meaning, equal: to the one that was given, or else
 // to the default of `flag`.
 FlagRequirement Unite(const char* flag, const char* same) {
-  if (WasGiven(flag) && WasGiven(same) && ValueOf(flag) != ValueOf(same)) {
-    return {.flag = flag,
-            .holds = false,
-            .requirement = "",
-            .problem = absl::StrCat("is ", ValueOf(flag), ", but --", same,
-                                    ", which has the same meaning, is ", ValueOf(same),
-                                    "; give one of them")};
+  if (FlagWasGiven(flag) && FlagWasGiven(same) && ValueOf(flag) != ValueOf(same)) {
+    return {flag, false, "",
+            absl::StrCat("is ", ValueOf(flag), ", but --", same,
+                         ", which has the same meaning, is ", ValueOf(same), "; give one of them")};
   }
-  if (WasGiven(same)) {
+  if (FlagWasGiven(same)) {
     gflags::SetCommandLineOption(flag, ValueOf(same).c_str());
   } else {
     gflags::SetCommandLineOption(same, ValueOf(flag).c_str());
   }
-  return {.flag = flag, .holds = true, .requirement = ""};
+  return {flag, true, ""};
 }
 
 absl::Status CheckDataDir() {
@@ -173,7 +168,7 @@ bool IsDepth(int depth) {
 
 // --eval_every in steps.
 absl::StatusOr<int64_t> StepsOfEvalEvery(const RunSizes& sizes) {
-  if (WasGiven("steps_per_eval"))
+  if (FlagWasGiven("steps_per_eval"))
     return absl::InvalidArgumentError("has the same meaning as --steps_per_eval; give one of them");
   const absl::StatusOr<Period> period = Period::Parse(FLAGS_eval_every);
   if (!period.ok()) return period.status();

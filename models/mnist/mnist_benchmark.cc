@@ -15,7 +15,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -92,20 +91,20 @@ InputFn TrainInput(const Classifier& classifier, const MnistData& data) {
 
 // The fields of the run, first those that say what was measured.
 void Print(const ReportFields& measured) {
-  ReportFields fields = {{"mode", FLAGS_mode},
-                         {"batch_size", FLAGS_batch_size},
-                         {"compute_dtype", FLAGS_compute_dtype},
-                         {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
-                         {"input", FLAGS_data_dir.empty() ? "synthetic" : "real"}};
-  fields.insert(fields.end(), measured.begin(), measured.end());
-  PrintBenchmark("mnist_benchmark", std::move(fields));
+  PrintBenchmark("mnist_benchmark",
+                 {{"mode", FLAGS_mode},
+                  {"batch_size", FLAGS_batch_size},
+                  {"compute_dtype", FLAGS_compute_dtype},
+                  {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
+                  {"input", FLAGS_data_dir.empty() ? "synthetic" : "real"}},
+                 measured);
 }
 
-absl::Status MeasureTraining(const MnistData& data) {
+absl::Status MeasureSteps(const MnistData& data) {
   Classifier classifier = MakeClassifier(BenchmarkRunConfig());
-  const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
-  EST_RETURN_IF_ERROR(TrainForBenchmark(classifier, TrainInput(classifier, data), hook));
-  Print(hook->Fields("images"));
+  EST_ASSIGN_OR_RETURN(const ReportFields measured,
+                       MeasureTraining(classifier, TrainInput(classifier, data), "images"));
+  Print(measured);
   return absl::OkStatus();
 }
 
@@ -249,7 +248,7 @@ absl::Status Run() {
       {StatusRequirement("data_dir", CheckDataDir(FLAGS_data_dir)),
        BatchRequirement("batch_size", FLAGS_batch_size),
        {"rows", FLAGS_rows > 0, "positive"},
-       {"rows", from_checkpoint || gflags::GetCommandLineFlagInfoOrDie("rows").is_default, "",
+       {"rows", from_checkpoint || !FlagWasGiven("rows"), "",
         "is for --mode=predict_from_checkpoint only; the other modes measure --steps steps"},
        {"mode", std::find(Modes().begin(), Modes().end(), FLAGS_mode) != Modes().end(),
         absl::StrCat("one of ", absl::StrJoin(Modes(), ", "))},
@@ -274,7 +273,7 @@ absl::Status Run() {
   if (FLAGS_mode == "predict_from_checkpoint") return MeasurePredictionFromCheckpoint(data);
   if (FLAGS_mode == "save") return MeasureSaves(data);
   if (FLAGS_mode == "loop") return MeasureLoop(data);
-  return MeasureTraining(data);
+  return MeasureSteps(data);
 }
 
 }  // namespace

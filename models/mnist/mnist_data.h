@@ -4,7 +4,6 @@
 #define MODELS_MNIST_MNIST_DATA_H_
 
 #include <cstdint>
-#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"

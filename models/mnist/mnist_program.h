@@ -5,7 +5,6 @@
 
 #include <gflags/gflags.h>
 
-#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <string>

@@ -1,7 +1,5 @@
 #include "models/mnist/network.h"
 
-#include "estimator/estimator.h"
-
 namespace estimator::mnist {
 
 Tensor Inference(const Tensor& image, Mode mode, DType compute_dtype) {

@@ -2,9 +2,7 @@
 #ifndef TOOLS_CHECKPOINT_ARGUMENTS_H_
 #define TOOLS_CHECKPOINT_ARGUMENTS_H_
 
-#include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -58,6 +57,7 @@ absl::Status AverageVariable(const Readers& readers, const std::string& name,
   for (int64_t done = 0; done < total;) {
     EST_RETURN_IF_ERROR(CheckInterrupt());
     const int64_t count = std::min(kElementsAtOnce, total - done);
+    // Sums of a piece of each checkpoint: memory does not grow with their number.
     sums.clear();
     for (TensorStream& stream : streams) {
       buffer.resize(static_cast<size_t>(count) * element_bytes);

@@ -2,7 +2,6 @@
 // shows the commands. Every command streams: memory does not grow with the size of a variable.
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,9 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
-#include "estimator/base/main.h"
 #include "estimator/base/status.h"
-#include "estimator/base/strings.h"
 #include "estimator/checkpoint/checkpoint_state.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
@@ -77,24 +74,15 @@ using Reader = std::unique_ptr<BundleReader>;
 
 NameFilter Filter() { return {.include = FLAGS_include, .exclude = FLAGS_exclude}; }
 
-// The exit code of a difference or damage that the command was asked to find.
-constexpr int kFound = 1;
-
-absl::StatusOr<int> Print(const absl::StatusOr<std::string>& text) {
-  EST_RETURN_IF_ERROR(text.status());
-  std::fputs(text->c_str(), stdout);
-  return 0;
-}
-
 absl::StatusOr<int> RunList(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
-  return Print(List(*reader, Filter()));
+  return PrintText(List(*reader, Filter()));
 }
 
 absl::StatusOr<int> RunShow(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
   for (size_t i = 1; i < arguments.size(); ++i) {
-    EST_RETURN_IF_ERROR(Print(Show(*reader, arguments[i])).status());
+    EST_RETURN_IF_ERROR(PrintText(Show(*reader, arguments[i])).status());
   }
   return 0;
 }
@@ -140,7 +128,7 @@ absl::StatusOr<int> RunDiff(const Arguments& arguments) {
   for (const std::string& damage : report.damage) std::printf("%s\n", damage.c_str());
   std::fputs(report.text.c_str(), stdout);
   if (!report.damage.empty()) return kCommandErrorExitCode;
-  return report.equal ? 0 : kFound;
+  return report.equal ? 0 : kFoundExitCode;
 }
 
 absl::StatusOr<int> RunVerify(const Arguments& arguments) {
@@ -150,14 +138,14 @@ absl::StatusOr<int> RunVerify(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const VerifyReport report, verified);
   for (const std::string& damage : report.damage) std::printf("%s\n", damage.c_str());
   std::fputs(report.summary.c_str(), stdout);
-  return report.damage.empty() ? 0 : kFound;
+  return report.damage.empty() ? 0 : kFoundExitCode;
 }
 
 absl::StatusOr<int> RunRename(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const NameMap map, NameMap::Parse(FLAGS_map));
   EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
   EST_RETURN_IF_ERROR(PrepareOutput(arguments[1], FLAGS_force));
-  return Print(Rename(*reader, map, arguments[1]));
+  return PrintText(Rename(*reader, map, arguments[1]));
 }
 
 absl::StatusOr<DType> CastDType(absl::string_view flag, const std::string& name) {
@@ -176,7 +164,7 @@ absl::StatusOr<int> RunCast(const Arguments& arguments) {
   }
   EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
   EST_RETURN_IF_ERROR(PrepareOutput(arguments[1], FLAGS_force));
-  return Print(Cast(*reader, options, arguments[1]));
+  return PrintText(Cast(*reader, options, arguments[1]));
 }
 
 absl::StatusOr<int> RunAverage(const Arguments& arguments) {
@@ -186,23 +174,19 @@ absl::StatusOr<int> RunAverage(const Arguments& arguments) {
     readers.push_back(std::move(reader));
   }
   EST_RETURN_IF_ERROR(PrepareOutput(arguments.back(), FLAGS_force));
-  return Print(Average(readers, arguments.back()));
+  return PrintText(Average(readers, arguments.back()));
 }
 
 absl::StatusOr<int> RunExtract(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
   EST_RETURN_IF_ERROR(PrepareOutput(arguments[1], FLAGS_force));
-  return Print(Extract(*reader, {arguments.begin() + 2, arguments.end()}, Filter(), arguments[1]));
+  return PrintText(
+      Extract(*reader, {arguments.begin() + 2, arguments.end()}, Filter(), arguments[1]));
 }
 
-const std::vector<Command>& Commands() {
-  static const auto* const commands = new std::vector<Command>{
-      {"list",
-       "CHECKPOINT",
-       1,
-       1,
-       {"include", "exclude"},
-       RunList,
+std::vector<Command> Commands() {
+  return {
+      {"list", "CHECKPOINT", 1, 1, FlagNames("include exclude"), RunList,
        "--include=EXPRESSION selects variables; `show CHECKPOINT NAME ...` shows their values"},
       {"show",
        "CHECKPOINT NAME ...",
@@ -211,39 +195,21 @@ const std::vector<Command>& Commands() {
        {},
        RunShow,
        "`list CHECKPOINT` shows the names"},
-      {"diff", "A B", 2, 2, {"rtol", "atol", "ignore_dtype", "include", "exclude"}, RunDiff},
+      {"diff", "A B", 2, 2, FlagNames("rtol atol ignore_dtype include exclude"), RunDiff},
       {"verify", "CHECKPOINT", 1, 1, {}, RunVerify},
-      {"rename", "CHECKPOINT OUTPUT --map=OLD=NEW", 2, 2, {"map", "force"}, RunRename},
-      {"cast",
-       "CHECKPOINT OUTPUT --to=DTYPE",
-       2,
-       2,
-       {"to", "from", "include", "exclude", "force"},
+      {"rename", "CHECKPOINT OUTPUT --map=OLD=NEW", 2, 2, FlagNames("map force"), RunRename},
+      {"cast", "CHECKPOINT OUTPUT --to=DTYPE", 2, 2, FlagNames("to from include exclude force"),
        RunCast},
-      {"average",
-       "A B ... OUTPUT",
-       3,
-       kManyArguments,
-       {"force"},
-       RunAverage,
+      {"average", "A B ... OUTPUT", 3, kManyArguments, FlagNames("force"), RunAverage,
        "the last one is the output"},
-      {"extract",
-       "CHECKPOINT OUTPUT NAME ...",
-       2,
-       kManyArguments,
-       {"include", "exclude", "force"},
-       RunExtract,
-       "`list CHECKPOINT` shows the names"},
+      {"extract", "CHECKPOINT OUTPUT NAME ...", 2, kManyArguments,
+       FlagNames("include exclude force"), RunExtract, "`list CHECKPOINT` shows the names"},
   };
-  return *commands;
 }
-
-int Run(const Arguments& arguments) { return RunCommand("checkpoint", Commands(), arguments); }
 
 }  // namespace
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage(estimator::kUsage);
-  return estimator::MainWithArguments(argc, argv, estimator::Run, /*error_exit_code=*/2);
+  return estimator::CommandMain(argc, argv, estimator::kUsage, "checkpoint", estimator::Commands());
 }

@@ -4,10 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -85,6 +83,7 @@ absl::StatusOr<Finding> DiffNumbers(const BundleReader& a, const BundleReader& b
     buffer_b.resize(static_cast<size_t>(count) * bytes_b);
     EST_RETURN_IF_ERROR(stream_a.Read(buffer_a.size(), buffer_a.data()));
     EST_RETURN_IF_ERROR(stream_b.Read(buffer_b.size(), buffer_b.data()));
+    // Equal bytes are equal numbers, and need not be decoded.
     if (dtype_a != dtype_b || buffer_a != buffer_b) {
       DecodeElements(dtype_a, buffer_a, &numbers_a);
       DecodeElements(dtype_b, buffer_b, &numbers_b);

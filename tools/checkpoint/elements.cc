@@ -67,6 +67,48 @@ void Encode(const std::vector<Number>& numbers, std::string* bytes) {
   }
 }
 
+// How a dtype is stored. Complex numbers are pairs.
+struct Codec {
+  int dtype = proto::DT_INVALID;
+  void (*decode)(absl::string_view bytes, std::vector<Number>* numbers) = nullptr;
+  void (*encode)(const std::vector<Number>& numbers, std::string* bytes) = nullptr;
+};
+
+constexpr Codec kCodecs[] = {
+    {proto::DT_FLOAT, Decode<float>, Encode<float>},
+    {proto::DT_COMPLEX64, Decode<float>, Encode<float>},
+    {proto::DT_DOUBLE, Decode<double>, Encode<double>},
+    {proto::DT_COMPLEX128, Decode<double>, Encode<double>},
+    {proto::DT_BFLOAT16, Decode<Bfloat16>, Encode<Bfloat16>},
+    {proto::DT_HALF, Decode<Float16>, Encode<Float16>},
+    {proto::DT_FLOAT8_E5M2, Decode<Float8E5M2>},
+    {proto::DT_FLOAT8_E4M3FN, Decode<Float8E4M3Fn>},
+    {proto::DT_INT4, Decode<Int4>},
+    {proto::DT_UINT4, Decode<Uint4>},
+    {proto::DT_INT8, Decode<int8_t>},
+    {proto::DT_QINT8, Decode<int8_t>},
+    {proto::DT_BOOL, Decode<uint8_t>},  // a byte, because a damaged one may be neither 0 nor 1
+    {proto::DT_UINT8, Decode<uint8_t>},
+    {proto::DT_QUINT8, Decode<uint8_t>},
+    {proto::DT_INT16, Decode<int16_t>},
+    {proto::DT_QINT16, Decode<int16_t>},
+    {proto::DT_UINT16, Decode<uint16_t>},
+    {proto::DT_QUINT16, Decode<uint16_t>},
+    {proto::DT_INT32, Decode<int32_t>},
+    {proto::DT_QINT32, Decode<int32_t>},
+    {proto::DT_UINT32, Decode<uint32_t>},
+    {proto::DT_INT64, Decode<int64_t>},
+    {proto::DT_UINT64, Decode<uint64_t>},
+};
+
+// Returns an empty codec for a dtype that has no numbers.
+Codec CodecOf(int dtype_on_disk) {
+  for (const Codec& codec : kCodecs) {
+    if (codec.dtype == dtype_on_disk) return codec;
+  }
+  return {};
+}
+
 std::string NumberText(int dtype_on_disk, Number number) {
   if (IsFloatingOnDisk(dtype_on_disk)) return absl::StrFormat("%.6g", static_cast<double>(number));
   return absl::StrFormat("%.0Lf", number);
@@ -82,91 +124,22 @@ int NumbersPerElement(int dtype_on_disk) {
 }
 
 bool IsFloatingOnDisk(int dtype_on_disk) {
-  switch (dtype_on_disk) {
-    case proto::DT_FLOAT8_E5M2:
-    case proto::DT_FLOAT8_E4M3FN:
-      return true;
-    default:
-      return CanEncode(dtype_on_disk);
-  }
+  return CanEncode(dtype_on_disk) || dtype_on_disk == proto::DT_FLOAT8_E5M2 ||
+         dtype_on_disk == proto::DT_FLOAT8_E4M3FN;
 }
 
-bool CanEncode(int dtype_on_disk) {
-  switch (dtype_on_disk) {
-    case proto::DT_FLOAT:
-    case proto::DT_DOUBLE:
-    case proto::DT_BFLOAT16:
-    case proto::DT_HALF:
-    case proto::DT_COMPLEX64:
-    case proto::DT_COMPLEX128:
-      return true;
-    default:
-      return false;
-  }
-}
+bool CanEncode(int dtype_on_disk) { return CodecOf(dtype_on_disk).encode != nullptr; }
 
 void DecodeElements(int dtype_on_disk, absl::string_view bytes, std::vector<Number>* numbers) {
-  switch (dtype_on_disk) {
-    case proto::DT_FLOAT:
-    case proto::DT_COMPLEX64:
-      return Decode<float>(bytes, numbers);
-    case proto::DT_DOUBLE:
-    case proto::DT_COMPLEX128:
-      return Decode<double>(bytes, numbers);
-    case proto::DT_BFLOAT16:
-      return Decode<Bfloat16>(bytes, numbers);
-    case proto::DT_HALF:
-      return Decode<Float16>(bytes, numbers);
-    case proto::DT_FLOAT8_E5M2:
-      return Decode<Float8E5M2>(bytes, numbers);
-    case proto::DT_FLOAT8_E4M3FN:
-      return Decode<Float8E4M3Fn>(bytes, numbers);
-    case proto::DT_INT4:
-      return Decode<Int4>(bytes, numbers);
-    case proto::DT_UINT4:
-      return Decode<Uint4>(bytes, numbers);
-    case proto::DT_INT8:
-    case proto::DT_QINT8:
-      return Decode<int8_t>(bytes, numbers);
-    case proto::DT_BOOL:  // read as a byte, because a damaged one may be neither 0 nor 1
-    case proto::DT_UINT8:
-    case proto::DT_QUINT8:
-      return Decode<uint8_t>(bytes, numbers);
-    case proto::DT_INT16:
-    case proto::DT_QINT16:
-      return Decode<int16_t>(bytes, numbers);
-    case proto::DT_UINT16:
-    case proto::DT_QUINT16:
-      return Decode<uint16_t>(bytes, numbers);
-    case proto::DT_INT32:
-    case proto::DT_QINT32:
-      return Decode<int32_t>(bytes, numbers);
-    case proto::DT_UINT32:
-      return Decode<uint32_t>(bytes, numbers);
-    case proto::DT_INT64:
-      return Decode<int64_t>(bytes, numbers);
-    case proto::DT_UINT64:
-      return Decode<uint64_t>(bytes, numbers);
-    default:
-      numbers->clear();
-  }
+  const auto decode = CodecOf(dtype_on_disk).decode;
+  if (decode == nullptr) return numbers->clear();
+  decode(bytes, numbers);
 }
 
 void EncodeElements(int dtype_on_disk, const std::vector<Number>& numbers, std::string* bytes) {
-  switch (dtype_on_disk) {
-    case proto::DT_FLOAT:
-    case proto::DT_COMPLEX64:
-      return Encode<float>(numbers, bytes);
-    case proto::DT_DOUBLE:
-    case proto::DT_COMPLEX128:
-      return Encode<double>(numbers, bytes);
-    case proto::DT_BFLOAT16:
-      return Encode<Bfloat16>(numbers, bytes);
-    case proto::DT_HALF:
-      return Encode<Float16>(numbers, bytes);
-    default:
-      bytes->clear();
-  }
+  const auto encode = CodecOf(dtype_on_disk).encode;
+  if (encode == nullptr) return bytes->clear();
+  encode(numbers, bytes);
 }
 
 std::string ElementText(int dtype_on_disk, const Number* at) {

@@ -189,24 +189,19 @@ absl::StatusOr<VerifyReport> Verify(const std::string& prefix) {
       end = std::max(end, part->offset + part->size);
     }
   }
-  std::vector<std::string> damaged;
-  if (!report.damage.empty()) {
-    damaged.push_back(
-        absl::StrCat(report.damage.size(), " damaged value", report.damage.size() == 1 ? "" : "s"));
-  }
-  if (!extras.damage.empty()) {
-    damaged.push_back(absl::StrCat(extras.damage.size(), " damaged file",
-                                   extras.damage.size() == 1 ? "" : "s", " beside it"));
-  }
   // A V1 checkpoint has no index file; its values have no offsets in a data file.
   std::vector<std::string> longer;
   if (FileExists(IndexPath(prefix))) {
     EST_ASSIGN_OR_RETURN(longer, BytesAfterTheValues((*reader)->values(), ends));
   }
-  if (!longer.empty()) {
-    damaged.push_back(absl::StrCat(longer.size(), " data file", longer.size() == 1 ? "" : "s",
-                                   " with bytes after the last value"));
-  }
+  std::vector<std::string> damaged;
+  const auto count = [&](size_t number, absl::string_view what, absl::string_view where) {
+    if (number == 0) return;
+    damaged.push_back(absl::StrCat(number, what, number == 1 ? "" : "s", where));
+  };
+  count(report.damage.size(), " damaged value", "");
+  count(extras.damage.size(), " damaged file", " beside it");
+  count(longer.size(), " data file", " with bytes after the last value");
   report.damage.insert(report.damage.end(), longer.begin(), longer.end());
   report.damage.insert(report.damage.end(), extras.damage.begin(), extras.damage.end());
   std::string beside;

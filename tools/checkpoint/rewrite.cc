@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -125,6 +124,7 @@ absl::StatusOr<std::string> FinishCheckpoint(BundleWriter& writer, const std::st
                     ", the input position of the replaced checkpoint: training from the new "
                     "checkpoint reads its input from the start\n");
   }
+  // Last: it writes the index, with which the checkpoint exists.
   EST_RETURN_IF_ERROR(writer.Finish());
   return note;
 }

@@ -4,14 +4,12 @@
 #ifndef TOOLS_CHECKPOINT_REWRITE_H_
 #define TOOLS_CHECKPOINT_REWRITE_H_
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/dtype.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/bundle_writer.h"

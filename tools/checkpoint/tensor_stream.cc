@@ -45,6 +45,7 @@ absl::StatusOr<TensorStream> TensorStream::Open(const BundleReader& reader,
                                                  DTypeOnDiskName(entry.dtype_on_disk),
                                                  ", which has no numbers"));
   }
+  // Gather reads ranges of slices, whose crc32c it cannot check.
   if (!entry.slices.empty()) {
     for (const BundleEntry* const part : reader.index().PartsOf(entry)) {
       EST_RETURN_IF_ERROR(reader.values().Read(*part, nullptr));

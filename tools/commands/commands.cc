@@ -8,7 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "estimator/base/interrupt.h"
+#include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 
@@ -31,6 +33,8 @@ absl::Status CheckFlags(const std::vector<Command>& commands, const Command& com
 }
 
 }  // namespace
+
+std::vector<std::string> FlagNames(absl::string_view words) { return absl::StrSplit(words, ' '); }
 
 absl::StatusOr<int> Dispatch(StringArg tool, const std::vector<Command>& commands,
                              const Arguments& arguments) {
@@ -60,12 +64,23 @@ absl::StatusOr<int> Dispatch(StringArg tool, const std::vector<Command>& command
                            : absl::StrCat("the commands are ", absl::StrJoin(names, ", "))));
 }
 
-int RunCommand(StringArg tool, const std::vector<Command>& commands, const Arguments& arguments) {
-  const absl::StatusOr<int> code = Dispatch(tool, commands, arguments);
-  if (code.ok()) return *code;
-  if (absl::IsCancelled(code.status())) return kInterruptedExitCode;
-  std::fprintf(stderr, "error: %s\n", code.status().ToString().c_str());
-  return kCommandErrorExitCode;
+absl::StatusOr<int> PrintText(const absl::StatusOr<std::string>& text) {
+  EST_RETURN_IF_ERROR(text.status());
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
+int CommandMain(int argc, char** argv, const char* usage, StringArg tool,
+                const std::vector<Command>& commands) {
+  gflags::SetUsageMessage(usage);
+  const auto run = [&](const Arguments& arguments) {
+    const absl::StatusOr<int> code = Dispatch(tool, commands, arguments);
+    if (code.ok()) return *code;
+    if (absl::IsCancelled(code.status())) return kInterruptedExitCode;
+    std::fprintf(stderr, "error: %s\n", code.status().ToString().c_str());
+    return kCommandErrorExitCode;
+  };
+  return MainWithArguments(argc, argv, run, kCommandErrorExitCode);
 }
 
 }  // namespace estimator

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "estimator/base/string_arg.h"
 
 namespace estimator {
@@ -24,8 +25,15 @@ struct Command {
   std::string cure = "";  // advice after a wrong number of arguments
 };
 inline constexpr size_t kManyArguments = 1'000'000;
-// The exit code after an error. 1 is free for commands whose answer is "no".
+// The words of "include exclude", for Command::flags.
+std::vector<std::string> FlagNames(absl::string_view words);
+// The exit code of a difference or damage that the command was asked to find.
+inline constexpr int kFoundExitCode = 1;
+// The exit code after an error.
 inline constexpr int kCommandErrorExitCode = 2;
+
+// Prints the text of a command that has no other result. Returns the exit code 0.
+absl::StatusOr<int> PrintText(const absl::StatusOr<std::string>& text);
 
 // Runs the command that arguments[0] names, with the arguments after it.
 //   tool: the name of the program, for messages.
@@ -35,9 +43,11 @@ inline constexpr int kCommandErrorExitCode = 2;
 absl::StatusOr<int> Dispatch(StringArg tool, const std::vector<Command>& commands,
                              const Arguments& arguments);
 
-// As Dispatch. Prints an error to stderr, and returns kCommandErrorExitCode, or that of an
-// interrupt.
-int RunCommand(StringArg tool, const std::vector<Command>& commands, const Arguments& arguments);
+// The main function of a tool: MainWithArguments (base/main.h) and Dispatch. Prints an error to
+// stderr, and returns kCommandErrorExitCode, or that of an interrupt.
+//   usage: for --help.
+int CommandMain(int argc, char** argv, const char* usage, StringArg tool,
+                const std::vector<Command>& commands);
 
 }  // namespace estimator
 

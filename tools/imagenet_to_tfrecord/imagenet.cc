@@ -62,21 +62,22 @@ class Finder {
     if (!train_.empty()) EST_RETURN_IF_ERROR(AddFolders(train_, result_.train));
     if (!validation_.empty()) EST_RETURN_IF_ERROR(AddValidation());
     EST_RETURN_IF_ERROR(ReadBoxes());
-    result_.set.load = [](const Sample& sample) -> absl::StatusOr<std::string> {
-      return ReadFile(sample.path);
-    };
     return std::move(result_);
   }
 
  private:
   void Note(absl::string_view text) { result_.notes.emplace_back(text); }
 
+  // The path of an option, or else the first of its usual names in the folder, or "".
+  std::string FileOf(const std::string& option,
+                     std::initializer_list<absl::string_view> names) const {
+    return option.empty() ? FirstOf(options_.directory, names) : option;
+  }
+
   absl::Status ReadSynsets() {
-    std::string path = options_.labels_file;
-    if (path.empty()) {
-      path = FirstOf(options_.directory, {"imagenet_lsvrc_2015_synsets.txt",
-                                          "LOC_synset_mapping.txt", "synset_words.txt"});
-    }
+    const std::string path =
+        FileOf(options_.labels_file,
+               {"imagenet_lsvrc_2015_synsets.txt", "LOC_synset_mapping.txt", "synset_words.txt"});
     if (path.empty()) {
       const std::string& folders = train_.empty() ? validation_ : train_;
       EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(folders));
@@ -112,8 +113,8 @@ class Finder {
   }
 
   absl::Status ReadNames() {
-    std::string path = options_.imagenet_metadata_file;
-    if (path.empty()) path = FirstOf(options_.directory, {"imagenet_metadata.txt", "words.txt"});
+    const std::string path =
+        FileOf(options_.imagenet_metadata_file, {"imagenet_metadata.txt", "words.txt"});
     if (!path.empty()) {
       EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
       for (const std::string& line : Lines(text)) {
@@ -204,12 +205,9 @@ class Finder {
 
   // The synset of each validation image, by its name without ".JPEG".
   absl::StatusOr<std::map<std::string, std::string>> ReadValidationLabels() {
-    validation_labels_ = options_.validation_labels_file;
-    if (validation_labels_.empty()) {
-      validation_labels_ =
-          FirstOf(options_.directory,
-                  {"imagenet_2012_validation_synset_labels.txt", "LOC_val_solution.csv"});
-    }
+    validation_labels_ =
+        FileOf(options_.validation_labels_file,
+               {"imagenet_2012_validation_synset_labels.txt", "LOC_val_solution.csv"});
     if (validation_labels_.empty()) {
       return absl::NotFoundError(absl::StrCat(
           options_.directory,
@@ -236,12 +234,10 @@ class Finder {
   }
 
   absl::Status ReadBoxes() {
-    std::string path = options_.bounding_box_file;
-    if (path.empty()) {
-      path = FirstOf(options_.directory,
-                     {"imagenet_2012_bounding_boxes.csv", "ILSVRC/Annotations/CLS-LOC",
-                      "Annotations/CLS-LOC", "bounding_boxes"});
-    }
+    const std::string path =
+        FileOf(options_.bounding_box_file,
+               {"imagenet_2012_bounding_boxes.csv", "ILSVRC/Annotations/CLS-LOC",
+                "Annotations/CLS-LOC", "bounding_boxes"});
     if (path.empty()) {
       Note("images get no bounding boxes, because there are none (--bounding_box_file)");
       return absl::OkStatus();

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "estimator/base/usage_error.h"
@@ -53,15 +51,17 @@ Exit codes:
   2    a wrong command line
   130  stopped by Ctrl-C; the same command continues)";
 
-// The split of some of the samples.
-absl::StatusOr<Split> MakeSplit(const std::string& name, const std::vector<int64_t>& samples,
-                                int64_t num_shards) {
+// Adds a split of some of the samples, if there are any.
+absl::Status AddSplit(const std::string& name, const std::vector<int64_t>& samples,
+                      int64_t num_shards, std::vector<Split>& splits) {
+  if (samples.empty()) return absl::OkStatus();
   EST_ASSIGN_OR_RETURN(
-      std::vector<Split> splits,
+      std::vector<Split> made,
       MakeSplits(name, static_cast<int64_t>(samples.size()), FLAGS_shuffle, FLAGS_seed));
-  splits[0].num_shards = num_shards;
-  for (int64_t& sample : splits[0].samples) sample = samples[static_cast<size_t>(sample)];
-  return std::move(splits[0]);
+  splits.push_back(std::move(made[0]));
+  splits.back().num_shards = num_shards;
+  for (int64_t& sample : splits.back().samples) sample = samples[static_cast<size_t>(sample)];
+  return absl::OkStatus();
 }
 
 absl::Status Run() {
@@ -81,19 +81,9 @@ absl::Status Run() {
                                      .bounding_box_file = FLAGS_bounding_box_file}));
   for (const std::string& note : imagenet.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   std::vector<Split> splits;
-  if (!imagenet.train.empty()) {
-    EST_ASSIGN_OR_RETURN(Split split, MakeSplit("train", imagenet.train, FLAGS_train_shards));
-    splits.push_back(std::move(split));
-  }
-  if (!imagenet.validation.empty()) {
-    EST_ASSIGN_OR_RETURN(Split split,
-                         MakeSplit("validation", imagenet.validation, FLAGS_validation_shards));
-    splits.push_back(std::move(split));
-  }
-  EST_ASSIGN_OR_RETURN(const ConvertReport report,
-                       Convert(imagenet.set, std::move(splits), options));
-  PrintReport(report, FLAGS_output_dir);
-  return absl::OkStatus();
+  EST_RETURN_IF_ERROR(AddSplit("train", imagenet.train, FLAGS_train_shards, splits));
+  EST_RETURN_IF_ERROR(AddSplit("validation", imagenet.validation, FLAGS_validation_shards, splits));
+  return ConvertAndReport(imagenet.set, std::move(splits), options);
 }
 
 }  // namespace

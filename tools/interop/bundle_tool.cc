@@ -10,9 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "estimator/array/array.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_writer.h"

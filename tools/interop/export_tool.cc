@@ -22,8 +22,8 @@
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/data/parsing/example_builder.h"
 #include "models/mnist/digits.h"
-#include "models/mnist/network.h"
 #include "models/mnist/mnist_data.h"
+#include "models/mnist/network.h"
 #include "tpu/tpu_estimator.h"
 
 namespace estimator {
@@ -43,8 +43,7 @@ Tensor RowsInTheBatch(const Tensor& logits) {
   return ReduceMean(first, {1}) + rows * 0.5f + BroadcastTo(Constant(1.0f), {n});
 }
 
-tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode,
-                              const tpu::Params&) {
+tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode) {
   const Tensor logits = mnist::Inference(features["image"], mode);  // f32 [N, 10]
   if (mode == Mode::kPredict) {
     const Tensor probabilities = Softmax(logits);
@@ -86,7 +85,7 @@ ServingInputReceiverFn KindsReceiver() {
        {"names", VarLenFeature{.dtype = DType::kString, .max_length = 2}}});
 }
 
-EstimatorSpec KindsModelFn(const Features& features, const Labels&, Mode, const EstimatorParams&) {
+EstimatorSpec KindsModelFn(const Features& features, const Labels&, Mode) {
   const Tensor x = features["x"], id = features["id"], size = features["größe"];
   const Tensor w = GetVariable("w", {2, 2}, {.initializer = initializers::Constant(0.5)});
   const Tensor scores = Softmax(MatMul(x, w) * Constant(Array::Of<float>({2}, {1, -1})));

@@ -11,10 +11,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
-#include <memory>
 #include <string>
 
 #include "absl/status/status.h"

@@ -13,7 +13,6 @@
 //   argument_N.npy  a variable's first value; a feed, [replicas, steps, ...]; num_steps
 //   result_N.npy    a variable's last value; a fetch, [replicas, steps, ...]; steps_done
 // bfloat16 is written as float32.
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -129,11 +128,6 @@ std::vector<Array> DrawBatch(const Model& model, Philox& philox) {
   return {images, labels};
 }
 
-absl::Status Save(const Options& options, absl::string_view what, size_t number,
-                  const Array& array) {
-  return SaveNpy(absl::StrCat(options.folder, "/", what, "_", number, ".npy"), array);
-}
-
 // [step][replica][index] -> [replicas, steps, ...] of one index.
 Array StackOf(const std::vector<std::vector<std::vector<Array>>>& steps, size_t index) {
   std::vector<Array> replicas;
@@ -145,64 +139,59 @@ Array StackOf(const std::vector<std::vector<std::vector<Array>>>& steps, size_t 
   return Stack(replicas);
 }
 
-absl::Status WriteArguments(const Options& options, const StepModule& module,
-                            const VariableStore& store, const std::vector<StepFeeds>& feeds) {
-  std::string list;
-  for (size_t i = 0; i < module.arguments.size(); ++i) {
-    const StepArgument& argument = module.arguments[i];
-    Array value;
-    std::string kind;
-    switch (argument.kind) {
-      case StepArgument::Kind::kVariable: {
-        EST_ASSIGN_OR_RETURN(value, store.Get(argument.name));
-        kind = "variable";
-        break;
-      }
-      case StepArgument::Kind::kFeed:
-        value = StackOf(feeds, static_cast<size_t>(argument.index));
-        kind = "feed";
-        break;
-      case StepArgument::Kind::kNumSteps:
-        value = Array::Scalar(static_cast<int32_t>(options.steps));
-        kind = "num_steps";
-        break;
-      case StepArgument::Kind::kFirstStep:
-        value = Array::Scalar(int64_t{0});
-        kind = "first_step";
-        break;
-    }
-    EST_RETURN_IF_ERROR(Save(options, "argument", i, value));
-    absl::StrAppend(&list, kind, " ", DTypeName(argument.spec.dtype), " ", argument.name, "\n");
+// An argument or a result of the step: what the list in FOLDER calls it, and its value.
+struct StepValue {
+  std::string kind;
+  Array array;
+};
+
+absl::StatusOr<StepValue> ValueOf(const StepArgument& argument, const Options& options,
+                                  const VariableStore& store, const std::vector<StepFeeds>& feeds) {
+  switch (argument.kind) {
+    case StepArgument::Kind::kFeed:
+      return StepValue{"feed", StackOf(feeds, static_cast<size_t>(argument.index))};
+    case StepArgument::Kind::kNumSteps:
+      return StepValue{"num_steps", Array::Scalar(static_cast<int32_t>(options.steps))};
+    case StepArgument::Kind::kFirstStep:
+      return StepValue{"first_step", Array::Scalar(int64_t{0})};
+    case StepArgument::Kind::kVariable:
+      break;
   }
-  return WriteFileAtomically(absl::StrCat(options.folder, "/arguments.txt"), list);
+  EST_ASSIGN_OR_RETURN(Array array, store.Get(argument.name));
+  return StepValue{"variable", std::move(array)};
 }
 
-absl::Status WriteResults(const Options& options, const StepModule& module,
-                          const VariableStore& store, const std::vector<StepFetches>& fetches) {
-  std::string list;
-  for (size_t i = 0; i < module.results.size(); ++i) {
-    const StepResult& result = module.results[i];
-    Array value;
-    std::string kind;
-    switch (result.kind) {
-      case StepResult::Kind::kVariable: {
-        EST_ASSIGN_OR_RETURN(value, store.Get(result.name));
-        kind = "variable";
-        break;
-      }
-      case StepResult::Kind::kFetch:
-        value = StackOf(fetches, static_cast<size_t>(result.index));
-        kind = "fetch";
-        break;
-      case StepResult::Kind::kStepsDone:
-        value = Array::Scalar(static_cast<int32_t>(options.steps));
-        kind = "steps_done";
-        break;
-    }
-    EST_RETURN_IF_ERROR(Save(options, "result", i, value));
-    absl::StrAppend(&list, kind, " ", DTypeName(result.spec.dtype), " ", result.name, "\n");
+absl::StatusOr<StepValue> ValueOf(const StepResult& result, const Options& options,
+                                  const VariableStore& store,
+                                  const std::vector<StepFetches>& fetches) {
+  switch (result.kind) {
+    case StepResult::Kind::kFetch:
+      return StepValue{"fetch", StackOf(fetches, static_cast<size_t>(result.index))};
+    case StepResult::Kind::kStepsDone:
+      return StepValue{"steps_done", Array::Scalar(static_cast<int32_t>(options.steps))};
+    case StepResult::Kind::kVariable:
+      break;
   }
-  return WriteFileAtomically(absl::StrCat(options.folder, "/results.txt"), list);
+  EST_ASSIGN_OR_RETURN(Array array, store.Get(result.name));
+  return StepValue{"variable", std::move(array)};
+}
+
+// Writes the .npy files and the list of all arguments, or of all results.
+//   what: "argument" or "result".
+//   batches: the feeds or the fetches of each step.
+template <typename Item, typename Batches>
+absl::Status WriteValues(const Options& options, absl::string_view what,
+                         const std::vector<Item>& items, const VariableStore& store,
+                         const Batches& batches) {
+  std::string list;
+  for (size_t i = 0; i < items.size(); ++i) {
+    EST_ASSIGN_OR_RETURN(const StepValue value, ValueOf(items[i], options, store, batches));
+    EST_RETURN_IF_ERROR(
+        SaveNpy(absl::StrCat(options.folder, "/", what, "_", i, ".npy"), value.array));
+    absl::StrAppend(&list, value.kind, " ", DTypeName(items[i].spec.dtype), " ", items[i].name,
+                    "\n");
+  }
+  return WriteFileAtomically(absl::StrCat(options.folder, "/", what, "s.txt"), list);
 }
 
 absl::Status Run(const Options& options) {
@@ -236,7 +225,7 @@ absl::Status Run(const Options& options) {
     if (!predicts) continue;
     for (std::vector<Array>& batch : step) batch.resize(1);
   }
-  EST_RETURN_IF_ERROR(WriteArguments(options, module, store, feeds));
+  EST_RETURN_IF_ERROR(WriteValues(options, "argument", module.arguments, store, feeds));
 
   // Direct convolutions have the rounding error of a plain sum, as XLA's have.
   const auto backend =
@@ -255,7 +244,7 @@ absl::Status Run(const Options& options) {
     return absl::OkStatus();
   };
   EST_RETURN_IF_ERROR(executable->RunLoop(options.steps, infeed, outfeed).status());
-  return WriteResults(options, module, store, fetches);
+  return WriteValues(options, "result", module.results, store, fetches);
 }
 
 // Sets the network, the mode and the momentum. Returns false for another name.

@@ -9,15 +9,13 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
-#include <string>
 
 #include "estimator/estimator.h"
 
 namespace estimator {
 namespace {
 
-EstimatorSpec ModelFn(const Features& features, const Labels& labels, Mode mode,
-                      const EstimatorParams&) {
+EstimatorSpec ModelFn(const Features& features, const Labels& labels, Mode mode) {
   const Tensor y =
       layers::Dense(features["x"], {.units = 1, .kernel_initializer = initializers::Zeros()});
   if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"y", y}});

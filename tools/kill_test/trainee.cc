@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <memory>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/crc32c.h"

@@ -8,7 +8,6 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/gradients.h"
-#include "estimator/training/compiled_model.h"
 
 namespace estimator::replay {
 namespace {
@@ -71,6 +70,7 @@ absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> GradientTensors(
     if (reference.Has(absl::StrCat("gradient/", variable.name()))) variables.push_back(variable);
   }
   if (variables.empty()) return gradients;
+  // Variables are in the order of the layers, and gradients are computed from the last layer on.
   std::reverse(variables.begin(), variables.end());
   const GraphScope scope(*model.graph);
   const std::vector<Tensor> tensors = Gradients(model.spec.loss, variables);

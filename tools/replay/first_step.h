@@ -3,7 +3,6 @@
 #define TOOLS_REPLAY_FIRST_STEP_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"

@@ -4,7 +4,6 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"

@@ -178,11 +178,11 @@ class Replayer {
     if (!report_.ok() || reference_.mode() != Mode::kTrain) return absl::OkStatus();
     if (index == 0) {
       EST_RETURN_IF_ERROR(HoldAll(Stage::kGradient, gradients_, tolerances_.variable_rtol));
-      if (report_.ok()) EST_RETURN_IF_ERROR(CompareVariables(index, "step_1/"));
+      if (report_.ok()) EST_RETURN_IF_ERROR(CompareVariables(index, Stage::kVariable, "step_1/"));
     }
-    if (report_.ok()) EST_RETURN_IF_ERROR(CompareNorms(index));
+    if (report_.ok()) EST_RETURN_IF_ERROR(CompareVariables(index, Stage::kNorm, "norm/"));
     if (report_.ok() && index + 1 == reference_.num_steps())
-      EST_RETURN_IF_ERROR(CompareVariables(index, "final/"));
+      EST_RETURN_IF_ERROR(CompareVariables(index, Stage::kVariable, "final/"));
     return absl::OkStatus();
   }
 
@@ -209,25 +209,20 @@ class Replayer {
     return absl::OkStatus();
   }
 
-  absl::Status CompareVariables(int64_t index, absl::string_view prefix) {
+  // Compares the variables, or with Stage::kNorm their norms, after step `index`.
+  //   prefix: of the names in the reference.
+  absl::Status CompareVariables(int64_t index, Stage stage, absl::string_view prefix) {
     for (const Variable& variable : model_->graph->variables()) {
       const std::string name = absl::StrCat(prefix, variable.name());
       if (variable.local() || !reference_.Has(name)) continue;
-      EST_ASSIGN_OR_RETURN(const Array expected, reference_.Expected(name));
-      Hold({.step = index + 1, .stage = Stage::kVariable, .name = variable.name()},
-           *store_.Peek(variable.name()), expected, tolerances_.variable_rtol);
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status CompareNorms(int64_t index) {
-    for (const Variable& variable : model_->graph->variables()) {
-      const std::string name = absl::StrCat("norm/", variable.name());
-      if (variable.local() || !reference_.Has(name)) continue;
-      EST_ASSIGN_OR_RETURN(const Array norms, reference_.Expected(name));
-      EST_ASSIGN_OR_RETURN(const Array expected, RowOf(norms, index, name));
-      Hold({.step = index + 1, .stage = Stage::kNorm, .name = variable.name()},
-           Array::Scalar(Norm(*store_.Peek(variable.name()))), expected, tolerances_.variable_rtol);
+      Array actual = *store_.Peek(variable.name());
+      EST_ASSIGN_OR_RETURN(Array expected, reference_.Expected(name));
+      if (stage == Stage::kNorm) {  // the reference has the norms of all steps
+        actual = Array::Scalar(Norm(actual));
+        EST_ASSIGN_OR_RETURN(expected, RowOf(expected, index, name));
+      }
+      Hold({.step = index + 1, .stage = stage, .name = variable.name()}, actual, expected,
+           tolerances_.variable_rtol);
     }
     return absl::OkStatus();
   }

@@ -12,6 +12,9 @@
 namespace estimator::replay {
 namespace {
 
+// In the order of Stage.
+constexpr const char* kStageNames[] = {"forward tensor", "prediction", "loss",
+                                       "gradient",       "variable",   "norm of variable"};
 constexpr size_t kTableRows = 12;
 constexpr size_t kShownDifferences = 5;
 
@@ -57,23 +60,7 @@ std::string LargestDifferences(const std::vector<Comparison>& comparisons) {
 
 }  // namespace
 
-const char* StageName(Stage stage) {
-  switch (stage) {
-    case Stage::kForward:
-      return "forward tensor";
-    case Stage::kPrediction:
-      return "prediction";
-    case Stage::kLoss:
-      return "loss";
-    case Stage::kGradient:
-      return "gradient";
-    case Stage::kVariable:
-      return "variable";
-    case Stage::kNorm:
-      return "norm of variable";
-  }
-  return "?";
-}
+const char* StageName(Stage stage) { return kStageNames[static_cast<size_t>(stage)]; }
 
 std::string ReplayReport::ToString() const {
   std::string text;

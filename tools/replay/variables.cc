@@ -1,7 +1,6 @@
 #include "tools/replay/variables.h"
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>

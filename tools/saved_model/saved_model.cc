@@ -2,11 +2,9 @@
 #include <gflags/gflags.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,11 +80,10 @@ Exit codes:
 // Returns an error of the command line.
 absl::Status Usage(const std::string& what) { return absl::InvalidArgumentError(what); }
 
-std::string ModelDir(absl::Status& status) {
-  const absl::StatusOr<std::string> found = FindSavedModel(FLAGS_dir);
-  status = found.status();
-  if (found.ok() && *found != FLAGS_dir) std::cerr << "the newest export: " << *found << "\n";
-  return found.value_or("");
+absl::StatusOr<std::string> ModelDir() {
+  EST_ASSIGN_OR_RETURN(const std::string found, FindSavedModel(FLAGS_dir));
+  if (found != FLAGS_dir) std::cerr << "the newest export: " << found << "\n";
+  return found;
 }
 
 // Whether --dir is the graph of a checkpoint, which has no tags.
@@ -94,30 +91,22 @@ bool IsMeta() { return absl::EndsWith(FLAGS_dir, ".meta"); }
 
 constexpr char kHowToRunTensors[] = "here: run --inputs='x:0=x.npy' --outputs=y:0";
 
+// What the flags of `show` ask for.
+absl::StatusOr<std::string> ShownText(const SavedModelShow& model) {
+  if (FLAGS_all) return model.All();
+  if (!IsMeta() && FLAGS_tag_set.empty()) return model.TagSets();
+  const std::string tags = IsMeta() ? "" : FLAGS_tag_set;
+  if (FLAGS_list_ops) return model.Ops(tags);
+  if (IsMeta() || FLAGS_signature_def.empty()) return model.SignatureKeys(tags);
+  return model.InputsAndOutputs(tags, FLAGS_signature_def);
+}
+
 absl::Status Show() {
-  absl::Status status;
-  const std::string dir = ModelDir(status);
-  EST_RETURN_IF_ERROR(status);
+  EST_ASSIGN_OR_RETURN(const std::string dir, ModelDir());
   EST_ASSIGN_OR_RETURN(const SavedModelShow model, SavedModelShow::Open(dir));
-  absl::StatusOr<std::string> text;
-  if (FLAGS_all) {
-    text = model.All();
-  } else if (IsMeta() && FLAGS_list_ops) {
-    text = model.Ops("");
-  } else if (IsMeta()) {
-    text = model.SignatureKeys("");
-  } else if (FLAGS_tag_set.empty()) {
-    text = model.TagSets();
-  } else if (FLAGS_list_ops) {
-    text = model.Ops(FLAGS_tag_set);
-  } else if (FLAGS_signature_def.empty()) {
-    text = model.SignatureKeys(FLAGS_tag_set);
-  } else {
-    text = model.InputsAndOutputs(FLAGS_tag_set, FLAGS_signature_def);
-  }
-  EST_RETURN_IF_ERROR(text.status());
+  EST_ASSIGN_OR_RETURN(const std::string text, ShownText(model));
   const std::string tensors = model.Tensors();
-  std::cout << *text << tensors;
+  std::cout << text << tensors;
   if (!tensors.empty()) std::cout << "(" << kHowToRunTensors << ")\n";
   return absl::OkStatus();
 }
@@ -200,9 +189,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> Load(const std::string& dir, const Ar
 }
 
 absl::Status Run(const std::map<std::string, std::string>& files) {
-  absl::Status status;
-  const std::string dir = ModelDir(status);
-  EST_RETURN_IF_ERROR(status);
+  EST_ASSIGN_OR_RETURN(const std::string dir, ModelDir());
   LoadPredictorOptions options;
   if (!FLAGS_tag_set.empty()) {
     const std::vector<std::string> tags = absl::StrSplit(FLAGS_tag_set, ',', absl::SkipEmpty());

@@ -36,13 +36,8 @@ absl::StatusOr<std::vector<Choice>> ChooseRecords(const std::vector<std::string>
   std::vector<int64_t> ends;  // the number of records of the files up to and with each
   int64_t total = 0;
   for (const std::string& path : files) {
-    EST_ASSIGN_OR_RETURN(const auto reader, OpenRecords(path, compression));
-    while (true) {
-      EST_RETURN_IF_ERROR(CheckInterrupt());
-      EST_ASSIGN_OR_RETURN(const bool more, reader->Skip());
-      if (!more) break;
-    }
-    total += reader->position().index;
+    EST_ASSIGN_OR_RETURN(const TFRecordPosition end, EndOfRecords(path, compression));
+    total += end.index;
     ends.push_back(total);
   }
   if (total == 0) return absl::InvalidArgumentError("the files have no records");
@@ -80,20 +75,17 @@ void Paste(const Array& image, int64_t x, int64_t y, Array& sheet) {
   }
 }
 
+absl::Status CheckRange(absl::string_view flag, int64_t value, int64_t least, int64_t most,
+                        absl::string_view unit = "") {
+  if (value >= least && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag, "=", value, " is not between ", least, " and ", most, unit));
+}
+
 absl::Status CheckOptions(const ContactSheetOptions& options) {
-  if (options.num_images < 1 || options.num_images > kMaxImages) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--num=", options.num_images, " is not between 1 and ", kMaxImages));
-  }
-  if (options.side < 16 || options.side > 2048) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--side=", options.side, " is not between 16 and 2048 pixels"));
-  }
-  if (options.columns < 0 || options.columns > kMaxImages) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--columns=", options.columns, " is not between 0 and ", kMaxImages));
-  }
-  return absl::OkStatus();
+  EST_RETURN_IF_ERROR(CheckRange("num", options.num_images, 1, kMaxImages));
+  EST_RETURN_IF_ERROR(CheckRange("side", options.side, 16, 2048, " pixels"));
+  return CheckRange("columns", options.columns, 0, kMaxImages);
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "estimator/base/strings.h"
 #include "estimator/records/counts_in_names.h"
 #include "tools/tfrecord/feature_text.h"
-#include "tools/tfrecord/record_file_writer.h"
 
 namespace estimator {
 namespace {
@@ -34,7 +33,7 @@ absl::StatusOr<Lengths> ReadLengths(const std::string& path, InputCompression co
     const int64_t begin = reader->position().offset;
     EST_ASSIGN_OR_RETURN(const bool more, reader->Skip());
     if (!more) return lengths;
-    lengths.Add(reader->position().offset - begin - kRecordFramingBytes);
+    lengths.Add(reader->position().offset - begin - kTFRecordOverheadBytes);
   }
 }
 
@@ -98,13 +97,13 @@ absl::StatusOr<std::string> CountRecordFiles(const std::vector<std::string>& fil
   const std::vector<std::optional<int64_t>> stated = CountsInNames(files);
   int64_t total = 0;
   for (size_t i = 0; i < files.size(); ++i) {
-    EST_ASSIGN_OR_RETURN(const Lengths lengths, ReadLengths(files[i], compression));
-    rows.push_back({files[i], absl::StrCat(lengths.records)});
-    if (stated[i] && *stated[i] != lengths.records) {
+    EST_ASSIGN_OR_RETURN(const TFRecordPosition end, EndOfRecords(files[i], compression));
+    rows.push_back({files[i], absl::StrCat(end.index)});
+    if (stated[i] && *stated[i] != end.index) {
       ++*wrong_names;
       rows.back().push_back(absl::StrCat("its name states ", *stated[i]));
     }
-    total += lengths.records;
+    total += end.index;
   }
   return absl::StrCat(FormatTable(rows), total, " records in ", files.size(), " files\n");
 }

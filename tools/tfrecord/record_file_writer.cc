@@ -23,7 +23,6 @@ RecordFileWriter::~RecordFileWriter() {
 
 absl::Status RecordFileWriter::Write(absl::string_view record) {
   ++records_;
-  bytes_ += static_cast<int64_t>(record.size()) + kRecordFramingBytes;
   return writer_->Write(record);
 }
 

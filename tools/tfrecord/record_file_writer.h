@@ -14,9 +14,6 @@
 
 namespace estimator {
 
-// The bytes around the data of a record: its length and two checksums.
-inline constexpr int64_t kRecordFramingBytes = 16;
-
 // Not thread-safe.
 class RecordFileWriter {
  public:
@@ -35,7 +32,6 @@ class RecordFileWriter {
   absl::Status Finish(const std::string& path);
 
   int64_t records() const { return records_; }
-  int64_t bytes() const { return bytes_; }  // uncompressed, with the framing
 
  private:
   RecordFileWriter(std::string temporary, std::unique_ptr<TFRecordWriter> writer)
@@ -43,7 +39,7 @@ class RecordFileWriter {
 
   const std::string temporary_;
   std::unique_ptr<TFRecordWriter> writer_;
-  int64_t records_ = 0, bytes_ = 0;
+  int64_t records_ = 0;
   bool finished_ = false;
 };
 

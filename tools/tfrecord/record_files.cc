@@ -82,6 +82,15 @@ absl::StatusOr<std::unique_ptr<TFRecordReader>> OpenRecords(const std::string& p
   return TFRecordReader::Open(path, {.compression = compression});
 }
 
+absl::StatusOr<TFRecordPosition> EndOfRecords(const std::string& path, InputCompression input) {
+  EST_ASSIGN_OR_RETURN(const auto reader, OpenRecords(path, input));
+  while (true) {
+    EST_RETURN_IF_ERROR(CheckInterrupt());
+    EST_ASSIGN_OR_RETURN(const bool more, reader->Skip());
+    if (!more) return reader->position();
+  }
+}
+
 std::string Record::Place() const {
   return absl::StrCat(path, ": record ", index, " at byte ", offset);
 }

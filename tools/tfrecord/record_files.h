@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +35,11 @@ absl::StatusOr<Compression> DetectCompression(const std::string& path, InputComp
 
 absl::StatusOr<std::unique_ptr<TFRecordReader>> OpenRecords(const std::string& path,
                                                             InputCompression input);
+
+// Skips all records of a file. Returns the position behind the last one: the number of records and
+// of their bytes.
+// Errors: those of reading; CANCELLED after Ctrl-C. Lengths are checked, data is not.
+absl::StatusOr<TFRecordPosition> EndOfRecords(const std::string& path, InputCompression input);
 
 // A record, and the place that error messages name.
 struct Record {

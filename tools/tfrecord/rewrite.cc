@@ -4,43 +4,16 @@
 #include <filesystem>
 #include <memory>
 #include <system_error>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "estimator/base/strings.h"
 #include "tools/tfrecord/progress.h"
 #include "tools/tfrecord/record_file_writer.h"
 
 namespace estimator {
 namespace {
-
-struct Total {
-  int64_t records = 0, bytes = 0;
-};
-
-absl::StatusOr<Total> CountAll(const std::vector<std::string>& files, InputCompression input) {
-  Total total;
-  for (const std::string& path : files) {
-    EST_ASSIGN_OR_RETURN(const auto reader, OpenRecords(path, input));
-    while (true) {
-      EST_RETURN_IF_ERROR(CheckInterrupt());
-      EST_ASSIGN_OR_RETURN(const bool more, reader->Skip());
-      if (!more) break;
-    }
-    total.records += reader->position().index;
-    total.bytes += reader->position().offset;
-  }
-  return total;
-}
-
-absl::Status CheckAbsent(const std::string& path, const RewriteOptions& options) {
-  if (options.force || !FileExists(path)) return absl::OkStatus();
-  return absl::AlreadyExistsError(
-      absl::StrCat(path, " exists; choose another name, or pass --force"));
-}
 
 absl::Status CreateDirectoryOf(const std::string& path) {
   const absl::string_view directory = Dirname(path);
@@ -55,6 +28,12 @@ bool IsSameFile(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+absl::Status CheckAbsent(const std::string& path, bool force) {
+  if (force || !FileExists(path)) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      absl::StrCat(path, " exists; choose another name, or pass --force"));
+}
+
 std::string ShardPath(const std::string& prefix, int64_t shard, int64_t num_shards, int64_t count,
                       const std::string& suffix) {
   return absl::StrCat(prefix, absl::StrFormat("-%05d-of-%05d", shard, num_shards),
@@ -64,23 +43,29 @@ std::string ShardPath(const std::string& prefix, int64_t shard, int64_t num_shar
 absl::StatusOr<std::string> SplitRecordFiles(const std::vector<std::string>& files,
                                              const std::string& prefix,
                                              const SplitOptions& options) {
-  EST_ASSIGN_OR_RETURN(const Total total, CountAll(files, options.rewrite.input));
+  // The names have the number of shards, so the files are read twice.
+  int64_t records = 0, bytes = 0;
+  for (const std::string& file : files) {
+    EST_ASSIGN_OR_RETURN(const TFRecordPosition end, EndOfRecords(file, options.rewrite.input));
+    records += end.index;
+    bytes += end.offset;
+  }
   const int64_t num_shards =
       options.num_shards > 0
           ? options.num_shards
-          : std::clamp<int64_t>((total.bytes + options.shard_bytes / 2) / options.shard_bytes, 1,
-                                std::max<int64_t>(total.records, 1));
-  if (total.records < num_shards) {
-    return absl::InvalidArgumentError(absl::StrCat("there are ", total.records, " records for ",
-                                                   num_shards,
-                                                   " shards; a shard must not be empty"));
+          : std::clamp<int64_t>((bytes + options.shard_bytes / 2) / options.shard_bytes, 1,
+                                std::max<int64_t>(records, 1));
+  if (records < num_shards) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "there are ", records, " records for ", num_shards, " shards; a shard must not be empty"));
   }
-  const auto first_of = [&](int64_t shard) { return total.records * shard / num_shards; };
+  // The records of a shard begin at this number. So the shards differ by one record at most.
+  const auto first_of = [&](int64_t shard) { return records * shard / num_shards; };
   std::vector<std::string> paths;
   for (int64_t shard = 0; shard < num_shards; ++shard) {
     const int64_t count = options.counts_in_names ? first_of(shard + 1) - first_of(shard) : -1;
     paths.push_back(ShardPath(prefix, shard, num_shards, count, options.suffix));
-    EST_RETURN_IF_ERROR(CheckAbsent(paths.back(), options.rewrite));
+    EST_RETURN_IF_ERROR(CheckAbsent(paths.back(), options.rewrite.force));
     for (const std::string& file : files) {
       if (!IsSameFile(file, paths.back())) continue;
       return absl::InvalidArgumentError(
@@ -88,7 +73,7 @@ absl::StatusOr<std::string> SplitRecordFiles(const std::vector<std::string>& fil
     }
   }
   EST_RETURN_IF_ERROR(CreateDirectoryOf(prefix));
-  Progress progress("records", total.records);
+  Progress progress("records", records);
   std::unique_ptr<RecordFileWriter> writer;
   int64_t shard = -1, done = 0;
   for (const std::string& file : files) {
@@ -108,7 +93,7 @@ absl::StatusOr<std::string> SplitRecordFiles(const std::vector<std::string>& fil
   }
   if (writer) EST_RETURN_IF_ERROR(writer->Finish(paths[static_cast<size_t>(shard)]));
   progress.Finish();
-  return absl::StrCat("wrote ", total.records, " records to ", paths.front(),
+  return absl::StrCat("wrote ", records, " records to ", paths.front(),
                       num_shards > 1 ? absl::StrCat(" ... ", paths.back()) : "", " (", num_shards,
                       " files)\n");
 }
@@ -122,7 +107,7 @@ absl::StatusOr<std::string> MergeRecordFiles(const std::vector<std::string>& fil
           absl::StrCat(output, " is an input and the output; the last argument is the output"));
     }
   }
-  EST_RETURN_IF_ERROR(CheckAbsent(output, options));
+  EST_RETURN_IF_ERROR(CheckAbsent(output, options.force));
   EST_RETURN_IF_ERROR(CreateDirectoryOf(output));
   EST_ASSIGN_OR_RETURN(const auto writer,
                        RecordFileWriter::Open(output, {.compression = options.output}));

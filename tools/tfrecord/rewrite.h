@@ -18,6 +18,9 @@ namespace estimator {
 std::string ShardPath(const std::string& prefix, int64_t shard, int64_t num_shards, int64_t count,
                       const std::string& suffix);
 
+// Errors: ALREADY_EXISTS if there is a file and `force` is false.
+absl::Status CheckAbsent(const std::string& path, bool force);
+
 struct RewriteOptions {
   InputCompression input = InputCompression::kAuto;
   Compression output = Compression::kNone;

@@ -2,7 +2,6 @@
 // commands.
 #include <cstdio>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,8 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
-#include "estimator/base/interrupt.h"
-#include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/image/png/png.h"
@@ -77,14 +74,6 @@ Exit codes:
   1  verify found damage, or count found a name with another count
   2  an error)";
 
-constexpr int kFound = 1;
-
-absl::StatusOr<int> Print(const absl::StatusOr<std::string>& text) {
-  EST_RETURN_IF_ERROR(text.status());
-  std::fputs(text->c_str(), stdout);
-  return 0;
-}
-
 absl::StatusOr<InputCompression> Input() { return ParseInputCompression(FLAGS_compression); }
 
 absl::StatusOr<RewriteOptions> Rewriting() {
@@ -102,15 +91,15 @@ absl::StatusOr<std::vector<std::string>> FilesBeforeLast(const Arguments& argume
 absl::StatusOr<int> RunList(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const InputCompression input, Input());
   EST_ASSIGN_OR_RETURN(const auto files, FindRecordFiles(arguments));
-  return Print(ListRecordFiles(files, input));
+  return PrintText(ListRecordFiles(files, input));
 }
 
 absl::StatusOr<int> RunCount(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const InputCompression input, Input());
   EST_ASSIGN_OR_RETURN(const auto files, FindRecordFiles(arguments));
   int wrong_names = 0;
-  EST_RETURN_IF_ERROR(Print(CountRecordFiles(files, input, &wrong_names)).status());
-  return wrong_names == 0 ? 0 : kFound;
+  EST_RETURN_IF_ERROR(PrintText(CountRecordFiles(files, input, &wrong_names)).status());
+  return wrong_names == 0 ? 0 : kFoundExitCode;
 }
 
 absl::StatusOr<int> RunShow(const Arguments& arguments) {
@@ -124,7 +113,7 @@ absl::StatusOr<int> RunShow(const Arguments& arguments) {
     }
     options.records.push_back(record);
   }
-  return Print(ShowRecords(arguments[0], input, options));
+  return PrintText(ShowRecords(arguments[0], input, options));
 }
 
 absl::StatusOr<int> RunVerify(const Arguments& arguments) {
@@ -136,13 +125,13 @@ absl::StatusOr<int> RunVerify(const Arguments& arguments) {
                                           .image_key = FLAGS_images ? FLAGS_image_key : ""}));
   for (const std::string& damage : report.damage) std::printf("%s\n", damage.c_str());
   std::fputs(report.summary.c_str(), stdout);
-  return report.damage.empty() ? 0 : kFound;
+  return report.damage.empty() ? 0 : kFoundExitCode;
 }
 
 absl::StatusOr<int> RunStats(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const InputCompression input, Input());
   EST_ASSIGN_OR_RETURN(const auto files, FindRecordFiles(arguments));
-  return Print(LabelStatistics(
+  return PrintText(LabelStatistics(
       files, input,
       {.label_key = FLAGS_label_key, .text_key = FLAGS_text_key, .max_rows = FLAGS_max_rows}));
 }
@@ -151,10 +140,7 @@ absl::StatusOr<int> RunSample(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const InputCompression input, Input());
   EST_ASSIGN_OR_RETURN(const auto files, FilesBeforeLast(arguments));
   const std::string& output = arguments.back();
-  if (!FLAGS_force && FileExists(output)) {
-    return absl::AlreadyExistsError(
-        absl::StrCat(output, " exists; choose another name, or pass --force"));
-  }
+  EST_RETURN_IF_ERROR(CheckAbsent(output, FLAGS_force));
   EST_ASSIGN_OR_RETURN(const Array sheet, DrawContactSheet(files, input,
                                                            {.num_images = FLAGS_num,
                                                             .columns = FLAGS_columns,
@@ -165,7 +151,7 @@ absl::StatusOr<int> RunSample(const Arguments& arguments) {
                                                             .text_key = FLAGS_text_key}));
   EST_ASSIGN_OR_RETURN(const std::string png, image::EncodePng(sheet));
   EST_RETURN_IF_ERROR(WriteFileAtomically(output, png));
-  return Print(
+  return PrintText(
       absl::StrCat("wrote ", output, ", ", sheet.shape()[1], " x ", sheet.shape()[0], " pixels\n"));
 }
 
@@ -180,13 +166,13 @@ absl::StatusOr<int> RunSplit(const Arguments& arguments) {
   }
   EST_ASSIGN_OR_RETURN(options.rewrite, Rewriting());
   EST_ASSIGN_OR_RETURN(const auto files, FilesBeforeLast(arguments));
-  return Print(SplitRecordFiles(files, arguments.back(), options));
+  return PrintText(SplitRecordFiles(files, arguments.back(), options));
 }
 
 absl::StatusOr<int> RunMerge(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const RewriteOptions options, Rewriting());
   EST_ASSIGN_OR_RETURN(const auto files, FilesBeforeLast(arguments));
-  return Print(MergeRecordFiles(files, arguments.back(), options));
+  return PrintText(MergeRecordFiles(files, arguments.back(), options));
 }
 
 absl::StatusOr<int> RunIndex(const Arguments& arguments) {
@@ -213,40 +199,28 @@ absl::StatusOr<int> RunIndex(const Arguments& arguments) {
     progress.Add(1);
   }
   progress.Finish();
-  return Print(FormatTable(rows));
+  return PrintText(FormatTable(rows));
 }
 
-const std::vector<Command>& Commands() {
-  static const auto* const commands = new std::vector<Command>{
+std::vector<Command> Commands() {
+  return {
       {"list", "FILES", 1, kManyArguments, {}, RunList},
       {"count", "FILES", 1, kManyArguments, {}, RunCount},
-      {"show", "FILE", 1, 1, {"records", "max_values"}, RunShow},
-      {"verify", "FILES", 1, kManyArguments, {"examples", "images", "image_key"}, RunVerify},
-      {"stats", "FILES", 1, kManyArguments, {"label_key", "text_key", "max_rows"}, RunStats},
-      {"sample",
-       "FILES OUT.png",
-       2,
-       kManyArguments,
-       {"num", "columns", "side", "seed", "image_key", "label_key", "text_key", "force"},
-       RunSample},
-      {"split",
-       "FILES PREFIX",
-       2,
-       kManyArguments,
-       {"num_shards", "shard_mb", "counts_in_names", "suffix", "output_compression", "force"},
-       RunSplit},
+      {"show", "FILE", 1, 1, FlagNames("records max_values"), RunShow},
+      {"verify", "FILES", 1, kManyArguments, FlagNames("examples images image_key"), RunVerify},
+      {"stats", "FILES", 1, kManyArguments, FlagNames("label_key text_key max_rows"), RunStats},
+      {"sample", "FILES OUT.png", 2, kManyArguments,
+       FlagNames("num columns side seed image_key label_key text_key force"), RunSample},
+      {"split", "FILES PREFIX", 2, kManyArguments,
+       FlagNames("num_shards shard_mb counts_in_names suffix output_compression force"), RunSplit},
       {"index", "FILES", 1, kManyArguments, {}, RunIndex},
-      {"merge", "FILES OUT", 2, kManyArguments, {"output_compression", "force"}, RunMerge},
+      {"merge", "FILES OUT", 2, kManyArguments, FlagNames("output_compression force"), RunMerge},
   };
-  return *commands;
 }
-
-int Run(const Arguments& arguments) { return RunCommand("tfrecord", Commands(), arguments); }
 
 }  // namespace
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage(estimator::kUsage);
-  return estimator::MainWithArguments(argc, argv, estimator::Run, /*error_exit_code=*/2);
+  return estimator::CommandMain(argc, argv, estimator::kUsage, "tfrecord", estimator::Commands());
 }

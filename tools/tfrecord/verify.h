@@ -2,7 +2,6 @@
 #ifndef TOOLS_TFRECORD_VERIFY_H_
 #define TOOLS_TFRECORD_VERIFY_H_
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -93,32 +92,30 @@ class SplitWriter {
   absl::Status Open() {
     manifest_.settings = Settings(set_, split_, options_);
     EST_ASSIGN_OR_RETURN(const auto files, EarlierFiles());
-    if (!FileExists(ManifestPath())) {
-      if (!files.empty() && !options_.force) {
-        return absl::AlreadyExistsError(absl::StrCat(
-            "there are already files ", files.front(), " ... (", files.size(),
-            "), which this tool did not write; choose another --output_dir or --split, or pass "
-            "--force to replace them"));
+    if (FileExists(ManifestPath())) {
+      EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(ManifestPath()));
+      const absl::StatusOr<Manifest> earlier = DecodeManifest(text);
+      const absl::Status same = earlier.ok()
+                                    ? CheckSameSettings(earlier->settings, manifest_.settings)
+                                    : earlier.status();
+      if (same.ok()) {
+        manifest_.shards = earlier->shards;
+        return absl::OkStatus();
       }
-      for (const std::string& file : files) EST_RETURN_IF_ERROR(RemoveFile(file));
-      // It says whose the first shard is, if this process is killed right after that one.
-      return WriteManifest();
-    }
-    EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(ManifestPath()));
-    const absl::StatusOr<Manifest> earlier = DecodeManifest(text);
-    const absl::Status same =
-        earlier.ok() ? CheckSameSettings(earlier->settings, manifest_.settings) : earlier.status();
-    if (same.ok()) {
-      manifest_.shards = earlier->shards;
-      return absl::OkStatus();
-    }
-    if (!options_.force) {
-      return absl::Status(
-          same.code(),
-          absl::StrCat(ManifestPath(), ", which an earlier run wrote: ", same.message(),
-                       ". Choose another --output_dir, or pass --force to replace its files"));
+      if (!options_.force) {
+        return absl::Status(
+            same.code(),
+            absl::StrCat(ManifestPath(), ", which an earlier run wrote: ", same.message(),
+                         ". Choose another --output_dir, or pass --force to replace its files"));
+      }
+    } else if (!files.empty() && !options_.force) {
+      return absl::AlreadyExistsError(absl::StrCat(
+          "there are already files ", files.front(), " ... (", files.size(),
+          "), which this tool did not write; choose another --output_dir or --split, or pass "
+          "--force to replace them"));
     }
     for (const std::string& file : files) EST_RETURN_IF_ERROR(RemoveFile(file));
+    // It says whose the first shard is, if this process is killed right after that one.
     return WriteManifest();
   }
 
@@ -175,6 +172,7 @@ class SplitWriter {
 
   absl::Span<const int64_t> Samples(int64_t shard) const {
     const auto total = static_cast<int64_t>(split_.samples.size());
+    // The numbers of images differ by one at most, and no shard is empty.
     const int64_t begin = total * shard / split_.num_shards;
     const int64_t end = total * (shard + 1) / split_.num_shards;
     return absl::MakeConstSpan(split_.samples)
@@ -201,6 +199,7 @@ class SplitWriter {
   bool IsFinished(int64_t shard) const {
     const auto found = manifest_.shards.find(shard);
     if (found == manifest_.shards.end() || found->second.inputs != HashInputs(shard)) return false;
+    // The file may have been removed or truncated since.
     const auto size = FileSize(JoinPath(options_.output_dir, found->second.file));
     return size.ok() && *size == found->second.bytes;
   }

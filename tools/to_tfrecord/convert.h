@@ -7,11 +7,9 @@
 #define TOOLS_TO_TFRECORD_CONVERT_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/records/compression.h"
 #include "tools/tfrecord/progress.h"

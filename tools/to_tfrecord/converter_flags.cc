@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -102,18 +101,21 @@ absl::StatusOr<ConvertOptions> ConvertOptionsOfFlags() {
   return options;
 }
 
-void PrintReport(const ConvertReport& report, const std::string& output_dir) {
-  std::printf("%s: %zu files, %lld records, %s\n", output_dir.c_str(), report.files.size(),
+absl::Status ConvertAndReport(const SampleSet& set, std::vector<Split> splits,
+                              const ConvertOptions& options) {
+  EST_ASSIGN_OR_RETURN(const ConvertReport report, Convert(set, std::move(splits), options));
+  std::printf("%s: %zu files, %lld records, %s\n", options.output_dir.c_str(), report.files.size(),
               static_cast<long long>(report.records), HumanBytes(report.bytes).c_str());
   if (report.kept_shards > 0) {
     std::printf("%lld of the files are from an earlier run of the same command\n",
                 static_cast<long long>(report.kept_shards));
   }
-  if (report.unused.empty()) return;
+  if (report.unused.empty()) return absl::OkStatus();
   std::printf("%zu files were left out, because they cannot be used:\n", report.unused.size());
   for (const UnusedFile& unused : report.unused) {
     std::printf("  %s: %s\n", unused.path.c_str(), unused.reason.c_str());
   }
+  return absl::OkStatus();
 }
 
 }  // namespace estimator

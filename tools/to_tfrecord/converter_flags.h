@@ -2,10 +2,9 @@
 #ifndef TOOLS_TO_TFRECORD_CONVERTER_FLAGS_H_
 #define TOOLS_TO_TFRECORD_CONVERTER_FLAGS_H_
 
-#include <cstdint>
 #include <string>
+#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gflags/gflags_declare.h"
 #include "tools/to_tfrecord/convert.h"
@@ -24,8 +23,9 @@ absl::StatusOr<ConvertOptions> ConvertOptionsOfFlags();
 // Whether the user passed the flag.
 bool FlagIsGiven(const std::string& name);
 
-// Prints what was written and which files were left out.
-void PrintReport(const ConvertReport& report, const std::string& output_dir);
+// Writes all splits with Convert, and prints what was written and which files were left out.
+absl::Status ConvertAndReport(const SampleSet& set, std::vector<Split> splits,
+                              const ConvertOptions& options);
 
 }  // namespace estimator
 

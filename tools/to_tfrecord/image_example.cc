@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "estimator/data/parsing/example_builder.h"
 
 namespace estimator {
@@ -28,21 +29,19 @@ std::string JoinNames(const Sample& sample, const std::vector<std::string>& name
 
 void AddBoxes(const Sample& sample, const SampleSet& set, int64_t label, const std::string& key,
               ExampleBuilder& example) {
-  std::vector<float> xmin, xmax, ymin, ymax;
+  constexpr std::pair<const char*, float BoundingBox::*> kSides[] = {{"/xmin", &BoundingBox::xmin},
+                                                                     {"/xmax", &BoundingBox::xmax},
+                                                                     {"/ymin", &BoundingBox::ymin},
+                                                                     {"/ymax", &BoundingBox::ymax}};
   const auto found = set.boxes.find(sample.name);
-  if (found != set.boxes.end()) {
-    for (const BoundingBox& box : found->second) {
-      xmin.push_back(box.xmin);
-      xmax.push_back(box.xmax);
-      ymin.push_back(box.ymin);
-      ymax.push_back(box.ymax);
-    }
+  absl::Span<const BoundingBox> boxes;
+  if (found != set.boxes.end()) boxes = found->second;
+  for (const auto& [name, side] : kSides) {
+    std::vector<float> values;
+    for (const BoundingBox& box : boxes) values.push_back(box.*side);
+    example.Floats(key + name, std::move(values));
   }
-  example.Ints(key + "/label", std::vector<int64_t>(xmin.size(), label));
-  example.Floats(key + "/xmin", std::move(xmin));
-  example.Floats(key + "/xmax", std::move(xmax));
-  example.Floats(key + "/ymin", std::move(ymin));
-  example.Floats(key + "/ymax", std::move(ymax));
+  example.Ints(key + "/label", std::vector<int64_t>(boxes.size(), label));
 }
 
 }  // namespace

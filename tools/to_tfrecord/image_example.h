@@ -2,10 +2,8 @@
 #ifndef TOOLS_TO_TFRECORD_IMAGE_EXAMPLE_H_
 #define TOOLS_TO_TFRECORD_IMAGE_EXAMPLE_H_
 
-#include <map>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "tools/to_tfrecord/image_bytes.h"
 #include "tools/to_tfrecord/samples.h"
 

@@ -1,10 +1,8 @@
 #include "tools/to_tfrecord/samples.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -21,8 +19,6 @@
 namespace estimator {
 namespace {
 
-absl::StatusOr<std::string> LoadFile(const Sample& sample) { return ReadFile(sample.path); }
-
 // Numbers the classes that labels name, in the order of bytes.
 void NumberClasses(const std::vector<std::vector<std::string>>& labels, SampleSet& set) {
   std::set<std::string> names;
@@ -36,6 +32,7 @@ void NumberClasses(const std::vector<std::vector<std::string>>& labels, SampleSe
   }
 }
 
+// Every number up to the largest becomes a class: a typing error must not make billions of them.
 constexpr int64_t kMaxInteger = 1'000'000;
 
 // If all labels are integers that may be class numbers, uses them as they are.
@@ -124,6 +121,8 @@ absl::Status ReadLabelColumn(const CsvTable& table, const CsvOptions& options, S
 
 }  // namespace
 
+absl::StatusOr<std::string> ReadSampleFile(const Sample& sample) { return ReadFile(sample.path); }
+
 Sample FileSample(const std::string& path, const std::string& name) {
   return {.path = path,
           .name = name,
@@ -144,7 +143,7 @@ absl::Status ForEachFile(const std::string& directory,
 }
 
 absl::StatusOr<SampleSet> ClassFolderSamples(const std::string& directory) {
-  SampleSet set{.load = LoadFile};
+  SampleSet set;
   EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory));
   std::vector<std::string> beside, empty;
   for (const std::string& name : names) {
@@ -194,7 +193,7 @@ absl::StatusOr<SampleSet> CsvSamples(const std::string& directory, const CsvOpti
     EST_ASSIGN_OR_RETURN(path_column, table.Column(options.path_column));
   }
   if (table.rows.empty()) return absl::InvalidArgumentError(options.csv + " has no rows");
-  SampleSet set{.load = LoadFile};
+  SampleSet set;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const std::string& name = table.rows[row][path_column];
     if (name.empty()) {

@@ -25,6 +25,9 @@ struct Sample {
   double modified_seconds = 0;  // the time of its last change, since 1970
 };
 
+// The contents of the file at sample.path.
+absl::StatusOr<std::string> ReadSampleFile(const Sample& sample);
+
 struct SampleSet {
   std::vector<std::string> classes = {};  // the name of each class; empty: there are no labels
   std::vector<std::string> synsets = {};  // the WordNet id of each class; may be empty
@@ -33,7 +36,7 @@ struct SampleSet {
   std::vector<Sample> samples = {};
   std::map<std::string, std::vector<BoundingBox>> boxes = {};  // by Sample::name
   // Returns the bytes of the image file of a sample. Thread-safe.
-  std::function<absl::StatusOr<std::string>(const Sample& sample)> load = {};
+  std::function<absl::StatusOr<std::string>(const Sample& sample)> load = ReadSampleFile;
 };
 
 // Images in one folder for each class: DIR/daisy/1.jpg. The classes are the folders, sorted by

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <set>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -50,6 +49,7 @@ absl::StatusOr<std::vector<Split>> MakeSplits(const std::string& splits, int64_t
   Permutation order(seed, num_samples);
   int64_t next = 0;
   for (size_t i = 0; i < result.size(); ++i) {
+    // The last split gets the rest, so that rounding loses no image.
     const int64_t end = i + 1 == result.size()
                             ? num_samples
                             : std::llround(static_cast<double>(num_samples) * ends[i]);

@@ -132,9 +132,7 @@ absl::Status Run() {
       std::vector<Split> splits,
       MakeSplits(FLAGS_split, static_cast<int64_t>(set.samples.size()), FLAGS_shuffle, FLAGS_seed));
   for (Split& split : splits) split.num_shards = FLAGS_num_shards;
-  EST_ASSIGN_OR_RETURN(const ConvertReport report, Convert(set, std::move(splits), options));
-  PrintReport(report, FLAGS_output_dir);
-  return absl::OkStatus();
+  return ConvertAndReport(set, std::move(splits), options);
 }
 
 }  // namespace

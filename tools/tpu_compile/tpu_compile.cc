@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
 #include "estimator/base/main.h"

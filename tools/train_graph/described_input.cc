@@ -4,7 +4,6 @@
 #include <optional>
 #include <set>
 #include <utility>
-#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -165,6 +164,7 @@ absl::StatusOr<Dataset> FromFiles(const DescribedInputOptions& options, absl::st
         absl::StrCat("--input: ", absl::StrJoin(rows, ", "), ", but the graph takes batches of ",
                      options.batch_size, " only; give at least as many rows"));
   }
+  // A graph of one batch size cannot take a smaller last batch.
   return Batches(Dataset::FromTensorSlices(std::move(arrays)), options,
                  options.repeat || HasFixedBatch(wanted))
       .Prefetch(kAutotune);
@@ -290,20 +290,19 @@ absl::StatusOr<int64_t> ResolveBatchSize(int64_t given, int64_t num_shards,
     if (!HasFixedSize(input)) continue;
     const int64_t whole = input.shape[0] * num_shards;
     if (given == 0 || given == whole) return whole;
-    return absl::InvalidArgumentError(absl::StrCat(
+    return UsageError(absl::StrCat(
         "--batch_size is ", given, ", but the graph was built for batches of ", input.shape[0],
         num_shards > 1 ? absl::StrCat(" on each of ", num_shards, " replicas") : "", " (",
         input.name, " is ", TypeText(input), "); pass --batch_size=", whole, " or leave it out"));
   }
   if (given <= 0) {
-    return absl::InvalidArgumentError(
+    return UsageError(
         absl::StrCat("--batch_size must be positive, given ", given,
                      ": the graph takes batches of any size, so it does not say one"));
   }
   if (given % num_shards != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--batch_size is ", given, ", which the ", num_shards,
-                     " replicas (--num_shards) cannot share equally"));
+    return UsageError(absl::StrCat("--batch_size is ", given, ", which the ", num_shards,
+                                   " replicas (--num_shards) cannot share equally"));
   }
   return given;
 }

@@ -37,8 +37,8 @@ std::string InputName(size_t i, size_t count);
 std::string InputTable(const std::vector<TrainGraphInput>& wanted);
 
 // The rows of a batch over all replicas: `given`, or the graph's own if that is 0.
-// Errors: INVALID_ARGUMENT if the graph has none and none is given, if the graph was built for
-// another one, or if the replicas cannot have equal parts.
+// Errors: a UsageError (base/usage_error.h) if the graph has none and none is given, if the graph
+// was built for another one, or if the replicas cannot have equal parts.
 absl::StatusOr<int64_t> ResolveBatchSize(int64_t given, int64_t num_shards,
                                          const std::vector<TrainGraphInput>& wanted);
 

@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -148,24 +147,22 @@ absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string&
   const std::vector<TrainGraphInput>& wanted =
       model_fn.info(training ? Mode::kTrain : Mode::kEval).inputs;
   const int64_t replicas = training || EvaluatesOnReplicas(model_fn) ? NumReplicasFromFlags() : 1;
-  const absl::StatusOr<int64_t> batch_size = ResolveBatchSize(FLAGS_batch_size, replicas, wanted);
-  if (!batch_size.ok()) return AsUsageError(batch_size.status());
+  EST_ASSIGN_OR_RETURN(const int64_t batch_size,
+                       ResolveBatchSize(FLAGS_batch_size, replicas, wanted));
   EST_ASSIGN_OR_RETURN(const Dataset input,
                        MakeDescribedInput({.input = FLAGS_input,
                                            .features = FLAGS_features,
-                                           .batch_size = *batch_size,
+                                           .batch_size = batch_size,
                                            .shuffle = training ? FLAGS_shuffle : 0,
                                            .seed = FLAGS_seed,
                                            .repeat = training},
                                           wanted));
   const auto input_fn = [&input](const tpu::Params&) { return input; };
-  if (training) {
-    if (!OnlyChecks()) EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
-    ImportedEstimator estimator = MakeEstimator(model_fn, *batch_size);
-    return estimator.Train(input_fn, Steps(FLAGS_steps));
-  }
-  if (IsDirectory(meta) && !OnlyChecks()) EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
-  ImportedEstimator estimator = MakeEstimator(model_fn, *batch_size);
+  // The variables of a SavedModel are no checkpoint yet, which evaluation needs too.
+  if ((training || IsDirectory(meta)) && !OnlyChecks())
+    EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
+  ImportedEstimator estimator = MakeEstimator(model_fn, batch_size);
+  if (training) return estimator.Train(input_fn, Steps(FLAGS_steps));
   EvaluateOptions options;
   if (FLAGS_steps > 0) options.steps = FLAGS_steps;
   EST_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(input_fn, options));

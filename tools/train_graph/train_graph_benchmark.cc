@@ -7,15 +7,12 @@
 #include <gflags/gflags.h>
 
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
-#include "estimator/base/usage_error.h"
 #include "estimator/training/import_model_fn.h"
 #include "models/common/benchmark_flags.h"
 #include "models/common/benchmark_json.h"
@@ -64,12 +61,11 @@ absl::Status Run() {
        {"unit", !FLAGS_unit.empty(), "given"}}));
   EST_ASSIGN_OR_RETURN(const ImportedModelFn model_fn, ImportModelFn(*meta));
   const std::vector<TrainGraphInput>& wanted = model_fn.info().inputs;
-  const absl::StatusOr<int64_t> batch_size =
-      ResolveBatchSize(FLAGS_batch_size, NumReplicasFromFlags(), wanted);
-  if (!batch_size.ok()) return AsUsageError(batch_size.status());
+  EST_ASSIGN_OR_RETURN(const int64_t batch_size,
+                       ResolveBatchSize(FLAGS_batch_size, NumReplicasFromFlags(), wanted));
   EST_ASSIGN_OR_RETURN(
       const Dataset dataset,
-      MakeDescribedInput({.input = FLAGS_input, .batch_size = *batch_size}, wanted));
+      MakeDescribedInput({.input = FLAGS_input, .batch_size = batch_size}, wanted));
   const WorkFolder folder;
   if (folder.path().empty()) {
     return absl::FailedPreconditionError(
@@ -80,19 +76,17 @@ absl::Status Run() {
   tpu::TPUEstimator<> estimator({.model_fn = model_fn,
                                  .config = BenchmarkRunConfig(),
                                  .use_tpu = FLAGS_use_tpu,
-                                 .train_batch_size = *batch_size});
-  const auto hook = std::make_shared<BenchmarkHook>(BenchmarkOptionsFromFlags());
+                                 .train_batch_size = batch_size});
   const InputFn input = estimator.Input([&dataset](const tpu::Params&) { return dataset; });
-  EST_RETURN_IF_ERROR(TrainForBenchmark(estimator, input, hook));
-  ReportFields fields = {{"mode", "train"},
-                         {"batch_size", *batch_size},
-                         {"compute_dtype", FLAGS_compute_dtype},
-                         {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
-                         {"input", "synthetic"},
-                         {"graph", *meta}};
-  const ReportFields measured = hook->Fields(FLAGS_unit);
-  fields.insert(fields.end(), measured.begin(), measured.end());
-  PrintBenchmark("train_graph_benchmark", std::move(fields));
+  EST_ASSIGN_OR_RETURN(const ReportFields measured, MeasureTraining(estimator, input, FLAGS_unit));
+  PrintBenchmark("train_graph_benchmark",
+                 {{"mode", "train"},
+                  {"batch_size", batch_size},
+                  {"compute_dtype", FLAGS_compute_dtype},
+                  {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
+                  {"input", "synthetic"},
+                  {"graph", *meta}},
+                 measured);
   return absl::OkStatus();
 }
 

@@ -30,8 +30,7 @@ using Clip = Pairs (*)(const Pairs&);
 // Each call of the model_fn minimizes with its own copy of the optimizer.
 template <typename Optimizer>
 Model UnderEmbedding(Optimizer optimizer, Clip clip = nullptr, bool tied = false) {
-  return Model::Of<EstimatorParams>([=](const Features& features, const Tensor& labels, Mode,
-                                        const EstimatorParams&) {
+  return Model([=](const Features& features, const Tensor& labels) {
     const Tensor loss = Loss(features, labels, tied);
     Optimizer own = optimizer;
     const Pairs pairs = own.ComputeGradients(loss);

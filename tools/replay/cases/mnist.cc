@@ -38,8 +38,7 @@ Tensor Logits(const Features& features, const Size& size) {
 }
 
 // The same network is in testdata/reference/mnist_dropout/generate.py.
-EstimatorSpec WithDropout(const Features& features, const Tensor& labels, Mode mode,
-                          const EstimatorParams&) {
+EstimatorSpec WithDropout(const Features& features, const Tensor& labels, Mode mode) {
   const Tensor logits = Logits(features, kSmall, [mode](const Tensor& x) {
     return layers::Dropout(x, {.rate = 0.4, .training = mode == Mode::kTrain, .seed = 5});
   });
@@ -47,7 +46,7 @@ EstimatorSpec WithDropout(const Features& features, const Tensor& labels, Mode m
   return EstimatorSpec::Train(loss, train::Momentum(0.02, 0.9).Minimize(loss));
 }
 
-EstimatorSpec Predict(const Features& features, const Labels&, Mode, const EstimatorParams&) {
+EstimatorSpec Predict(const Features& features, const Labels&, Mode) {
   const Tensor logits = Logits(features, kSmall);
   return EstimatorSpec::Predict(
       {{"class_ids", ArgMax(logits, 1)}, {"probabilities", Softmax(logits)}});
@@ -58,9 +57,7 @@ struct Under {
   template <typename Optimizer>
   Under(Optimizer optimizer)  // NOLINT: the rows below read better
       : of([optimizer](const Size& size) {
-          return Model::Of<EstimatorParams>([optimizer, size](const Features& features,
-                                                              const Tensor& labels, Mode,
-                                                              const EstimatorParams&) {
+          return Model([optimizer, size](const Features& features, const Tensor& labels) {
             const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, Logits(features, size));
             Optimizer own = optimizer;
             return EstimatorSpec::Train(loss, own.Minimize(loss));

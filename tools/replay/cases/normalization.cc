@@ -7,8 +7,7 @@ namespace {
 
 using namespace layers;  // NOLINT: a network reads like its Python twin
 
-EstimatorSpec Training(const Features& features, const Tensor& labels, Mode,
-                       const EstimatorParams&) {
+EstimatorSpec Training(const Features& features, const Tensor& labels) {
   Tensor x = Conv2D(features, {.filters = 6, .kernel_size = 3, .use_bias = false});
   x = Relu(BatchNormalization(x, {.momentum = 0.9, .training = true}));
   x = Conv2D(
@@ -22,8 +21,7 @@ EstimatorSpec Training(const Features& features, const Tensor& labels, Mode,
   return EstimatorSpec::Train(loss, train::GradientDescent(0.1).Minimize(loss));
 }
 
-EstimatorSpec Inference(const Features& features, const Tensor& labels, Mode,
-                        const EstimatorParams&) {
+EstimatorSpec Inference(const Features& features, const Tensor& labels) {
   Tensor x = Conv2D(features, {.filters = 6, .kernel_size = 3});
   x = Relu(BatchNormalization(x, {.training = false}));
   x = BatchNormalization(Dense(Flatten(x), {.units = 5}), {.epsilon = 1e-2, .training = false});

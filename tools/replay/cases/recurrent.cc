@@ -10,8 +10,7 @@ namespace {
 using layers::Dense;
 using rnn_cell::MultiRNNCell;
 
-EstimatorSpec OverWords(const Features& features, const Tensor& labels, Mode,
-                        const EstimatorParams&) {
+EstimatorSpec OverWords(const Features& features, const Tensor& labels) {
   const Variable table = GetVariable("embeddings", {30, 5});
   const Tensor words = Gather(table, features["words"]);
   const auto [outputs, state] =
@@ -28,8 +27,7 @@ MultiRNNCell Cells() {
                        rnn_cell::ResidualWrapper(rnn_cell::LSTMCell(4))});
 }
 
-EstimatorSpec InBothDirections(const Features& features, const Tensor& labels, Mode,
-                               const EstimatorParams&) {
+EstimatorSpec InBothDirections(const Features& features, const Tensor& labels) {
   const auto [outputs, states] = BidirectionalDynamicRnn(Cells(), Cells(), features["x"],
                                                          {.sequence_length = features["length"]});
   const std::vector<Tensor> steps = Unstack(Concat(outputs, 2), 1);
@@ -39,8 +37,7 @@ EstimatorSpec InBothDirections(const Features& features, const Tensor& labels, M
   return EstimatorSpec::Train(loss, train::Momentum(0.1, 0.9).Minimize(loss));
 }
 
-EstimatorSpec WithEveryOption(const Features& features, const Tensor& labels, Mode,
-                              const EstimatorParams&) {
+EstimatorSpec WithEveryOption(const Features& features, const Tensor& labels) {
   const rnn_cell::LSTMCell lower(
       6, {.use_peepholes = true,
           .cell_clip = 0.3,

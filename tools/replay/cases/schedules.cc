@@ -53,7 +53,7 @@ std::vector<std::pair<std::string, Schedule>> Schedules() {
   };
 }
 
-EstimatorSpec ModelFn(const Features& features, const Labels&, Mode, const EstimatorParams&) {
+EstimatorSpec ModelFn(const Features& features, const Labels&, Mode) {
   std::vector<Tensor> losses;
   std::vector<Operation> updates;
   for (const auto& [name, rate] : Schedules()) {

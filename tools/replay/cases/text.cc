@@ -10,8 +10,7 @@ namespace {
 
 using layers::Dense;
 
-EstimatorSpec EmbeddingClassifier(const Features& features, const Tensor& labels, Mode,
-                                  const EstimatorParams&) {
+EstimatorSpec EmbeddingClassifier(const Features& features, const Tensor& labels) {
   const Variable table = GetVariable("embeddings", {40, 6});
   const Tensor words = Gather(table, features["words"]);
   const Tensor mask =
@@ -45,8 +44,7 @@ Tensor Attention(const Tensor& x, const Tensor& mask) {
   return LayerNorm(output + x);
 }
 
-EstimatorSpec AttentionBlock(const Features& features, const Tensor& labels, Mode,
-                             const EstimatorParams&) {
+EstimatorSpec AttentionBlock(const Features& features, const Tensor& labels) {
   const Tensor attended = Attention(features["x"], features["mask"]);
   const Tensor hidden =
       Dense(attended, {.units = 16, .activation = GeluApproximate, .name = "intermediate"});

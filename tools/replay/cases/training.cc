@@ -21,13 +21,12 @@ Tensor Loss(const Features& features, const Tensor& labels,
 }
 
 Model WithGradients(const std::function<Gradients(Gradients)>& change) {
-  return Model::Of<EstimatorParams>(
-      [change](const Features& features, const Tensor& labels, Mode, const EstimatorParams&) {
-        const Tensor loss = Loss(features, labels);
-        train::GradientDescent optimizer(0.5);
-        return EstimatorSpec::Train(
-            loss, optimizer.ApplyGradients(change(optimizer.ComputeGradients(loss))));
-      });
+  return Model([change](const Features& features, const Tensor& labels) {
+    const Tensor loss = Loss(features, labels);
+    train::GradientDescent optimizer(0.5);
+    return EstimatorSpec::Train(loss,
+                                optimizer.ApplyGradients(change(optimizer.ComputeGradients(loss))));
+  });
 }
 
 Gradients Each(Gradients pairs, const std::function<Tensor(const Tensor&)>& clip) {
@@ -35,15 +34,13 @@ Gradients Each(Gradients pairs, const std::function<Tensor(const Tensor&)>& clip
   return pairs;
 }
 
-EstimatorSpec L2Regularization(const Features& features, const Tensor& labels, Mode,
-                               const EstimatorParams&) {
+EstimatorSpec L2Regularization(const Features& features, const Tensor& labels) {
   Loss(features, labels, regularizers::L2(0.02));
   const Tensor loss = losses::GetTotalLoss();
   return EstimatorSpec::Train(loss, train::Momentum(0.05, 0.9).Minimize(loss));
 }
 
-EstimatorSpec MovingAverages(const Features& features, const Tensor& labels, Mode,
-                             const EstimatorParams&) {
+EstimatorSpec MovingAverages(const Features& features, const Tensor& labels) {
   const Tensor loss = Loss(features, labels);
   const Operation step = train::GradientDescent(0.2).Minimize(loss);
   const std::vector<Variable> all = Graph::Current().TrainableVariables();
@@ -55,8 +52,7 @@ EstimatorSpec MovingAverages(const Features& features, const Tensor& labels, Mod
 }
 
 // testdata/reference/custom_gradient/generate.py.
-EstimatorSpec CustomGradients(const Features& features, const Tensor& labels, Mode,
-                              const EstimatorParams&) {
+EstimatorSpec CustomGradients(const Features& features, const Tensor& labels) {
   const auto reverse_gradient =
       CustomGradient([](const Tensor& x) { return x; }, [](const Tensor& dy) { return dy * -0.1; });
   const auto binary_matmul =

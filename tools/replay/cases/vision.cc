@@ -29,8 +29,7 @@ Tensor Block(const Tensor& x, int64_t filters, int64_t strides) {
   return Relu(y + shortcut);
 }
 
-EstimatorSpec ResidualNetwork(const Features& features, const Tensor& labels, Mode,
-                              const EstimatorParams&) {
+EstimatorSpec ResidualNetwork(const Features& features, const Tensor& labels) {
   Tensor x = ConvBn(features, 4, 3, 1, true);
   x = MaxPooling2D(x, {.pool_size = 3, .strides = 2, .padding = Padding::kSame});
   x = Block(x, 4, 1);
@@ -49,8 +48,7 @@ EstimatorSpec ResidualNetwork(const Features& features, const Tensor& labels, Mo
 }
 
 // Layers with a bfloat16 input do the same as tf.tpu.bfloat16_scope: weights stay in float32.
-EstimatorSpec InBfloat16(const Features& features, const Tensor& labels, Mode,
-                         const EstimatorParams&) {
+EstimatorSpec InBfloat16(const Features& features, const Tensor& labels) {
   Tensor x = Cast(features, DType::kBfloat16);
   x = Conv2D(x, {.filters = 8, .kernel_size = 3, .padding = Padding::kSame, .use_bias = false});
   x = Relu(BatchNormalization(x, {.momentum = 0.9, .training = true}));
@@ -65,8 +63,7 @@ EstimatorSpec InBfloat16(const Features& features, const Tensor& labels, Mode,
   return EstimatorSpec::Train(loss, train::Momentum(0.02, 0.9).Minimize(loss));
 }
 
-EstimatorSpec SeparableConvolution(const Features& features, const Tensor& labels, Mode,
-                                   const EstimatorParams&) {
+EstimatorSpec SeparableConvolution(const Features& features, const Tensor& labels) {
   Tensor x = Conv2D(features, {.filters = 6,
                                .kernel_size = 3,
                                .strides = 2,
