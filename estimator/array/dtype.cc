@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 namespace {
@@ -44,8 +44,7 @@ absl::StatusOr<DType> DTypeFromName(StringArg name) {
     if (name == info.name || name == info.short_name) return info.dtype;
     known.push_back(info.name);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("unknown dtype '", name, "'; known: ", absl::StrJoin(known, ", ")));
+  return InvalidArgument("unknown dtype '", name, "'; known: ", absl::StrJoin(known, ", "));
 }
 
 bool IsFloating(DType dtype) {

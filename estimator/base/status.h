@@ -22,6 +22,18 @@ inline absl::Status Annotate(const absl::Status& status, absl::string_view conte
   return annotated;
 }
 
+// InvalidArgument("axis ", axis, " is negative") is absl::InvalidArgumentError with the message
+// that absl::StrCat makes of the parts. So are the others.
+#define EST_DEFINE_ERROR(name)                        \
+  template <typename... Parts>                        \
+  absl::Status name(const Parts&... parts) {          \
+    return absl::name##Error(absl::StrCat(parts...)); \
+  }
+EST_DEFINE_ERROR(FailedPrecondition)
+EST_DEFINE_ERROR(InvalidArgument)
+EST_DEFINE_ERROR(Unimplemented)
+#undef EST_DEFINE_ERROR
+
 }  // namespace estimator
 
 // Returns the status of the expression from the function if it is not OK.

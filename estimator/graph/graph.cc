@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "estimator/array/element_limit.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/graph/op_registry.h"
 #include "glog/logging.h"
@@ -91,25 +92,25 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
       // The handle's own graph has the reason, unless the handle was default-constructed.
       if (inputs[i].graph() != nullptr && inputs[i].graph() != this)
         return fail(inputs[i].graph()->status());
-      return fail(absl::InvalidArgumentError(absl::StrCat(
-          where, ": input ", i, " of ", op, " is not a tensor (a default-constructed handle)")));
+      return fail(InvalidArgument(where, ": input ", i, " of ", op,
+                                  " is not a tensor (a default-constructed handle)"));
     }
     if (inputs[i].graph() != this) {
-      return fail(absl::InvalidArgumentError(
-          absl::StrCat(where, ": input ", i, " ('", inputs[i].name(),
-                       "') belongs to another graph; build all of a model inside its model_fn")));
+      return fail(
+          InvalidArgument(where, ": input ", i, " ('", inputs[i].name(),
+                          "') belongs to another graph; build all of a model inside its model_fn"));
     }
   }
   const OpRules* rules = FindOp(op);
   if (rules == nullptr) {
     const std::optional<std::string> nearest = NearestName(op, RegisteredOps());
-    return fail(absl::UnimplementedError(
-        absl::StrCat(where, ": no op '", op, "' is registered",
-                     nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : "")));
+    return fail(
+        Unimplemented(where, ": no op '", op, "' is registered",
+                      nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : ""));
   }
   if (rules->num_inputs >= 0 && static_cast<size_t>(rules->num_inputs) != inputs.size()) {
-    return fail(absl::InvalidArgumentError(absl::StrCat(
-        where, ": ", op, " takes ", rules->num_inputs, " inputs, not ", inputs.size())));
+    return fail(InvalidArgument(where, ": ", op, " takes ", rules->num_inputs, " inputs, not ",
+                                inputs.size()));
   }
   absl::StatusOr<std::vector<TensorSpec>> outputs = rules->shape(ShapeContext{inputs, attrs});
   if (!outputs.ok()) {
@@ -128,12 +129,12 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
   node->outputs_ = *std::move(outputs);
   for (const TensorSpec& output : node->outputs_) {
     if (!output.shape.fully_known()) {
-      return fail(absl::InvalidArgumentError(absl::StrCat(
-          where, ": the result ", output.ToString(), " has an unknown size; shapes are static")));
+      return fail(InvalidArgument(where, ": the result ", output.ToString(),
+                                  " has an unknown size; shapes are static"));
     }
     if (!HasElementsAtMost(output.shape, kMaxElements)) {
-      return fail(absl::InvalidArgumentError(absl::StrCat(
-          where, ": the result ", output.ToString(), " has more elements than any memory holds")));
+      return fail(InvalidArgument(where, ": the result ", output.ToString(),
+                                  " has more elements than any memory holds"));
     }
   }
   nodes_by_name_[node->name_] = node.get();

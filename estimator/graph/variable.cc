@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -35,9 +36,9 @@ OutputSpecs VariableShape(const ShapeContext& context) {
 
 OutputSpecs AssignShape(const ShapeContext& context) {
   if (context.input(0) == context.input(1)) return std::vector<TensorSpec>{};
-  return absl::InvalidArgumentError(absl::StrCat(
-      "variable '", context.inputs[0].node()->name(), "' is ", context.input(0).ToString(),
-      ", its new value is ", context.input(1).ToString()));
+  return InvalidArgument("variable '", context.inputs[0].node()->name(), "' is ",
+                         context.input(0).ToString(), ", its new value is ",
+                         context.input(1).ToString());
 }
 
 OutputSpecs NoOutputs(const ShapeContext&) { return std::vector<TensorSpec>{}; }
@@ -114,7 +115,7 @@ Variable GetVariable(StringArg name, const Shape& shape, const VariableOptions& 
   const auto fail = [&](std::string message) {
     Variable invalid;
     invalid.graph_ = &graph;
-    invalid.read_ = graph.Fail(absl::InvalidArgumentError(std::move(message)));
+    invalid.read_ = graph.Fail(InvalidArgument(std::move(message)));
     return invalid;
   };
   const TensorSpec spec{options.dtype, shape};
@@ -195,7 +196,7 @@ Variable GetOrCreateGlobalStep() {
 Tensor InitializedValue(const Variable& variable) {
   Graph& graph = variable.graph() != nullptr ? *variable.graph() : Graph::Current();
   if (!variable.valid()) {
-    return graph.Fail(absl::InvalidArgumentError("InitializedValue: the variable is not valid"));
+    return graph.Fail(InvalidArgument("InitializedValue: the variable is not valid"));
   }
   const Tensor value = graph.AddOp("Identity", {variable.initial_value()});
   if (value.valid()) graph.initialized_values_.emplace_back(value, variable);
@@ -302,7 +303,7 @@ Operation Update(absl::string_view op, const Variable& variable, const Tensor& v
   Graph* graph = variable.graph() != nullptr ? variable.graph() : value.graph();
   if (graph == nullptr) graph = &Graph::Current();
   if (!variable.valid()) {
-    graph->Fail(absl::InvalidArgumentError(absl::StrCat(op, ": the variable is not valid")));
+    graph->Fail(InvalidArgument(op, ": the variable is not valid"));
     return Operation(graph, nullptr);
   }
   return Operation(graph, graph->AddNode(op, {Tensor(graph, variable.node(), 0), value}, {}, name));

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
@@ -25,25 +24,24 @@ absl::Status CheckParameter(const TensorSpec& x, const TensorSpec& parameter,
                             absl::string_view what) {
   const DType dtype = ParameterType(x.dtype);
   if (parameter.dtype != dtype) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " is ", DTypeName(parameter.dtype), ", expected ", DTypeName(dtype)));
+    return InvalidArgument(what, " is ", DTypeName(parameter.dtype), ", expected ",
+                           DTypeName(dtype));
   }
   if (parameter.shape == Shape{x.shape.dim(-1)}) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(what, " is ", parameter.shape.ToString(),
-                                                 ", but x has ", x.shape.dim(-1), " channels"));
+  return InvalidArgument(what, " is ", parameter.shape.ToString(), ", but x has ", x.shape.dim(-1),
+                         " channels");
 }
 
 absl::Status CheckFormat(const Attrs& attrs) {
   if (attrs.s("data_format") == "NHWC") return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("data_format is ", attrs.s("data_format"),
-                                                 ", only NHWC is supported: transpose x to NHWC"));
+  return InvalidArgument("data_format is ", attrs.s("data_format"),
+                         ", only NHWC is supported: transpose x to NHWC");
 }
 
 absl::Status CheckInput(const TensorSpec& x, absl::string_view what) {
   EST_RETURN_IF_ERROR(CheckFloating(x, what));
   if (x.shape.rank() >= 2) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " has rank ", x.shape.rank(), ", expected 2 or more"));
+  return InvalidArgument(what, " has rank ", x.shape.rank(), ", expected 2 or more");
 }
 
 // x, scale, offset, mean, variance -> y, batch_mean, batch_variance, reserve_space_1 to 3.

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/graph/graph.h"
@@ -26,9 +25,9 @@ OutputSpecs ConstRule(const ShapeContext& context) {
 OutputSpecs PlaceholderRule(const ShapeContext& context) {
   const Shape& shape = context.attrs.get<Shape>("shape");
   if (!shape.fully_known()) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "a placeholder of shape ", shape.ToString(),
-        " has an unknown size; shapes are static (batch with drop_remainder, reshape or pad)"));
+        " has an unknown size; shapes are static (batch with drop_remainder, reshape or pad)");
   }
   return std::vector<TensorSpec>{{context.attrs.dtype("dtype"), shape}};
 }
@@ -36,12 +35,10 @@ OutputSpecs PlaceholderRule(const ShapeContext& context) {
 OutputSpecs FillRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(std::vector<int64_t> dims, context.ConstantInts(0));
   for (const int64_t size : dims) {
-    if (size < 0)
-      return absl::InvalidArgumentError(absl::StrCat("the shape contains the size ", size));
+    if (size < 0) return InvalidArgument("the shape contains the size ", size);
   }
   if (context.input(1).shape.rank() != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the value must be a scalar, not ", context.input(1).ToString()));
+    return InvalidArgument("the value must be a scalar, not ", context.input(1).ToString());
   }
   return std::vector<TensorSpec>{{context.input(1).dtype, Shape(std::move(dims))}};
 }
@@ -53,14 +50,14 @@ OutputSpecs FloatingRangeRule(const ShapeContext& context) {
     EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(i)));
     const std::optional<Array> value = ConstantValue(context.inputs[static_cast<size_t>(i)]);
     if (!value.has_value() || value->num_elements() != 1) {
-      return absl::InvalidArgumentError("start, limit and delta must be scalar constants");
+      return InvalidArgument("start, limit and delta must be scalar constants");
     }
     numbers[i] = value->AsDouble();
   }
   const double size = std::ceil((numbers[1] - numbers[0]) / numbers[2]);
   if (!(size >= 0 && size < 1e15)) {
-    return absl::InvalidArgumentError(absl::StrCat("Range from ", numbers[0], " to ", numbers[1],
-                                                   " cannot go in steps of ", numbers[2]));
+    return InvalidArgument("Range from ", numbers[0], " to ", numbers[1], " cannot go in steps of ",
+                           numbers[2]);
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape{static_cast<int64_t>(size)}}};
 }
@@ -72,7 +69,7 @@ OutputSpecs LinSpaceRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> num, context.ConstantInts(2));
   if (context.input(0).shape.rank() != 0 || context.input(1).shape.rank() != 0 || num.size() != 1 ||
       num[0] < 1) {
-    return absl::InvalidArgumentError("start and stop must be scalars, num a scalar of 1 or more");
+    return InvalidArgument("start and stop must be scalars, num a scalar of 1 or more");
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape{num[0]}}};
 }
@@ -83,14 +80,13 @@ OutputSpecs RangeRule(const ShapeContext& context) {
   for (int i = 0; i < 3; ++i) {
     EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(i)));
     EST_ASSIGN_OR_RETURN(const std::vector<int64_t> values, context.ConstantInts(i));
-    if (values.size() != 1) return absl::InvalidArgumentError("start, limit and delta are scalars");
+    if (values.size() != 1) return InvalidArgument("start, limit and delta are scalars");
     ints[i] = values[0];
   }
   const auto [start, limit, delta] = ints;
-  if (delta == 0) return absl::InvalidArgumentError("Range with delta 0 never ends");
+  if (delta == 0) return InvalidArgument("Range with delta 0 never ends");
   if ((delta > 0) != (limit > start) && limit != start) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Range from ", start, " to ", limit, " cannot go in steps of ", delta));
+    return InvalidArgument("Range from ", start, " to ", limit, " cannot go in steps of ", delta);
   }
   // Computed without sign, because the difference of two int64 may not fit into an int64.
   const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit);
@@ -99,8 +95,7 @@ OutputSpecs RangeRule(const ShapeContext& context) {
       delta > 0 ? static_cast<uint64_t>(delta) : uint64_t{0} - static_cast<uint64_t>(delta);
   const uint64_t size = distance / stride + (distance % stride != 0);
   if (size > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Range from ", start, " to ", limit, " has ", size, " elements"));
+    return InvalidArgument("Range from ", start, " to ", limit, " has ", size, " elements");
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape{static_cast<int64_t>(size)}}};
 }
@@ -142,8 +137,8 @@ Tensor Filled(const Shape& shape, DType dtype, double number, absl::string_view 
 
 Tensor ConstantIn(Graph& graph, const Array& value, StringArg name) {
   if (!value.valid()) {
-    return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
-        name, ": the constant has no value; does the number of values match the shape?")));
+    return graph.Fail(InvalidArgument(
+        name, ": the constant has no value; does the number of values match the shape?"));
   }
   return graph.AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, name);
 }
@@ -156,14 +151,13 @@ Tensor ConstantLike(const Tensor& like, double value, StringArg name) {
   Graph& graph = GraphFor({like});
   if (!like.valid()) return graph.AddOp("Identity", {like});  // keeps the first error
   if (IsInteger(like.dtype()) && value != std::floor(value)) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("the number ", value, " beside '", like.name(), "' (", like.spec().ToString(),
-                     ") is not an integer; Cast the tensor to a floating dtype")));
+    return graph.Fail(InvalidArgument("the number ", value, " beside '", like.name(), "' (",
+                                      like.spec().ToString(),
+                                      ") is not an integer; Cast the tensor to a floating dtype"));
   }
   if (like.dtype() == DType::kString) {
-    return graph.Fail(
-        absl::InvalidArgumentError(absl::StrCat("the number ", value, " cannot be combined with '",
-                                                like.name(), "', which holds strings")));
+    return graph.Fail(InvalidArgument("the number ", value, " cannot be combined with '",
+                                      like.name(), "', which holds strings"));
   }
   return ConstantIn(graph, Array::Scalar(value).Cast(like.dtype()), name);
 }

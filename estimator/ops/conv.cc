@@ -66,7 +66,7 @@ OutputSpecs InputGradientShape(const ShapeContext& c, const Family& family) {
   const Shape input(sizes);
   EST_RETURN_IF_ERROR(CheckFloating(c.input(1), "filter"));
   if (c.input(2).dtype != c.input(1).dtype) {
-    return absl::InvalidArgumentError("filter and out_backprop differ in type: Cast one of them");
+    return InvalidArgument("filter and out_backprop differ in type: Cast one of them");
   }
   EST_ASSIGN_OR_RETURN(const ConvGeometry g,
                        MakeConvGeometry(c.attrs, input, c.input(1).shape, family.depthwise));

@@ -40,7 +40,7 @@ struct Equation {
 };
 
 absl::Status Malformed(absl::string_view equation, absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat("equation '", equation, "': ", why));
+  return InvalidArgument("equation '", equation, "': ", why);
 }
 
 // The labels of an operand or of the result. "..." becomes num_ellipsis digits.
@@ -264,8 +264,7 @@ Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a
   if (!a.valid() || !b.valid()) return graph.AddOp("Identity", {a.valid() ? b : a}, {}, name);
   const NameScope scope(name, graph);
   if (a_axes.size() != b_axes.size()) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(a_axes.size(), " axes of a, but ", b_axes.size(), " of b")));
+    return graph.Fail(InvalidArgument(a_axes.size(), " axes of a, but ", b_axes.size(), " of b"));
   }
   Named left{a, {}}, right{b, {}};
   for (int axis = 0; axis < a.rank(); ++axis) left.labels += static_cast<char>('A' + axis);
@@ -274,15 +273,15 @@ Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a
     const int64_t x = a_axes[i] < 0 ? a_axes[i] + a.rank() : a_axes[i];
     const int64_t y = b_axes[i] < 0 ? b_axes[i] + b.rank() : b_axes[i];
     if (x < 0 || x >= a.rank() || y < 0 || y >= b.rank()) {
-      return graph.Fail(absl::InvalidArgumentError(
-          absl::StrCat("axes ", a_axes[i], " and ", b_axes[i], " are not both in range (",
-                       a.spec().ToString(), " and ", b.spec().ToString(), ")")));
+      return graph.Fail(InvalidArgument("axes ", a_axes[i], " and ", b_axes[i],
+                                        " are not both in range (", a.spec().ToString(), " and ",
+                                        b.spec().ToString(), ")"));
     }
     if (a.dim(static_cast<int>(x)) != b.dim(static_cast<int>(y))) {
-      return graph.Fail(absl::InvalidArgumentError(
-          absl::StrCat("axis ", x, " of a has ", a.dim(static_cast<int>(x)), " elements, axis ", y,
-                       " of b has ", b.dim(static_cast<int>(y)), " (", a.spec().ToString(), " and ",
-                       b.spec().ToString(), ")")));
+      return graph.Fail(InvalidArgument("axis ", x, " of a has ", a.dim(static_cast<int>(x)),
+                                        " elements, axis ", y, " of b has ",
+                                        b.dim(static_cast<int>(y)), " (", a.spec().ToString(),
+                                        " and ", b.spec().ToString(), ")"));
     }
     right.labels[static_cast<size_t>(y)] = left.labels[static_cast<size_t>(x)];
   }

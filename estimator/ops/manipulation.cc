@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
@@ -31,9 +30,8 @@ OutputSpecs TransposeRule(const ShapeContext& context) {
     to.push_back(from.dim(axis));
   }
   if (perm.size() != used.size() || std::count(used.begin(), used.end(), false) > 0) {
-    return absl::InvalidArgumentError(absl::StrCat("[", absl::StrJoin(perm, ","),
-                                                   "] is not a permutation of the ", from.rank(),
-                                                   " axes of ", from.ToString()));
+    return InvalidArgument("[", absl::StrJoin(perm, ","), "] is not a permutation of the ",
+                           from.rank(), " axes of ", from.ToString());
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
@@ -51,7 +49,7 @@ Tensors TransposeGradient(const Node& node, const Tensors& grads) {
 // The inputs before the last one, which is the axis.
 OutputSpecs ConcatRule(const ShapeContext& context) {
   const int n = context.num_inputs() - 1;
-  if (n < 1) return absl::InvalidArgumentError("takes at least one tensor");
+  if (n < 1) return InvalidArgument("takes at least one tensor");
   EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, n));
   Shape whole = context.input(0).shape;
   EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, whole.rank()));
@@ -61,9 +59,8 @@ OutputSpecs ConcatRule(const ShapeContext& context) {
     bool fits = part.rank() == whole.rank();
     for (int k = 0; fits && k < part.rank(); ++k) fits = k == axis || part.dim(k) == whole.dim(k);
     if (!fits) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot join ", context.input(0).shape.ToString(), " and ", part.ToString(),
-                       " along axis ", axis, ": the other sizes differ"));
+      return InvalidArgument("cannot join ", context.input(0).shape.ToString(), " and ",
+                             part.ToString(), " along axis ", axis, ": the other sizes differ");
     }
     whole.set_dim(axis, whole.dim(axis) + part.dim(axis));
   }
@@ -108,8 +105,8 @@ OutputSpecs SplitRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, whole.shape.rank()));
   const int64_t n = context.attrs.i("num_split");
   if (n < 1 || whole.shape.dim(axis) % n != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " of ", whole.shape.ToString(),
-                                                   " does not divide into ", n, " equal parts"));
+    return InvalidArgument("axis ", axis, " of ", whole.shape.ToString(), " does not divide into ",
+                           n, " equal parts");
   }
   return SplitParts(whole, axis,
                     std::vector<int64_t>(static_cast<size_t>(n), whole.shape.dim(axis) / n));
@@ -131,9 +128,8 @@ OutputSpecs SplitVRule(const ShapeContext& context) {
   if (unknown >= 0 && sum <= whole.shape.dim(axis)) {
     sizes[static_cast<size_t>(unknown)] = whole.shape.dim(axis) - sum;
   } else if (sum != whole.shape.dim(axis)) {
-    return absl::InvalidArgumentError(absl::StrCat("parts of sizes [", absl::StrJoin(sizes, ","),
-                                                   "] do not add up to axis ", axis, " of ",
-                                                   whole.shape.ToString()));
+    return InvalidArgument("parts of sizes [", absl::StrJoin(sizes, ","),
+                           "] do not add up to axis ", axis, " of ", whole.shape.ToString());
   }
   return SplitParts(whole, axis, sizes);
 }
@@ -147,13 +143,13 @@ Tensors SplitVGradient(const Node& node, const Tensors& grads) {
 }
 
 OutputSpecs PackRule(const ShapeContext& context) {
-  if (context.num_inputs() == 0) return absl::InvalidArgumentError("takes at least one tensor");
+  if (context.num_inputs() == 0) return InvalidArgument("takes at least one tensor");
   const TensorSpec& first = context.input(0);
   EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(context.attrs.i("axis"), first.shape.rank() + 1));
   for (int i = 1; i < context.num_inputs(); ++i) {
     if (context.input(i) == first) continue;
-    return absl::InvalidArgumentError(absl::StrCat("cannot stack ", first.ToString(), " and ",
-                                                   context.input(i).ToString(), ": types differ"));
+    return InvalidArgument("cannot stack ", first.ToString(), " and ", context.input(i).ToString(),
+                           ": types differ");
   }
   std::vector<int64_t> dims = first.shape.dims();
   dims.insert(dims.begin() + axis, context.num_inputs());
@@ -165,8 +161,7 @@ OutputSpecs UnpackRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(context.attrs.i("axis"), whole.shape.rank()));
   const int64_t n = context.attrs.i("num");
   if (n != whole.shape.dim(axis)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("num is ", n, ", axis ", axis, " has size ", whole.shape.dim(axis)));
+    return InvalidArgument("num is ", n, ", axis ", axis, " has size ", whole.shape.dim(axis));
   }
   std::vector<int64_t> dims = whole.shape.dims();
   dims.erase(dims.begin() + axis);
@@ -185,15 +180,14 @@ OutputSpecs TileRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> multiples, context.ConstantInts(1));
   Shape to = context.input(0).shape;
   if (static_cast<int>(multiples.size()) != to.rank()) {
-    return absl::InvalidArgumentError(absl::StrCat(multiples.size(), " multiples for the ",
-                                                   to.rank(), " axes of ", to.ToString()));
+    return InvalidArgument(multiples.size(), " multiples for the ", to.rank(), " axes of ",
+                           to.ToString());
   }
   for (int axis = 0; axis < to.rank(); ++axis) {
     const int64_t multiple = multiples[static_cast<size_t>(axis)];
     int64_t size = 0;
     if (multiple < 0 || __builtin_mul_overflow(to.dim(axis), multiple, &size))
-      return absl::InvalidArgumentError(
-          absl::StrCat("multiple ", multiple, " of axis ", axis, " is negative or too large"));
+      return InvalidArgument("multiple ", multiple, " of axis ", axis, " is negative or too large");
     to.set_dim(axis, size);
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};

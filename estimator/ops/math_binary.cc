@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
@@ -25,21 +24,19 @@ OutputSpecs FloatingBroadcastRule(const ShapeContext& context) {
 
 OutputSpecs BitsRule(const ShapeContext& context) {
   if (IsInteger(context.input(0).dtype)) return BroadcastRule(context);
-  return absl::InvalidArgumentError(
-      absl::StrCat("takes integers, not ", DTypeName(context.input(0).dtype)));
+  return InvalidArgument("takes integers, not ", DTypeName(context.input(0).dtype));
 }
 
 // 1 if x is not 0, else 0.
 Tensor NotZero(const Tensor& x) { return Cast(NotEqual(x, 0), x.dtype()); }
 
 OutputSpecs AddNRule(const ShapeContext& context) {
-  if (context.num_inputs() == 0) return absl::InvalidArgumentError("takes at least one input");
+  if (context.num_inputs() == 0) return InvalidArgument("takes at least one input");
   EST_RETURN_IF_ERROR(CheckNumber(context.input(0)));
   for (int i = 1; i < context.num_inputs(); ++i) {
     if (context.input(i) == context.input(0)) continue;
-    return absl::InvalidArgumentError(absl::StrCat("input ", i, " is ", context.input(i).ToString(),
-                                                   ", but input 0 is ",
-                                                   context.input(0).ToString()));
+    return InvalidArgument("input ", i, " is ", context.input(i).ToString(), ", but input 0 is ",
+                           context.input(0).ToString());
   }
   return SameAsInput(context);
 }

@@ -1,6 +1,5 @@
 #include "estimator/ops/pooling.h"
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -21,12 +20,12 @@ Attrs AttrsOf(const PoolOptions& options) {
 
 absl::StatusOr<Shape> PooledShape(const Attrs& attrs, const Shape& input) {
   if (input.rank() != 4) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "input has rank ", input.rank(), ", expected 4 (batch, rows, columns, channels)"));
+    return InvalidArgument("input has rank ", input.rank(),
+                           ", expected 4 (batch, rows, columns, channels)");
   }
   const std::vector<int64_t>& ksize = attrs.ints("ksize");
   if (ksize.size() != 4 || ksize[0] != 1 || ksize[3] != 1) {
-    return absl::InvalidArgumentError("ksize must be 4 numbers, with 1 for batch and channels");
+    return InvalidArgument("ksize must be 4 numbers, with 1 for batch and channels");
   }
   EST_ASSIGN_OR_RETURN(const Window2D windows, MakeWindow2D(attrs, input, ksize[1], ksize[2]));
   return Shape{input.dim(0), windows.rows.output, windows.columns.output, input.dim(3)};

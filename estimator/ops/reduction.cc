@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
@@ -27,8 +26,7 @@ OutputSpecs ReductionRule(const ShapeContext& context) {
   for (const int64_t given : axes) {
     EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given, from.rank()));
     if (reduced[static_cast<size_t>(axis)]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("axis ", given, " is given twice in [", absl::StrJoin(axes, ","), "]"));
+      return InvalidArgument("axis ", given, " is given twice in [", absl::StrJoin(axes, ","), "]");
     }
     reduced[static_cast<size_t>(axis)] = true;
   }
@@ -49,8 +47,7 @@ OutputSpecs NumberReductionRule(const ShapeContext& context) {
 
 OutputSpecs BoolReductionRule(const ShapeContext& context) {
   if (context.input(0).dtype != DType::kBool) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("reduces bool, not ", DTypeName(context.input(0).dtype)));
+    return InvalidArgument("reduces bool, not ", DTypeName(context.input(0).dtype));
   }
   return ReductionRule(context);
 }

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -38,8 +37,7 @@ Tensors CumprodGradient(const Node& node, const Tensors& grads) {
 
 absl::Status CheckMatrix(const TensorSpec& spec) {
   if (spec.shape.rank() >= 2) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("takes matrices [..., M, N], not ", spec.ToString()));
+  return InvalidArgument("takes matrices [..., M, N], not ", spec.ToString());
 }
 
 OutputSpecs DiagPartRule(const ShapeContext& context) {
@@ -53,7 +51,7 @@ OutputSpecs DiagPartRule(const ShapeContext& context) {
 
 OutputSpecs DiagRule(const ShapeContext& context) {
   Shape shape = context.input(0).shape;
-  if (shape.rank() < 1) return absl::InvalidArgumentError("takes diagonals [..., N], not a scalar");
+  if (shape.rank() < 1) return InvalidArgument("takes diagonals [..., N], not a scalar");
   shape.push_back(shape.dim(-1));
   return std::vector<TensorSpec>{{context.input(0).dtype, shape}};
 }
@@ -78,8 +76,7 @@ OutputSpecs InvertPermutationRule(const ShapeContext& context) {
   if (x.shape.rank() == 1 && (x.dtype == DType::kInt32 || x.dtype == DType::kInt64)) {
     return SameAsInput(context);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("takes a vector of int32 or int64, not ", x.ToString()));
+  return InvalidArgument("takes a vector of int32 or int64, not ", x.ToString());
 }
 
 OutputSpecs BandRule(const ShapeContext& context) {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/layers/layer.h"
 #include "estimator/nn/moving_average.h"
@@ -101,9 +101,9 @@ Tensor LayerNorm(const Tensor& x, const LayerNormOptions& options) {
   const int first =
       options.begin_norm_axis < 0 ? options.begin_norm_axis + x.rank() : options.begin_norm_axis;
   if (first < 0 || first >= x.rank()) {
-    return x.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat("LayerNorm: begin_norm_axis ", options.begin_norm_axis, " is not an axis of ",
-                     x.spec().ToString(), " ('", x.name(), "')")));
+    return x.graph()->Fail(InvalidArgument("LayerNorm: begin_norm_axis ", options.begin_norm_axis,
+                                           " is not an axis of ", x.spec().ToString(), " ('",
+                                           x.name(), "')"));
   }
   const Initializer zeros = initializers::Zeros(), ones = initializers::Ones();
   Variable beta, gamma;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/layers/layer.h"
@@ -39,9 +40,9 @@ bool Check(absl::string_view cell, const Tensor& inputs, int64_t num_units,
     if (!state.valid()) return false;
     const TensorSpec expected{inputs.dtype(), {inputs.dim(0), size}};
     if (state.spec() == expected) continue;
-    inputs.graph()->Fail(absl::InvalidArgumentError(absl::StrCat(
+    inputs.graph()->Fail(InvalidArgument(
         cell, ": the state '", state.name(), "' is ", state.spec().ToString(), ", but must be ",
-        expected.ToString(), " for inputs ", inputs.spec().ToString())));
+        expected.ToString(), " for inputs ", inputs.spec().ToString()));
     return false;
   }
   return true;
