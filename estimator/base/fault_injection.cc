@@ -4,7 +4,6 @@
 #include <glog/logging.h>
 
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <utility>
 

@@ -1,7 +1,5 @@
 #include "estimator/graph/graph.h"
 
-#include <utility>
-
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -11,7 +9,6 @@
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/graph/op_registry.h"
 #include "glog/logging.h"
 
 namespace estimator {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/attrs.h"
 #include "estimator/base/string_arg.h"

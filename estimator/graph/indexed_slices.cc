@@ -1,8 +1,5 @@
 #include "estimator/graph/indexed_slices.h"
 
-#include <cstdint>
-#include <map>
-
 #include "estimator/graph/graph.h"
 
 namespace estimator {

@@ -1,6 +1,5 @@
 #include "estimator/ops/batch_norm.h"
 
-#include <string>
 #include <vector>
 
 #include "estimator/base/status.h"
@@ -11,7 +10,6 @@
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
-#include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
 
 namespace estimator {

@@ -10,7 +10,6 @@
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/building/matrix_rules.h"
-#include "estimator/ops/building/shape_rules.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/linear_solve.h"
 #include "estimator/ops/manipulation.h"

@@ -1,6 +1,5 @@
 #include "estimator/ops/linear_solve.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 

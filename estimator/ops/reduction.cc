@@ -1,7 +1,5 @@
 #include "estimator/ops/reduction.h"
 
-#include <optional>
-
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"

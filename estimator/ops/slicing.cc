@@ -1,8 +1,5 @@
 #include "estimator/ops/slicing.h"
 
-#include <algorithm>
-#include <string>
-
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"

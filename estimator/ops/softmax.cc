@@ -1,6 +1,5 @@
 #include "estimator/ops/softmax.h"
 
-#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>

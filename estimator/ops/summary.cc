@@ -2,7 +2,6 @@
 
 #include <cctype>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "estimator/base/status.h"

@@ -1,7 +1,5 @@
 #include "estimator/nn/rnn/state.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"

@@ -3,7 +3,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"

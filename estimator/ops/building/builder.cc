@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
-
 namespace estimator {
 
 Array IntArray(const Shape& shape, absl::Span<const int64_t> values) {

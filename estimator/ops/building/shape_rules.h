@@ -3,7 +3,6 @@
 #define ESTIMATOR_OPS_BUILDING_SHAPE_RULES_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
