@@ -30,23 +30,19 @@ absl::Status CheckParameter(const TensorSpec& x, const TensorSpec& parameter,
                          " channels");
 }
 
-absl::Status CheckFormat(const Attrs& attrs) {
-  if (attrs.s("data_format") == "NHWC") return absl::OkStatus();
-  return InvalidArgument("data_format is ", attrs.s("data_format"),
-                         ", only NHWC is supported: transpose x to NHWC");
-}
-
-absl::Status CheckInput(const TensorSpec& x, absl::string_view what) {
-  EST_RETURN_IF_ERROR(CheckFloating(x, what));
-  if (x.shape.rank() >= 2) return absl::OkStatus();
-  return InvalidArgument(what, " has rank ", x.shape.rank(), ", expected 2 or more");
+absl::Status CheckImages(const Attrs& attrs, const TensorSpec& x) {
+  if (attrs.s("data_format") != "NHWC") {
+    return InvalidArgument("data_format is ", attrs.s("data_format"),
+                           ", only NHWC is supported: transpose x to NHWC");
+  }
+  EST_RETURN_IF_ERROR(CheckFloating(x, "x"));
+  return CheckRankAtLeast(x, 2, "x");
 }
 
 // x, scale, offset, mean, variance -> y, batch_mean, batch_variance, reserve_space_1 to 3.
 OutputSpecs ForwardShape(const ShapeContext& c) {
   const TensorSpec& x = c.input(0);
-  EST_RETURN_IF_ERROR(CheckFormat(c.attrs));
-  EST_RETURN_IF_ERROR(CheckInput(x, "x"));
+  EST_RETURN_IF_ERROR(CheckImages(c.attrs, x));
   EST_RETURN_IF_ERROR(CheckParameter(x, c.input(1), "scale"));
   EST_RETURN_IF_ERROR(CheckParameter(x, c.input(2), "offset"));
   const bool empty_moments = c.attrs.b("is_training") && c.attrs.f("exponential_avg_factor") == 1 &&
@@ -63,8 +59,7 @@ OutputSpecs ForwardShape(const ShapeContext& c) {
 // reserve_space_4 and 5 (empty).
 OutputSpecs BackwardShape(const ShapeContext& c) {
   const TensorSpec& x = c.input(1);
-  EST_RETURN_IF_ERROR(CheckFormat(c.attrs));
-  EST_RETURN_IF_ERROR(CheckInput(x, "x"));
+  EST_RETURN_IF_ERROR(CheckImages(c.attrs, x));
   EST_RETURN_IF_ERROR(CheckShape(c.input(0), x.shape, "y_backprop"));
   EST_RETURN_IF_ERROR(CheckParameter(x, c.input(2), "scale"));
   EST_RETURN_IF_ERROR(CheckParameter(x, c.input(3), "reserve_space_1"));

@@ -25,8 +25,7 @@ absl::Status CheckChannels(const ShapeContext& c, absl::string_view what) {
                            ", only NHWC is supported: transpose ", what);
   }
   EST_RETURN_IF_ERROR(CheckFloating(x, what));
-  if (x.shape.rank() >= 2) return absl::OkStatus();
-  return InvalidArgument(what, " has rank ", x.shape.rank(), ", expected 2 or more");
+  return CheckRankAtLeast(x, 2, what);
 }
 
 OutputSpecs BiasAddShape(const ShapeContext& c) {

@@ -9,6 +9,7 @@
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/building/shape_rules.h"
+#include "estimator/ops/reduction.h"
 
 namespace estimator {
 namespace {
@@ -33,14 +34,11 @@ OutputSpecs PlaceholderRule(const ShapeContext& context) {
 }
 
 OutputSpecs FillRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(std::vector<int64_t> dims, context.ConstantInts(0));
-  for (const int64_t size : dims) {
-    if (size < 0) return InvalidArgument("the shape contains the size ", size);
-  }
+  EST_ASSIGN_OR_RETURN(Shape shape, ConstantShape(context, 0));
   if (context.input(1).shape.rank() != 0) {
     return InvalidArgument("the value must be a scalar, not ", context.input(1).ToString());
   }
-  return std::vector<TensorSpec>{{context.input(1).dtype, Shape(std::move(dims))}};
+  return std::vector<TensorSpec>{{context.input(1).dtype, std::move(shape)}};
 }
 
 // The size of a floating range: ceil((limit - start) / delta).
@@ -103,14 +101,7 @@ OutputSpecs RangeRule(const ShapeContext& context) {
 EST_REGISTER_OP("Const", ConstRule);
 EST_REGISTER_OP("Placeholder", PlaceholderRule);
 EST_REGISTER_OP("Fill", FillRule, [](const Node&, const Tensors& grads) -> Tensors {
-  const Tensor& grad = grads[0];
-  std::vector<int64_t> axes;
-  for (int axis = 0; axis < grad.rank(); ++axis) axes.push_back(axis);
-  return {Tensor(), OpBuilder("Sum", "Sum")
-                        .Input(grad)
-                        .Ints("reduction_indices", axes)
-                        .Attr("keep_dims", false)
-                        .Build()};
+  return {Tensor(), ReduceSum(grads[0])};
 });
 EST_REGISTER_OP("LinSpace", LinSpaceRule);
 EST_REGISTER_OP("Range", RangeRule);
@@ -120,9 +111,8 @@ EST_REGISTER_OP("OnesLike", SameAsInput);
 Tensor Filled(const Shape& shape, DType dtype, double number, absl::string_view name) {
   Graph& graph = Graph::Current();
   const Array value = Array::Scalar(number).Cast(dtype);
-  bool negative = false;
-  for (const int64_t size : shape.dims()) negative |= size < 0;
-  if (negative || shape.num_elements() > kMaxConstElements) {
+  // Fill's shape rule reports a negative size.
+  if (!shape.fully_known() || shape.num_elements() > kMaxConstElements) {
     return OpBuilder("Fill", name)
         .Ints("shape_as_tensor", shape.dims())
         .Const("Const", value)

@@ -225,9 +225,6 @@ EST_REGISTER_OP("GatherNd", GatherNdRule, GatherNdGradient);
 EST_REGISTER_OP("ScatterNd", ScatterNdRule, [](const Node& node, const Tensors& grads) -> Tensors {
   return {Tensor(), GatherNd(grads[0], node.input(0)), Tensor()};
 });
-EST_REGISTER_OP("UnsortedSegmentSum", SegmentRule, SegmentGradient);
-EST_REGISTER_OP("UnsortedSegmentMax", SegmentRule, ExtremeSegmentGradient);
-EST_REGISTER_OP("UnsortedSegmentMin", SegmentRule, ExtremeSegmentGradient);
 EST_REGISTER_OP("TensorScatterUpdate", TensorScatterRule,
                 [](const Node& node, const Tensors& grads) -> Tensors {
                   const Tensor& indices = node.input(1);
@@ -260,31 +257,21 @@ Tensor ScatterNd(const Tensor& indices, const Tensor& updates, const Shape& shap
       .Ints("shape", shape.dims())
       .Build();
 }
-Tensor UnsortedSegmentSum(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          StringArg name) {
-  return OpBuilder("UnsortedSegmentSum", name)
-      .Input(data)
-      .Input(segment_ids)
-      .Int("num_segments", num_segments)
-      .Build();
-}
+// Defines the function, and joins its shape rule and its gradient to the op's row.
+#define EST_SEGMENT_FUNCTION(op, gradient)                                                         \
+  EST_REGISTER_OP(#op, SegmentRule, gradient);                                                     \
+  Tensor op(const Tensor& data, const Tensor& segment_ids, int64_t num_segments, StringArg name) { \
+    return OpBuilder(#op, name)                                                                    \
+        .Input(data)                                                                               \
+        .Input(segment_ids)                                                                        \
+        .Int("num_segments", num_segments)                                                         \
+        .Build();                                                                                  \
+  }
+EST_SEGMENT_FUNCTION(UnsortedSegmentSum, SegmentGradient)
+EST_SEGMENT_FUNCTION(UnsortedSegmentMax, ExtremeSegmentGradient)
+EST_SEGMENT_FUNCTION(UnsortedSegmentMin, ExtremeSegmentGradient)
+#undef EST_SEGMENT_FUNCTION
 
-Tensor UnsortedSegmentMax(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          StringArg name) {
-  return OpBuilder("UnsortedSegmentMax", name)
-      .Input(data)
-      .Input(segment_ids)
-      .Int("num_segments", num_segments)
-      .Build();
-}
-Tensor UnsortedSegmentMin(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          StringArg name) {
-  return OpBuilder("UnsortedSegmentMin", name)
-      .Input(data)
-      .Input(segment_ids)
-      .Int("num_segments", num_segments)
-      .Build();
-}
 Tensor TensorScatterUpdate(const Tensor& x, const Tensor& indices, const Tensor& updates,
                            StringArg name) {
   return AddOp("TensorScatterUpdate", {x, indices, updates}, {}, name);

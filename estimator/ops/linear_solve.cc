@@ -149,28 +149,23 @@ Tensors SolveLsGradient(const Node& node, const Tensors& grads) {
 
 EST_REGISTER_OP("MatrixSolveLs", SolveLsRule, SolveLsGradient);
 
-EST_REGISTER_OP(
-    "MatrixDeterminant",
-    [](const ShapeContext& context) -> OutputSpecs {
-      EST_RETURN_IF_ERROR(CheckSquareMatrices(context.input(0), "input"));
-      return std::vector<TensorSpec>{{context.input(0).dtype, BatchAxes(context.input(0).shape)}};
-    },
-    [](const Node& node, const Tensors& grads) -> Tensors {
-      return {AsFactor(grads[0] * ResultOf(node, 0)) *
-              MatrixInverse(node.input(0), {.adjoint = true})};
-    });
-
-EST_REGISTER_OP(
-    "LogMatrixDeterminant",
-    [](const ShapeContext& context) -> OutputSpecs {
-      EST_RETURN_IF_ERROR(CheckSquareMatrices(context.input(0), "input"));
-      return std::vector<TensorSpec>(2,
-                                     {context.input(0).dtype, BatchAxes(context.input(0).shape)});
-    },
-    [](const Node& node, const Tensors& grads) -> Tensors {
-      if (!grads[1].valid()) return {Tensor()};  // the sign has no gradient
-      return {AsFactor(grads[1]) * MatrixInverse(node.input(0), {.adjoint = true})};
-    });
+// One number of each matrix in each result.
+template <int kNumResults>
+OutputSpecs DeterminantRule(const ShapeContext& context) {
+  const TensorSpec& x = context.input(0);
+  EST_RETURN_IF_ERROR(CheckSquareMatrices(x, "input"));
+  return std::vector<TensorSpec>(kNumResults, {x.dtype, BatchAxes(x.shape)});
+}
+EST_REGISTER_OP("MatrixDeterminant", DeterminantRule<1>,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  return {AsFactor(grads[0] * ResultOf(node, 0)) *
+                          MatrixInverse(node.input(0), {.adjoint = true})};
+                });
+EST_REGISTER_OP("LogMatrixDeterminant", DeterminantRule<2>,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  if (!grads[1].valid()) return {Tensor()};  // the sign has no gradient
+                  return {AsFactor(grads[1]) * MatrixInverse(node.input(0), {.adjoint = true})};
+                });
 
 }  // namespace
 

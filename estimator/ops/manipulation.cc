@@ -15,10 +15,6 @@
 namespace estimator {
 namespace {
 
-std::vector<int64_t> ConstantOf(const Node& node, int input) {
-  return *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(input);
-}
-
 OutputSpecs TransposeRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, context.ConstantInts(1));
   const Shape& from = context.input(0).shape;
@@ -37,7 +33,7 @@ OutputSpecs TransposeRule(const ShapeContext& context) {
 }
 
 Tensors TransposeGradient(const Node& node, const Tensors& grads) {
-  const std::vector<int64_t> perm = ConstantOf(node, 1);
+  const std::vector<int64_t> perm = ConstantInts(node, 1);
   std::vector<int64_t> inverse(perm.size());
   for (size_t i = 0; i < perm.size(); ++i) {
     const auto rank = static_cast<int64_t>(perm.size());
@@ -50,9 +46,8 @@ Tensors TransposeGradient(const Node& node, const Tensors& grads) {
 OutputSpecs ConcatRule(const ShapeContext& context) {
   const int n = context.num_inputs() - 1;
   if (n < 1) return InvalidArgument("takes at least one tensor");
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, n));
   Shape whole = context.input(0).shape;
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, whole.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, ConstantAxis(context, n, whole.rank()));
   for (int i = 1; i < n; ++i) {
     EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(i)));
     const Shape& part = context.input(i).shape;
@@ -69,7 +64,7 @@ OutputSpecs ConcatRule(const ShapeContext& context) {
 
 Tensors ConcatGradient(const Node& node, const Tensors& grads) {
   const int n = node.num_inputs() - 1;
-  const int axis = static_cast<int>(ConstantOf(node, n)[0]);
+  const int axis = static_cast<int>(ConstantInts(node, n)[0]);
   std::vector<int64_t> sizes;
   for (int i = 0; i < n; ++i) sizes.push_back(node.input(i).dim(axis));
   Tensors result = Split(grads[0], sizes, {.axis = axis});
@@ -100,9 +95,8 @@ OutputSpecs SplitParts(const TensorSpec& whole, int axis, const std::vector<int6
 }
 
 OutputSpecs SplitRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 0));
   const TensorSpec& whole = context.input(1);
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, whole.shape.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, ConstantAxis(context, 0, whole.shape.rank()));
   const int64_t n = context.attrs.i("num_split");
   if (n < 1 || whole.shape.dim(axis) % n != 0) {
     return InvalidArgument("axis ", axis, " of ", whole.shape.ToString(), " does not divide into ",
@@ -114,9 +108,8 @@ OutputSpecs SplitRule(const ShapeContext& context) {
 
 OutputSpecs SplitVRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, context.ConstantInts(1));
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 2));
   const TensorSpec& whole = context.input(0);
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, whole.shape.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, ConstantAxis(context, 2, whole.shape.rank()));
   int64_t sum = 0;
   int unknown = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -135,10 +128,10 @@ OutputSpecs SplitVRule(const ShapeContext& context) {
 }
 
 Tensors SplitGradient(const Node& node, const Tensors& grads) {
-  return {Tensor(), Concat(WithZeros(node, grads), static_cast<int>(ConstantOf(node, 0)[0]))};
+  return {Tensor(), Concat(WithZeros(node, grads), static_cast<int>(ConstantInts(node, 0)[0]))};
 }
 Tensors SplitVGradient(const Node& node, const Tensors& grads) {
-  return {Concat(WithZeros(node, grads), static_cast<int>(ConstantOf(node, 2)[0])), Tensor(),
+  return {Concat(WithZeros(node, grads), static_cast<int>(ConstantInts(node, 2)[0])), Tensor(),
           Tensor()};
 }
 
@@ -195,7 +188,7 @@ OutputSpecs TileRule(const ShapeContext& context) {
 
 // Splits every axis into (repetitions, elements) and sums over the repetitions.
 Tensors TileGradient(const Node& node, const Tensors& grads) {
-  const std::vector<int64_t> multiples = ConstantOf(node, 1);
+  const std::vector<int64_t> multiples = ConstantInts(node, 1);
   const Shape& from = node.input(0).shape();
   Shape split;
   std::vector<int64_t> axes;
@@ -218,7 +211,7 @@ EST_REGISTER_OP("Unpack", UnpackRule, [](const Node& node, const Tensors& grads)
   return {Stack(WithZeros(node, grads), static_cast<int>(node.attrs().i("axis")))};
 });
 EST_REGISTER_OP("ReverseV2", ReverseRule, [](const Node& node, const Tensors& grads) -> Tensors {
-  return {Reverse(grads[0], ConstantOf(node, 1)), Tensor()};
+  return {Reverse(grads[0], ConstantInts(node, 1)), Tensor()};
 });
 EST_REGISTER_OP("Tile", TileRule, TileGradient);
 

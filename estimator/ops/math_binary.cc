@@ -7,12 +7,13 @@
 #include "estimator/graph/graph.h"
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/op_registry.h"
-#include "estimator/ops/building/builder.h"
 #include "estimator/ops/building/shape_rules.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
+#include "estimator/ops/reduction.h"
 #include "estimator/ops/select.h"
+#include "estimator/ops/shape_ops.h"
 
 namespace estimator {
 namespace {
@@ -147,13 +148,8 @@ Tensor SumToShapeOf(const Tensor& gradient, const Tensor& x) {
   for (int axis = 0; axis < gradient.rank(); ++axis) {
     if (axis < added || x.dim(axis - added) != gradient.dim(axis)) axes.push_back(axis);
   }
-  const Tensor sum = OpBuilder("Sum", "Sum")
-                         .Input(gradient)
-                         .Ints("reduction_indices", axes)
-                         .Attr("keep_dims", false)
-                         .Build();
-  if (sum.shape() == x.shape()) return sum;
-  return OpBuilder("Reshape", "Reshape").Input(sum).Ints("shape", x.shape().dims()).Build();
+  const Tensor sum = ReduceSum(gradient, axes);
+  return sum.shape() == x.shape() ? sum : Reshape(sum, x.shape());
 }
 
 }  // namespace estimator

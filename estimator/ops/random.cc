@@ -15,23 +15,15 @@
 namespace estimator {
 namespace {
 
-absl::StatusOr<Shape> ShapeOperand(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(std::vector<int64_t> dims, context.ConstantInts(0));
-  for (const int64_t size : dims) {
-    if (size < 0) return InvalidArgument("the shape contains the size ", size);
-  }
-  return Shape(std::move(dims));
-}
-
 OutputSpecs FloatingRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(Shape shape, ShapeOperand(context));
+  EST_ASSIGN_OR_RETURN(Shape shape, ConstantShape(context, 0));
   const TensorSpec spec{context.attrs.dtype("dtype"), std::move(shape)};
   EST_RETURN_IF_ERROR(CheckFloating(spec));
   return std::vector<TensorSpec>{spec};
 }
 
 OutputSpecs UniformIntRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(Shape shape, ShapeOperand(context));
+  EST_ASSIGN_OR_RETURN(Shape shape, ConstantShape(context, 0));
   const TensorSpec& low = context.input(1);
   EST_RETURN_IF_ERROR(CheckSameDType(low, context.input(2)));
   if (low.dtype != DType::kInt32 && low.dtype != DType::kInt64) {

@@ -14,8 +14,7 @@ namespace estimator {
 namespace {
 
 OutputSpecs CumsumRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 1));
-  EST_RETURN_IF_ERROR(CheckAxis(given_axis, context.input(0).shape.rank()).status());
+  EST_RETURN_IF_ERROR(ConstantAxis(context, 1, context.input(0).shape.rank()).status());
   return SameAsNumberInput(context);
 }
 
@@ -99,10 +98,8 @@ EST_REGISTER_OP("MatrixDiagPart", DiagPartRule, DiagPartGradient);
 EST_REGISTER_OP("InvertPermutation", InvertPermutationRule);
 EST_REGISTER_OP("MatrixBandPart", BandRule, BandGradient);
 
-}  // namespace
-
-Tensor Cumsum(const Tensor& x, int axis, const CumsumOptions& options) {
-  return OpBuilder("Cumsum", NameOr(options.name, "Cumsum"))
+Tensor Scan(absl::string_view op, const Tensor& x, int axis, const CumsumOptions& options) {
+  return OpBuilder(op, NameOr(options.name, op))
       .Input(x)
       .Int("axis", axis)
       .Attr("exclusive", options.exclusive)
@@ -110,13 +107,14 @@ Tensor Cumsum(const Tensor& x, int axis, const CumsumOptions& options) {
       .Build();
 }
 
+}  // namespace
+
+Tensor Cumsum(const Tensor& x, int axis, const CumsumOptions& options) {
+  return Scan("Cumsum", x, axis, options);
+}
+
 Tensor Cumprod(const Tensor& x, int axis, const CumsumOptions& options) {
-  return OpBuilder("Cumprod", NameOr(options.name, "Cumprod"))
-      .Input(x)
-      .Int("axis", axis)
-      .Attr("exclusive", options.exclusive)
-      .Attr("reverse", options.reverse)
-      .Build();
+  return Scan("Cumprod", x, axis, options);
 }
 
 Tensor MatrixDiag(const Tensor& diagonal, StringArg name) {

@@ -15,9 +15,8 @@ namespace estimator {
 namespace {
 
 OutputSpecs ArgRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 1));
   const Shape& from = context.input(0).shape;
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, from.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, ConstantAxis(context, 1, from.rank()));
   if (from.dim(axis) == 0) {
     return InvalidArgument("axis ", axis, " of ", from.ToString(), " is empty");
   }

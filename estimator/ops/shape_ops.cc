@@ -50,9 +50,8 @@ OutputSpecs ReshapeRule(const ShapeContext& context) {
 }
 
 OutputSpecs ExpandDimsRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 1));
   std::vector<int64_t> dims = context.input(0).shape.dims();
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, static_cast<int>(dims.size()) + 1));
+  EST_ASSIGN_OR_RETURN(const int axis, ConstantAxis(context, 1, static_cast<int>(dims.size()) + 1));
   dims.insert(dims.begin() + axis, 1);
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape(std::move(dims))}};
 }

@@ -12,10 +12,6 @@ namespace {
 
 constexpr int64_t kMaxSize = int64_t{1} << 40;  // the sum of a few such sizes does not overflow
 
-std::vector<int64_t> ConstantOperand(const Node& node, int input) {
-  return *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(input);
-}
-
 absl::Status CheckOnePerAxis(const std::vector<int64_t>& values, const Shape& shape, int per_axis,
                              absl::string_view what) {
   if (static_cast<int>(values.size()) == per_axis * shape.rank()) return absl::OkStatus();
@@ -43,7 +39,7 @@ OutputSpecs SliceRule(const ShapeContext& context) {
 }
 
 Tensors SliceGradient(const Node& node, const Tensors& grads) {
-  const std::vector<int64_t> begin = ConstantOperand(node, 1);
+  const std::vector<int64_t> begin = ConstantInts(node, 1);
   const Shape& from = node.input(0).shape();
   Paddings paddings;
   for (int i = 0; i < from.rank(); ++i) {
@@ -123,7 +119,7 @@ OutputSpecs PadRule(const ShapeContext& context) {
 }
 
 Tensors PadGradient(const Node& node, const Tensors& grads) {
-  const std::vector<int64_t> paddings = ConstantOperand(node, 1);
+  const std::vector<int64_t> paddings = ConstantInts(node, 1);
   std::vector<int64_t> begin;
   for (size_t i = 0; i < paddings.size(); i += 2) begin.push_back(paddings[i]);
   Tensors result(static_cast<size_t>(node.num_inputs()));

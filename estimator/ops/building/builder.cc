@@ -73,10 +73,7 @@ std::vector<Tensor> OpBuilder::BuildN(int num_outputs) {
       }
     }
   }
-  Node* const node = graph.AddNode(op_, std::move(inputs), std::move(attrs_), name);
-  std::vector<Tensor> outputs;
-  for (int i = 0; i < num_outputs; ++i) outputs.emplace_back(&graph, node, i);
-  return outputs;
+  return AddOpN(op_, num_outputs, std::move(inputs), std::move(attrs_), name);
 }
 
 }  // namespace estimator

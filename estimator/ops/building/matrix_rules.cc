@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "estimator/base/status.h"
+#include "estimator/ops/building/shape_checks.h"
 
 namespace estimator {
 
@@ -11,10 +12,7 @@ absl::Status CheckMatrices(const TensorSpec& spec, absl::string_view what) {
     return InvalidArgument(what, " is ", DTypeName(spec.dtype),
                            ", expected float32 or float64: Cast it");
   }
-  if (spec.shape.rank() < 2) {
-    return InvalidArgument(what, " has rank ", spec.shape.rank(), ", expected 2 or more");
-  }
-  return absl::OkStatus();
+  return CheckRankAtLeast(spec, 2, what);
 }
 
 absl::Status CheckSquareMatrices(const TensorSpec& spec, absl::string_view what) {

@@ -12,6 +12,11 @@ absl::Status CheckRank(const TensorSpec& spec, int rank, absl::string_view what,
                          hint.empty() ? "" : " ", hint);
 }
 
+absl::Status CheckRankAtLeast(const TensorSpec& spec, int rank, absl::string_view what) {
+  if (spec.shape.rank() >= rank) return absl::OkStatus();
+  return InvalidArgument(what, " has rank ", spec.shape.rank(), ", expected ", rank, " or more");
+}
+
 absl::Status CheckSameDType(const ShapeContext& c, const std::vector<int>& inputs) {
   const auto check = [&c](int i) {
     if (c.input(i).dtype == c.input(0).dtype) return absl::OkStatus();

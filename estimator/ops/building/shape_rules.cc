@@ -62,11 +62,28 @@ absl::StatusOr<int64_t> ConstantInt(const ShapeContext& context, int input) {
   return InvalidArgument("input ", input, " must hold one number, not ", values.size());
 }
 
+absl::StatusOr<Shape> ConstantShape(const ShapeContext& context, int input) {
+  EST_ASSIGN_OR_RETURN(std::vector<int64_t> dims, context.ConstantInts(input));
+  for (const int64_t size : dims) {
+    if (size < 0) return InvalidArgument("the shape contains the size ", size);
+  }
+  return Shape(std::move(dims));
+}
+
+std::vector<int64_t> ConstantInts(const Node& node, int input) {
+  return *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(input);
+}
+
 absl::StatusOr<int> CheckAxis(int64_t axis, int rank) {
   if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
   return InvalidArgument(
       rank == 0 ? absl::StrCat("axis ", axis, " is out of range: a scalar has no axes")
                 : absl::StrCat("axis ", axis, " is out of range [", -rank, ", ", rank, ")"));
+}
+
+absl::StatusOr<int> ConstantAxis(const ShapeContext& context, int input, int rank) {
+  EST_ASSIGN_OR_RETURN(const int64_t axis, ConstantInt(context, input));
+  return CheckAxis(axis, rank);
 }
 
 }  // namespace estimator
