@@ -89,9 +89,7 @@ Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& opti
     variance = moments.variance;
     FollowStatistics(moving_mean, moving_variance, mean, variance, options.momentum);
   }
-  const Tensor y =
-      estimator::BatchNormalization(wide, mean, variance, options.center ? beta.read() : Tensor(),
-                                    options.scale ? gamma.read() : Tensor(), epsilon);
+  const Tensor y = estimator::BatchNormalization(wide, mean, variance, beta, gamma, epsilon);
   return Cast(y, x.dtype());
 }
 
@@ -114,9 +112,8 @@ Tensor LayerNorm(const Tensor& x, const LayerNormOptions& options) {
   for (int axis = first; axis < x.rank(); ++axis) axes.push_back(axis);
   const Tensor wide = Cast(x, StatisticsType(x));
   const MeanAndVariance moments = Moments(wide, axes, {.keepdims = true});
-  const Tensor y = estimator::BatchNormalization(
-      wide, moments.mean, moments.variance, options.center ? beta.read() : Tensor(),
-      options.scale ? gamma.read() : Tensor(), static_cast<float>(options.epsilon));
+  const Tensor y = estimator::BatchNormalization(wide, moments.mean, moments.variance, beta, gamma,
+                                                 static_cast<float>(options.epsilon));
   return Cast(y, x.dtype());
 }
 
