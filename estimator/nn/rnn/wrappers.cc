@@ -52,12 +52,9 @@ struct DropoutWrapper::Seeds {
 };
 
 DropoutWrapper::DropoutWrapper(Cell cell, DropoutWrapperOptions options)
-    : cell_(std::move(cell)), options_(options), seeds_(std::make_shared<Seeds>()) {}
-
-State DropoutWrapper::ZeroState(int64_t batch_size, DType dtype) const {
-  const NameScope scope("DropoutWrapperZeroState");
-  return cell_.ZeroState(batch_size, dtype);
-}
+    : CellWrapper(std::move(cell), "DropoutWrapper"),
+      options_(options),
+      seeds_(std::make_shared<Seeds>()) {}
 
 Tensor DropoutWrapper::Drop(const Tensor& x, double keep_prob, const char* salt, int index) const {
   if (keep_prob == 1 || !x.valid()) return x;
@@ -97,12 +94,7 @@ CellOutput DropoutWrapper::Call(const Tensor& inputs, const State& state) const 
 }
 
 ResidualWrapper::ResidualWrapper(Cell cell, ResidualFn residual_fn)
-    : cell_(std::move(cell)), residual_fn_(std::move(residual_fn)) {}
-
-State ResidualWrapper::ZeroState(int64_t batch_size, DType dtype) const {
-  const NameScope scope("ResidualWrapperZeroState");
-  return cell_.ZeroState(batch_size, dtype);
-}
+    : CellWrapper(std::move(cell), "ResidualWrapper"), residual_fn_(std::move(residual_fn)) {}
 
 CellOutput ResidualWrapper::Call(const Tensor& inputs, const State& state) const {
   auto [output, new_state] = cell_(inputs, state);
