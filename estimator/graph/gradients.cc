@@ -49,9 +49,7 @@ Tensor SumOf(Graph& graph, const std::vector<Tensor>& parts) {
 
 Tensor OnesFor(Graph& graph, const Tensor& y) {
   if (y.rank() > 0) return graph.AddOp("OnesLike", {y}, {}, "grad_ys");
-  return graph.AddOp("Const", {},
-                     {{"value", Array::Scalar(1.0).Cast(y.dtype())}, {"dtype", y.dtype()}},
-                     "grad_ys");
+  return graph.AddConst(Array::Scalar(1.0).Cast(y.dtype()), "grad_ys");
 }
 
 // The nodes that the innermost Gradients() of this thread differentiates through; null outside

@@ -143,6 +143,10 @@ Tensor Graph::AddOp(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Strin
   return Tensor(this, AddNode(op, std::move(inputs), std::move(attrs), name), 0);
 }
 
+Tensor Graph::AddConst(const Array& value, StringArg name) {
+  return AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, name);
+}
+
 Node* Graph::FindNode(StringArg name) const {
   const auto found = nodes_by_name_.find(std::string(name));
   return found == nodes_by_name_.end() ? nullptr : found->second;

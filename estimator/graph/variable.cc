@@ -52,14 +52,12 @@ EST_REGISTER_OP("NoOp", NoOutputs);
 // TF 2.15 init_ops.GlorotUniform. Zeros for dtypes that are not floating.
 Tensor DefaultInitialValue(Graph& graph, const Shape& shape, DType dtype) {
   const auto constant = [&](double value) {
-    return graph.AddOp("Const", {}, {{"value", Array::Scalar(value).Cast(dtype)}, {"dtype", dtype}},
-                       "value");
+    return graph.AddConst(Array::Scalar(value).Cast(dtype), "value");
   };
   Array dims(DType::kInt32, Shape{shape.rank()});
   for (int i = 0; i < shape.rank(); ++i)
     dims.data<int32_t>()[i] = static_cast<int32_t>(shape.dim(i));
-  const Tensor shape_tensor =
-      graph.AddOp("Const", {}, {{"value", dims}, {"dtype", DType::kInt32}}, "shape");
+  const Tensor shape_tensor = graph.AddConst(dims, "shape");
   if (!IsFloating(dtype)) return graph.AddOp("Fill", {shape_tensor, constant(0)}, {}, "zeros");
   double receptive = 1;
   for (int i = 0; i + 2 < shape.rank(); ++i) receptive *= static_cast<double>(shape.dim(i));
@@ -184,8 +182,7 @@ Variable GetOrCreateGlobalStep() {
   // TensorFlow's global_step is outside every variable scope.
   const std::string prefix = std::exchange(graph.variable_scope().prefix, "");
   const Initializer zero = [&graph](const Shape&, DType) {
-    return graph.AddOp("Const", {},
-                       {{"value", Array::Scalar<int64_t>(0)}, {"dtype", DType::kInt64}}, "zeros");
+    return graph.AddConst(Array::Scalar<int64_t>(0), "zeros");
   };
   const Variable global_step = GetVariable(
       "global_step", {}, {.dtype = DType::kInt64, .initializer = zero, .trainable = false});
@@ -207,25 +204,14 @@ namespace {
 
 // A copy without the counts, which are large.
 VariableScopeState WithoutCounts(const VariableScopeState& state) {
-  return {.prefix = state.prefix,
-          .original_name_scope = state.original_name_scope,
-          .reuse = state.reuse,
-          .initializer = state.initializer,
-          .regularizer = state.regularizer,
-          .bfloat16_reads_float32 = state.bfloat16_reads_float32,
-          .open_counts = {}};
+  return {VariableScopeSettings(state), state.prefix, /*open_counts=*/{}};
 }
 
 }  // namespace
 
 CapturedVariableScope GetVariableScope() {
   const VariableScopeState& state = Graph::Current().variable_scope();
-  return {.name = std::string(absl::StripSuffix(state.prefix, "/")),
-          .original_name_scope = state.original_name_scope,
-          .reuse = state.reuse,
-          .initializer = state.initializer,
-          .regularizer = state.regularizer,
-          .bfloat16_reads_float32 = state.bfloat16_reads_float32};
+  return {VariableScopeSettings(state), std::string(absl::StripSuffix(state.prefix, "/"))};
 }
 
 void ReuseVariables() { Graph::Current().variable_scope().reuse = Reuse::kTrue; }
@@ -250,11 +236,7 @@ VariableScope::VariableScope(const CapturedVariableScope& scope, VariableScopeOp
       counts_are_restored_(true) {
   VariableScopeState& state = graph_.variable_scope_;
   state.prefix = scope.name.empty() ? "" : absl::StrCat(scope.name, "/");
-  state.original_name_scope = scope.original_name_scope;
-  state.reuse = scope.reuse;
-  state.initializer = scope.initializer;
-  state.regularizer = scope.regularizer;
-  state.bfloat16_reads_float32 = scope.bfloat16_reads_float32;
+  static_cast<VariableScopeSettings&>(state) = scope;
   Open(scope.name.substr(scope.name.rfind('/') + 1), options);
 }
 

@@ -19,9 +19,7 @@ OutputSpecs MultinomialRule(const ShapeContext& context) {
     return InvalidArgument("logits must be [N, C] with at least one class, not ",
                            logits.ToString());
   }
-  if (num_samples < 0) {
-    return InvalidArgument("num_samples must be 0 or more, got ", num_samples);
-  }
+  if (num_samples < 0) return InvalidArgument("num_samples must be 0 or more, got ", num_samples);
   const DType dtype = context.attrs.dtype("output_dtype");
   if (dtype != DType::kInt32 && dtype != DType::kInt64) {
     return InvalidArgument("output_dtype is int32 or int64, not ", DTypeName(dtype));

@@ -130,7 +130,7 @@ Tensor ConstantIn(Graph& graph, const Array& value, StringArg name) {
     return graph.Fail(InvalidArgument(
         name, ": the constant has no value; does the number of values match the shape?"));
   }
-  return graph.AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, name);
+  return graph.AddConst(value, name);
 }
 
 Tensor Constant(const Array& value, StringArg name) {

@@ -108,8 +108,6 @@ Tensors ReshapeGradient(const Node& node, const Tensors& grads) {
   result[0] = BackToShapeOf(grads[0], node.input(0));
   return result;
 }
-Tensors PassThrough(const Node&, const Tensors& grads) { return grads; }
-
 EST_REGISTER_OP("Shape", ShapeRule);
 EST_REGISTER_OP("Size", SizeRule);
 EST_REGISTER_OP("Rank", RankRule);

@@ -67,9 +67,7 @@ std::vector<Tensor> OpBuilder::BuildN(int num_outputs) {
         inputs.push_back(*tensor);
       } else {
         const Constant& constant = std::get<Constant>(operand);
-        inputs.push_back(graph.AddOp("Const", {},
-                                     {{"value", constant.value}, {"dtype", constant.value.dtype()}},
-                                     constant.name));
+        inputs.push_back(graph.AddConst(constant.value, constant.name));
       }
     }
   }

@@ -35,6 +35,8 @@ absl::StatusOr<int64_t> ConstantInt(const ShapeContext& context, int input);
 absl::StatusOr<Shape> ConstantShape(const ShapeContext& context, int input);
 // The value of an input of a node that has been built, for its gradient.
 std::vector<int64_t> ConstantInts(const Node& node, int input);
+// A gradient function: the gradients of the outputs are those of the inputs.
+Tensors PassThrough(const Node& node, const Tensors& grads);
 
 // `axis`, counted from the front. Errors: INVALID_ARGUMENT naming the axis and the range.
 absl::StatusOr<int> CheckAxis(int64_t axis, int rank);
