@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
@@ -55,18 +56,6 @@ Tensor OnesFor(Graph& graph, const Tensor& y) {
 // The nodes that the innermost Gradients() of this thread differentiates through; null outside
 // Gradients().
 thread_local const std::set<const Node*>* wanted_nodes = nullptr;
-
-class WantedScope {
- public:
-  explicit WantedScope(const std::set<const Node*>& nodes)
-      : previous_(std::exchange(wanted_nodes, &nodes)) {}
-  ~WantedScope() { wanted_nodes = previous_; }
-  WantedScope(const WantedScope&) = delete;
-  WantedScope& operator=(const WantedScope&) = delete;
-
- private:
-  const std::set<const Node*>* const previous_;
-};
 
 // Collects the gradient of every tensor as a list of parts, and sums the parts when a node needs
 // the gradient of its output.
@@ -122,7 +111,9 @@ class Differentiator {
     }
     const NameScope scope(absl::StrCat(node.name(), "_grad"), graph_);
     const std::vector<Tensor> input_grads = [&] {
-      const WantedScope wanted(between_);
+      const absl::Cleanup restore = [outer = std::exchange(wanted_nodes, &between_)] {
+        wanted_nodes = outer;
+      };
       return gradient(node, grads);
     }();
     if (!graph_.status().ok()) return false;
