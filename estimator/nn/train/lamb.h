@@ -13,7 +13,6 @@
 #define ESTIMATOR_NN_TRAIN_LAMB_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "estimator/nn/train/adam_weight_decay.h"
