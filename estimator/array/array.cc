@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -91,36 +90,6 @@ To ConvertElement(From value) {
   }
 }
 
-const char* CppType(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return "float";
-    case DType::kFloat64:
-      return "double";
-    case DType::kInt32:
-      return "int32_t";
-    case DType::kUint8:
-      return "uint8_t";
-    case DType::kInt16:
-      return "int16_t";
-    case DType::kInt8:
-      return "int8_t";
-    case DType::kString:
-      return "std::string";
-    case DType::kInt64:
-      return "int64_t";
-    case DType::kBool:
-      return "bool";
-    case DType::kBfloat16:
-      return "Bfloat16";
-    case DType::kFloat16:
-      return "Float16";
-    case DType::kInvalid:
-      break;
-  }
-  return "nothing";
-}
-
 std::string ElementToString(const Array& array, int64_t i) {
   if (array.dtype() == DType::kString) {
     const std::string& text = array.data<std::string>()[i];
@@ -184,16 +153,16 @@ Array Array::Wrap(DType dtype, Shape shape, void* bytes, std::shared_ptr<void> o
 }
 
 void Array::CheckType(DType requested) const {
-  CHECK(requested == dtype_) << (valid() ? absl::StrCat("this array is ", TypeString(), " (",
-                                                        DTypeName(dtype_), ")")
-                                         : "this array is empty, default-constructed")
-                             << ", but its elements were requested as " << CppType(requested)
-                             << " (" << DTypeName(requested) << "): "
-                             << (valid() ? absl::StrCat("request ", CppType(dtype_), ", or ") : "")
-                             << "create it with dtype " << DTypeName(requested)
-                             << (valid() && dtype_ != DType::kString && requested != DType::kString
-                                     ? ", or convert it with Cast"
-                                     : "");
+  CHECK(requested == dtype_)
+      << (valid() ? absl::StrCat("this array is ", TypeString(), " (", DTypeName(dtype_), ")")
+                  : "this array is empty, default-constructed")
+      << ", but its elements were requested as " << DTypeCppName(requested) << " ("
+      << DTypeName(requested)
+      << "): " << (valid() ? absl::StrCat("request ", DTypeCppName(dtype_), ", or ") : "")
+      << "create it with dtype " << DTypeName(requested)
+      << (valid() && dtype_ != DType::kString && requested != DType::kString
+              ? ", or convert it with Cast"
+              : "");
 }
 
 void Array::CheckSingle() const {

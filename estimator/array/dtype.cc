@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 namespace {
@@ -13,15 +13,16 @@ struct DTypeInfo {
   size_t size;
   const char* name;
   const char* short_name;
+  const char* cpp_name;
 };
 
 constexpr DTypeInfo kInfos[] = {
-    {DType::kFloat32, 4, "float32", "f32"}, {DType::kFloat64, 8, "float64", "f64"},
-    {DType::kInt32, 4, "int32", "i32"},     {DType::kUint8, 1, "uint8", "u8"},
-    {DType::kInt16, 2, "int16", "i16"},     {DType::kInt8, 1, "int8", "i8"},
-    {DType::kString, 0, "string", "str"},   {DType::kInt64, 8, "int64", "i64"},
-    {DType::kBool, 1, "bool", "bool"},      {DType::kBfloat16, 2, "bfloat16", "bf16"},
-    {DType::kFloat16, 2, "float16", "f16"}, {DType::kInvalid, 0, "invalid", "invalid"},
+#define EST_INFO(name, number, cpp_type, full_name, short_name)                          \
+  {DType::name, std::is_same_v<cpp_type, std::string> ? 0 : sizeof(cpp_type), full_name, \
+   short_name, #cpp_type},
+    EST_DTYPES(EST_INFO)
+#undef EST_INFO
+        {DType::kInvalid, 0, "invalid", "invalid", "nothing"},
 };
 
 const DTypeInfo& Info(DType dtype) {
@@ -36,6 +37,7 @@ const DTypeInfo& Info(DType dtype) {
 size_t DTypeSize(DType dtype) { return Info(dtype).size; }
 absl::string_view DTypeName(DType dtype) { return Info(dtype).name; }
 absl::string_view DTypeShortName(DType dtype) { return Info(dtype).short_name; }
+absl::string_view DTypeCppName(DType dtype) { return Info(dtype).cpp_name; }
 
 absl::StatusOr<DType> DTypeFromName(StringArg name) {
   std::vector<std::string> known;
@@ -44,8 +46,7 @@ absl::StatusOr<DType> DTypeFromName(StringArg name) {
     if (name == info.name || name == info.short_name) return info.dtype;
     known.push_back(info.name);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("unknown dtype '", name, "'; known: ", absl::StrJoin(known, ", ")));
+  return InvalidArgument("unknown dtype '", name, "'; known: ", absl::StrJoin(known, ", "));
 }
 
 bool IsFloating(DType dtype) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <type_traits>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -14,20 +15,27 @@
 
 namespace estimator {
 
-// TensorFlow's DataType values (types.proto). On disk: do not change.
+// All dtypes: ROW(name, number, C++ type, full name, short name).
+//   number: TensorFlow's DataType (types.proto). On disk: do not change.
+//   full name: TensorFlow's Python name.  short name: that of messages.
+#define EST_DTYPES(ROW)                            \
+  ROW(kFloat32, 1, float, "float32", "f32")        \
+  ROW(kFloat64, 2, double, "float64", "f64")       \
+  ROW(kInt32, 3, int32_t, "int32", "i32")          \
+  ROW(kUint8, 4, uint8_t, "uint8", "u8")           \
+  ROW(kInt16, 5, int16_t, "int16", "i16")          \
+  ROW(kInt8, 6, int8_t, "int8", "i8")              \
+  ROW(kString, 7, std::string, "string", "str")    \
+  ROW(kInt64, 9, int64_t, "int64", "i64")          \
+  ROW(kBool, 10, bool, "bool", "bool")             \
+  ROW(kBfloat16, 14, Bfloat16, "bfloat16", "bf16") \
+  ROW(kFloat16, 19, Float16, "float16", "f16")
+
 enum class DType : int {
   kInvalid = 0,
-  kFloat32 = 1,
-  kFloat64 = 2,
-  kInt32 = 3,
-  kUint8 = 4,
-  kInt16 = 5,
-  kInt8 = 6,
-  kString = 7,
-  kInt64 = 9,
-  kBool = 10,
-  kBfloat16 = 14,
-  kFloat16 = 19,
+#define EST_NUMBER(name, number, ...) name = number,
+  EST_DTYPES(EST_NUMBER)
+#undef EST_NUMBER
 };
 
 // Bytes of one element; 0 for kString and kInvalid.
@@ -37,6 +45,8 @@ size_t DTypeSize(DType dtype);
 absl::string_view DTypeName(DType dtype);
 // The short name that messages use ("f32", "bf16", "i64").
 absl::string_view DTypeShortName(DType dtype);
+// The C++ type of the elements ("float", "int32_t", "std::string"); "nothing" for kInvalid.
+absl::string_view DTypeCppName(DType dtype);
 // The dtype of a full or a short name.
 // Errors: INVALID_ARGUMENT, with the known names.
 absl::StatusOr<DType> DTypeFromName(StringArg name);
@@ -49,22 +59,12 @@ std::ostream& operator<<(std::ostream& out, DType dtype);
 // DTypeOf<float>::value == DType::kFloat32. Strings are std::string.
 template <typename T>
 struct DTypeOf;
-#define EST_DTYPE_OF(cpp_type, dtype)            \
-  template <>                                    \
-  struct DTypeOf<cpp_type> {                     \
-    static constexpr DType value = DType::dtype; \
-  }
-EST_DTYPE_OF(float, kFloat32);
-EST_DTYPE_OF(double, kFloat64);
-EST_DTYPE_OF(int32_t, kInt32);
-EST_DTYPE_OF(uint8_t, kUint8);
-EST_DTYPE_OF(int16_t, kInt16);
-EST_DTYPE_OF(int8_t, kInt8);
-EST_DTYPE_OF(std::string, kString);
-EST_DTYPE_OF(int64_t, kInt64);
-EST_DTYPE_OF(bool, kBool);
-EST_DTYPE_OF(Bfloat16, kBfloat16);
-EST_DTYPE_OF(Float16, kFloat16);
+#define EST_DTYPE_OF(name, number, cpp_type, ...) \
+  template <>                                     \
+  struct DTypeOf<cpp_type> {                      \
+    static constexpr DType value = DType::name;   \
+  };
+EST_DTYPES(EST_DTYPE_OF)
 #undef EST_DTYPE_OF
 
 template <typename T>
@@ -76,37 +76,15 @@ inline constexpr DType kDTypeOf = DTypeOf<T>::value;
 template <typename Fn>
 bool VisitNumeric(DType dtype, Fn&& fn) {
   switch (dtype) {
-    case DType::kFloat32:
-      fn(float{});
-      return true;
-    case DType::kFloat64:
-      fn(double{});
-      return true;
-    case DType::kInt32:
-      fn(int32_t{});
-      return true;
-    case DType::kUint8:
-      fn(uint8_t{});
-      return true;
-    case DType::kInt16:
-      fn(int16_t{});
-      return true;
-    case DType::kInt8:
-      fn(int8_t{});
-      return true;
-    case DType::kInt64:
-      fn(int64_t{});
-      return true;
-    case DType::kBool:
-      fn(bool{});
-      return true;
-    case DType::kBfloat16:
-      fn(Bfloat16{});
-      return true;
-    case DType::kFloat16:
-      fn(Float16{});
-      return true;
-    case DType::kString:
+#define EST_CASE(name, number, cpp_type, ...)               \
+  case DType::name:                                         \
+    if constexpr (!std::is_same_v<cpp_type, std::string>) { \
+      fn(cpp_type{});                                       \
+      return true;                                          \
+    }                                                       \
+    return false;
+    EST_DTYPES(EST_CASE)
+#undef EST_CASE
     case DType::kInvalid:
       return false;
   }

@@ -32,14 +32,14 @@ constexpr NumberKind kNumbers[] = {
 };
 
 absl::Status Malformed(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("not a .npy file: ", what));
+  return InvalidArgument("not a .npy file: ", what);
 }
 
 // The error for a whole header whose data has the wrong size.
 absl::Status WrongSize(const std::string& type, size_t expected, size_t given) {
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       given < expected ? "the .npy file is cut short" : "the .npy file has bytes after its end",
-      ": its header says ", type, ", ", expected, " bytes, and ", given, " follow; save it again"));
+      ": its header says ", type, ", ", expected, " bytes, and ", given, " follow; save it again");
 }
 
 // The text of the header's entry `key`, up to where the next one may begin.
@@ -95,9 +95,9 @@ absl::StatusOr<Array> ParseStrings(absl::string_view descr, const Shape& shape,
   const auto count = static_cast<size_t>(shape.num_elements());
   // Divides instead of multiplying: the product of bytes and count may overflow.
   if (data.size() % bytes != 0 || data.size() / bytes != count) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "the .npy file is cut short, or has bytes after its end: its header says '", descr, "' ",
-        shape.ToString(), ", and ", data.size(), " bytes follow; save it again"));
+        shape.ToString(), ", and ", data.size(), " bytes follow; save it again");
   }
   Array array(DType::kString, shape);
   for (size_t i = 0; i < count; ++i) {
@@ -134,8 +134,7 @@ absl::StatusOr<Array> ParseNumbers(absl::string_view descr, const Shape& shape,
     }
     return array;
   }
-  return absl::UnimplementedError(
-      absl::StrCat("its dtype '", descr, "' is not supported; convert it with x.astype(...)"));
+  return Unimplemented("its dtype '", descr, "' is not supported; convert it with x.astype(...)");
 }
 
 }  // namespace
@@ -158,8 +157,8 @@ absl::StatusOr<Array> ParseNpy(StringArg bytes) {
   size_t header_bytes = byte(8) | byte(9) << 8;
   if (major > 1) header_bytes |= byte(10) << 16 | byte(11) << 24;
   if (header_bytes > bytes.size() - header_at) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the .npy file is cut short: it ends in its header, which has ", header_bytes, " bytes"));
+    return InvalidArgument("the .npy file is cut short: it ends in its header, which has ",
+                           header_bytes, " bytes");
   }
   const absl::string_view header = bytes.substr(header_at, header_bytes);
   const absl::string_view data = bytes.substr(header_at + header_bytes);
@@ -167,20 +166,19 @@ absl::StatusOr<Array> ParseNpy(StringArg bytes) {
   std::optional<absl::string_view> descr = Entry(header, "descr");
   if (!descr.has_value()) return Malformed("no descr");
   if (!absl::ConsumePrefix(&*descr, "'"))
-    return absl::UnimplementedError("it holds structures; save each field in a file of its own");
+    return Unimplemented("it holds structures; save each field in a file of its own");
   descr = descr->substr(0, descr->find('\''));
   const std::optional<absl::string_view> order = Entry(header, "fortran_order");
   if (!order.has_value()) return Malformed("no fortran_order");
   const absl::StatusOr<Shape> shape = ParseShape(header);
   if (!shape.ok()) return shape.status();
   if (absl::StartsWith(*order, "True") && shape->rank() > 1)
-    return absl::UnimplementedError("it is in Fortran order; save numpy.ascontiguousarray(x)");
+    return Unimplemented("it is in Fortran order; save numpy.ascontiguousarray(x)");
   if (absl::StrContains(*descr, 'O')) {
-    return absl::UnimplementedError(
-        "it holds Python objects; for strings save numpy.array(x, dtype='S')");
+    return Unimplemented("it holds Python objects; for strings save numpy.array(x, dtype='S')");
   }
   if (absl::ConsumePrefix(&*descr, ">"))
-    return absl::UnimplementedError("it is big-endian; save x.astype(x.dtype.newbyteorder('<'))");
+    return Unimplemented("it is big-endian; save x.astype(x.dtype.newbyteorder('<'))");
   if (!absl::ConsumePrefix(&*descr, "<") && !absl::ConsumePrefix(&*descr, "|"))
     return Malformed(absl::StrCat("its dtype is '", *descr, "'"));
   if (absl::StartsWith(*descr, "S") || absl::StartsWith(*descr, "U"))
@@ -197,8 +195,7 @@ absl::StatusOr<Array> LoadNpy(StringArg path) {
 
 absl::Status SaveNpy(StringArg path, const Array& array) {
   if (!array.valid()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": the array has no dtype and no value; it was not set"));
+    return InvalidArgument(path, ": the array has no dtype and no value; it was not set");
   }
   return WriteFileAtomically(path, NpyBytes(array));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
@@ -44,9 +45,8 @@ absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b) {
     const int64_t x = i <= a.rank() ? a.dim(-i) : 1;
     const int64_t y = i <= b.rank() ? b.dim(-i) : 1;
     if (x != y && x != 1 && y != 1) {
-      return absl::InvalidArgumentError(absl::StrCat("shapes ", a.ToString(), " and ", b.ToString(),
-                                                     " do not broadcast: axis ", -i, " has ", x,
-                                                     " and ", y));
+      return InvalidArgument("shapes ", a.ToString(), " and ", b.ToString(),
+                             " do not broadcast: axis ", -i, " has ", x, " and ", y);
     }
     dims[static_cast<size_t>(rank - i)] = x == 1 ? y : x;
   }

@@ -1,8 +1,6 @@
 #include "estimator/base/available_memory.h"
 
-#include <absl/status/statusor.h>
 #include <absl/strings/ascii.h>
-#include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>

@@ -4,7 +4,6 @@
 #include <glog/logging.h>
 
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -18,25 +17,9 @@ FaultHook* hook = nullptr;  // guarded by mutex
 }  // namespace
 
 absl::string_view FileOperationName(FileOperation operation) {
-  switch (operation) {
-    case FileOperation::kOpen:
-      return "open";
-    case FileOperation::kRead:
-      return "read";
-    case FileOperation::kWrite:
-      return "write";
-    case FileOperation::kSync:
-      return "sync";
-    case FileOperation::kClose:
-      return "close";
-    case FileOperation::kRename:
-      return "rename";
-    case FileOperation::kRemove:
-      return "remove";
-    case FileOperation::kList:
-      return "list";
-  }
-  return "unknown";
+  constexpr absl::string_view kNames[] = {"open",  "read",   "write",  "sync",
+                                          "close", "rename", "remove", "list"};
+  return kNames[static_cast<size_t>(operation)];
 }
 
 ScopedFaultInjector::ScopedFaultInjector(FaultHook new_hook) {

@@ -55,7 +55,7 @@ absl::StatusOr<std::pair<int, int64_t>> OpenToRead(const std::string& path) {
   if (::fstat(fd, &info) != 0) {
     status = Error("find", path);
   } else if (S_ISDIR(info.st_mode)) {
-    status = absl::FailedPreconditionError(absl::StrCat("cannot read ", path, ": Is a directory"));
+    status = FailedPrecondition("cannot read ", path, ": Is a directory");
   }
   if (!status.ok()) {
     ::close(fd);
@@ -172,7 +172,7 @@ WritableFile::~WritableFile() {
 
 absl::Status WritableFile::Append(StringArg data) {
   EST_RETURN_IF_ERROR(status_);
-  if (fd_ < 0) return absl::FailedPreconditionError(absl::StrCat(path_, " is closed"));
+  if (fd_ < 0) return FailedPrecondition(path_, " is closed");
   size_ += static_cast<int64_t>(data.size());
   if (buffer_.size() + data.size() < kBufferBytes) {
     buffer_.append(data.data(), data.size());
@@ -212,7 +212,7 @@ absl::Status WritableFile::Write(StringArg data) {
 
 absl::Status WritableFile::Sync() {
   EST_RETURN_IF_ERROR(Flush());
-  if (fd_ < 0) return absl::FailedPreconditionError(absl::StrCat(path_, " is closed"));
+  if (fd_ < 0) return FailedPrecondition(path_, " is closed");
   status_ = AskFaultInjector(FileOperation::kSync, path_).status;
   // EINVAL means a pipe or a terminal: there is nothing to sync.
   if (status_.ok() && ::fsync(fd_) != 0 && errno != EINVAL) status_ = Error("sync", path_);
@@ -220,7 +220,7 @@ absl::Status WritableFile::Sync() {
 }
 
 absl::Status WritableFile::Close() {
-  if (fd_ < 0) return absl::FailedPreconditionError(absl::StrCat(path_, " is closed"));
+  if (fd_ < 0) return FailedPrecondition(path_, " is closed");
   absl::Status status = Flush();
   status.Update(AskFaultInjector(FileOperation::kClose, path_).status);
   if (::close(std::exchange(fd_, -1)) != 0 && status.ok()) status = Error("close", path_);

@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> FileLock::TryLock(StringArg path) {
   }
   if (result != 0) {
     const absl::Status status = absl::ErrnoToStatus(errno, absl::StrCat("cannot lock ", path));
-    return absl::UnimplementedError(status.message());
+    return Unimplemented(status.message());
   }
   const std::string description = absl::StrCat(DescribeThisProcess(), "\n");
   // The description is only for messages: the lock holds without it, for example on a full disk.

@@ -3,7 +3,6 @@
 #ifndef ESTIMATOR_BASE_FILE_LOCK_H_
 #define ESTIMATOR_BASE_FILE_LOCK_H_
 
-#include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
 #include <memory>

@@ -59,10 +59,10 @@ absl::Status CheckLocal(absl::string_view path) {
   if (scheme == 0 || scheme == absl::string_view::npos || path.find('/') < scheme) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat(path,
-                   " is not a local path, and no other file system is supported; mount the bucket "
-                   "(gcsfuse), or give a local directory"));
+  return InvalidArgument(
+      path,
+      " is not a local path, and no other file system is supported; mount the bucket "
+      "(gcsfuse), or give a local directory");
 }
 
 }  // namespace
@@ -84,10 +84,10 @@ absl::Status CheckWritableDirectory(StringArg path) {
     nearest = std::string(above.empty() ? "." : above);
   }
   if (!IsDirectory(nearest)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(nearest, " is a file, so ",
-                     nearest == path ? "it is not a directory"
-                                     : absl::StrCat("the directory ", path, " cannot be created")));
+    return FailedPrecondition(nearest, " is a file, so ",
+                              nearest == path
+                                  ? "it is not a directory"
+                                  : absl::StrCat("the directory ", path, " cannot be created"));
   }
   // Creating a directory is the only sure test: for root, access(2) reports /proc and read-only
   // places as writable.

@@ -18,9 +18,7 @@
 #include <iostream>
 #include <list>
 #include <stdexcept>
-#include <string>
 #include <system_error>
-#include <vector>
 
 #include "estimator/base/command_line.h"
 #include "estimator/base/finished_early.h"

@@ -1,7 +1,6 @@
 #include "estimator/base/name_pattern.h"
 
 #include <absl/status/status.h>
-#include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
 #include <cstddef>
@@ -82,9 +81,8 @@ struct NamePattern::Regex {
 absl::StatusOr<NamePattern> NamePattern::Compile(absl::string_view option,
                                                  absl::string_view pattern) {
   const auto refuse = [&](size_t position, absl::string_view why) {
-    return absl::InvalidArgumentError(absl::StrCat(option, ": '", Beginning(pattern), Dots(pattern),
-                                                   "' is not a regular expression: at position ",
-                                                   position, ": ", why));
+    return InvalidArgument(option, ": '", Beginning(pattern), Dots(pattern),
+                           "' is not a regular expression: at position ", position, ": ", why);
   };
   if (const size_t at = FindRepeatWithoutLeast(pattern); at != absl::string_view::npos) {
     return refuse(at, "write the repeat as {0,n} in place of {,n}");
@@ -122,12 +120,12 @@ absl::StatusOr<bool> NamePattern::Match(absl::string_view name, uint32_t options
   }
   if (result == PCRE2_ERROR_NOMATCH) return false;
   const bool too_long = result == PCRE2_ERROR_MATCHLIMIT || result == PCRE2_ERROR_HEAPLIMIT;
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       option_, ": '", Beginning(text_), Dots(text_), "' cannot be matched with the name '",
       Beginning(name), Dots(name), "': ", Message(result),
       too_long ? "; the expression can match the same text in too many ways, often by a repeat "
                  "inside a repeat, as (a+)+ does; write a+, or (?>a+)+, which tries one way only"
-               : ""));
+               : "");
 }
 
 absl::StatusOr<bool> NamePattern::FoundIn(absl::string_view name) const { return Match(name, 0); }
@@ -152,7 +150,7 @@ absl::StatusOr<std::vector<NamePattern>> CompileNamePatterns(
       problems.emplace_back(result.status().message());
     }
   }
-  if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "; "));
+  if (!problems.empty()) return InvalidArgument(absl::StrJoin(problems, "; "));
   return compiled;
 }
 

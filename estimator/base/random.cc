@@ -1,6 +1,5 @@
 #include "estimator/base/random.h"
 
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <numbers>

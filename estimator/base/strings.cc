@@ -4,11 +4,9 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_join.h>
-#include <absl/types/span.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <numeric>
 
 namespace estimator {

@@ -2,6 +2,8 @@
 
 #include <absl/strings/cord.h>
 
+#include "estimator/base/status.h"
+
 namespace estimator {
 namespace {
 
@@ -9,9 +11,7 @@ constexpr absl::string_view kUsageError = "estimator/usage_error";
 
 }  // namespace
 
-absl::Status UsageError(StringArg message) {
-  return AsUsageError(absl::InvalidArgumentError(message));
-}
+absl::Status UsageError(StringArg message) { return AsUsageError(InvalidArgument(message)); }
 
 absl::Status AsUsageError(absl::Status status) {
   status.SetPayload(kUsageError, absl::Cord());

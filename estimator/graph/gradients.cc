@@ -4,7 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 
@@ -48,26 +50,12 @@ Tensor SumOf(Graph& graph, const std::vector<Tensor>& parts) {
 
 Tensor OnesFor(Graph& graph, const Tensor& y) {
   if (y.rank() > 0) return graph.AddOp("OnesLike", {y}, {}, "grad_ys");
-  return graph.AddOp("Const", {},
-                     {{"value", Array::Scalar(1.0).Cast(y.dtype())}, {"dtype", y.dtype()}},
-                     "grad_ys");
+  return graph.AddConst(Array::Scalar(1.0).Cast(y.dtype()), "grad_ys");
 }
 
 // The nodes that the innermost Gradients() of this thread differentiates through; null outside
 // Gradients().
 thread_local const std::set<const Node*>* wanted_nodes = nullptr;
-
-class WantedScope {
- public:
-  explicit WantedScope(const std::set<const Node*>& nodes)
-      : previous_(std::exchange(wanted_nodes, &nodes)) {}
-  ~WantedScope() { wanted_nodes = previous_; }
-  WantedScope(const WantedScope&) = delete;
-  WantedScope& operator=(const WantedScope&) = delete;
-
- private:
-  const std::set<const Node*>* const previous_;
-};
 
 // Collects the gradient of every tensor as a list of parts, and sums the parts when a node needs
 // the gradient of its output.
@@ -115,15 +103,17 @@ class Differentiator {
     if (!overridden && node.rules().not_differentiable) return true;
     const GradientFn& gradient = overridden ? override->second : node.rules().gradient;
     if (gradient == nullptr) {
-      graph_.Fail(absl::UnimplementedError(
-          absl::StrCat("no gradient is defined for op ", node.op(), " ('", node.name(),
-                       "'), which is on the path from the loss to a variable; pass its result "
-                       "through StopGradient if no gradient should flow through it")));
+      graph_.Fail(
+          Unimplemented("no gradient is defined for op ", node.op(), " ('", node.name(),
+                        "'), which is on the path from the loss to a variable; pass its result "
+                        "through StopGradient if no gradient should flow through it"));
       return false;
     }
     const NameScope scope(absl::StrCat(node.name(), "_grad"), graph_);
     const std::vector<Tensor> input_grads = [&] {
-      const WantedScope wanted(between_);
+      const absl::Cleanup restore = [outer = std::exchange(wanted_nodes, &between_)] {
+        wanted_nodes = outer;
+      };
       return gradient(node, grads);
     }();
     if (!graph_.status().ok()) return false;
@@ -155,16 +145,14 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<T
   const std::vector<Tensor> none(xs.size(), Tensor(&graph, nullptr, 0));
   const NameScope scope("gradients", graph);
   if (!grad_ys.empty() && grad_ys.size() != ys.size()) {
-    graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("Gradients: ", grad_ys.size(), " grad_ys for ", ys.size(), " ys")));
+    graph.Fail(InvalidArgument("Gradients: ", grad_ys.size(), " grad_ys for ", ys.size(), " ys"));
     return none;
   }
   for (const Tensor& tensor : ys) {
     if (!tensor.valid()) return none;
     if (!IsFloating(tensor.dtype())) {
-      graph.Fail(absl::InvalidArgumentError(absl::StrCat("Gradients: y '", tensor.name(), "' is ",
-                                                         tensor.spec().ToString(),
-                                                         "; it must be floating")));
+      graph.Fail(InvalidArgument("Gradients: y '", tensor.name(), "' is ", tensor.spec().ToString(),
+                                 "; it must be floating"));
       return none;
     }
   }
@@ -176,9 +164,8 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<T
   for (size_t i = 0; i < ys.size(); ++i) {
     const bool given = !grad_ys.empty() && grad_ys[i].valid();
     if (given && !(grad_ys[i].spec() == ys[i].spec())) {
-      graph.Fail(absl::InvalidArgumentError(absl::StrCat("Gradients: grad_ys[", i, "] is ",
-                                                         grad_ys[i].spec().ToString(), ", y is ",
-                                                         ys[i].spec().ToString())));
+      graph.Fail(InvalidArgument("Gradients: grad_ys[", i, "] is ", grad_ys[i].spec().ToString(),
+                                 ", y is ", ys[i].spec().ToString()));
       return none;
     }
     differentiator.Seed(ys[i], given ? grad_ys[i] : OnesFor(graph, ys[i]));

@@ -1,7 +1,5 @@
 #include "estimator/graph/graph.h"
 
-#include <utility>
-
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -9,8 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "estimator/array/element_limit.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/graph/op_registry.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -91,25 +89,25 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
       // The handle's own graph has the reason, unless the handle was default-constructed.
       if (inputs[i].graph() != nullptr && inputs[i].graph() != this)
         return fail(inputs[i].graph()->status());
-      return fail(absl::InvalidArgumentError(absl::StrCat(
-          where, ": input ", i, " of ", op, " is not a tensor (a default-constructed handle)")));
+      return fail(InvalidArgument(where, ": input ", i, " of ", op,
+                                  " is not a tensor (a default-constructed handle)"));
     }
     if (inputs[i].graph() != this) {
-      return fail(absl::InvalidArgumentError(
-          absl::StrCat(where, ": input ", i, " ('", inputs[i].name(),
-                       "') belongs to another graph; build all of a model inside its model_fn")));
+      return fail(
+          InvalidArgument(where, ": input ", i, " ('", inputs[i].name(),
+                          "') belongs to another graph; build all of a model inside its model_fn"));
     }
   }
   const OpRules* rules = FindOp(op);
   if (rules == nullptr) {
     const std::optional<std::string> nearest = NearestName(op, RegisteredOps());
-    return fail(absl::UnimplementedError(
-        absl::StrCat(where, ": no op '", op, "' is registered",
-                     nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : "")));
+    return fail(
+        Unimplemented(where, ": no op '", op, "' is registered",
+                      nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : ""));
   }
   if (rules->num_inputs >= 0 && static_cast<size_t>(rules->num_inputs) != inputs.size()) {
-    return fail(absl::InvalidArgumentError(absl::StrCat(
-        where, ": ", op, " takes ", rules->num_inputs, " inputs, not ", inputs.size())));
+    return fail(InvalidArgument(where, ": ", op, " takes ", rules->num_inputs, " inputs, not ",
+                                inputs.size()));
   }
   absl::StatusOr<std::vector<TensorSpec>> outputs = rules->shape(ShapeContext{inputs, attrs});
   if (!outputs.ok()) {
@@ -128,12 +126,12 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
   node->outputs_ = *std::move(outputs);
   for (const TensorSpec& output : node->outputs_) {
     if (!output.shape.fully_known()) {
-      return fail(absl::InvalidArgumentError(absl::StrCat(
-          where, ": the result ", output.ToString(), " has an unknown size; shapes are static")));
+      return fail(InvalidArgument(where, ": the result ", output.ToString(),
+                                  " has an unknown size; shapes are static"));
     }
     if (!HasElementsAtMost(output.shape, kMaxElements)) {
-      return fail(absl::InvalidArgumentError(absl::StrCat(
-          where, ": the result ", output.ToString(), " has more elements than any memory holds")));
+      return fail(InvalidArgument(where, ": the result ", output.ToString(),
+                                  " has more elements than any memory holds"));
     }
   }
   nodes_by_name_[node->name_] = node.get();
@@ -143,6 +141,10 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
 
 Tensor Graph::AddOp(StringArg op, std::vector<Tensor> inputs, Attrs attrs, StringArg name) {
   return Tensor(this, AddNode(op, std::move(inputs), std::move(attrs), name), 0);
+}
+
+Tensor Graph::AddConst(const Array& value, StringArg name) {
+  return AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, name);
 }
 
 Node* Graph::FindNode(StringArg name) const {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/attrs.h"
 #include "estimator/base/string_arg.h"
@@ -58,6 +57,7 @@ class Graph {
                 std::vector<Operation> control_inputs = {});
   // The same for an op with one output.
   Tensor AddOp(StringArg op, std::vector<Tensor> inputs, Attrs attrs = {}, StringArg name = "");
+  Tensor AddConst(const Array& value, StringArg name = "");
 
   // The first error, or OK. The training loop returns it from Train, Evaluate and Predict.
   const absl::Status& status() const { return status_; }

@@ -1,22 +1,13 @@
 #include "estimator/graph/indexed_slices.h"
 
-#include <cstdint>
-#include <map>
-
 #include "estimator/graph/graph.h"
 
 namespace estimator {
 namespace {
 
-Tensor Int32Constant(Graph& graph, int64_t value, absl::string_view name) {
-  return graph.AddOp(
-      "Const", {},
-      {{"value", Array::Scalar(static_cast<int32_t>(value))}, {"dtype", DType::kInt32}}, name);
-}
-
 Tensor Join(Graph& graph, std::vector<Tensor> parts) {
   const auto n = static_cast<int64_t>(parts.size());
-  parts.push_back(Int32Constant(graph, 0, "axis"));
+  parts.push_back(graph.AddConst(Array::Scalar<int32_t>(0), "axis"));
   return graph.AddOp("ConcatV2", std::move(parts), {{"N", n}});
 }
 
@@ -63,9 +54,10 @@ std::optional<IndexedSlices> SlicesOf(const Tensor& dense) {
 Tensor AddUp(const IndexedSlices& slices, int64_t num_rows) {
   if (!slices.values.valid() || !slices.indices.valid()) return slices.values;
   Graph& graph = *slices.values.graph();
+  const Tensor num_segments =
+      graph.AddConst(Array::Scalar(static_cast<int32_t>(num_rows)), "num_segments");
   const Tensor sum =
-      graph.AddOp("UnsortedSegmentSum",
-                  {slices.values, slices.indices, Int32Constant(graph, num_rows, "num_segments")});
+      graph.AddOp("UnsortedSegmentSum", {slices.values, slices.indices, num_segments});
   KeepSlices(sum, slices);
   return sum;
 }

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/op_def/op_def.h"
 #include "glog/logging.h"
@@ -54,14 +54,14 @@ absl::StatusOr<std::vector<int64_t>> ShapeContext::ConstantInts(int i) const {
   const Tensor& tensor = inputs[static_cast<size_t>(i)];
   const std::optional<Array> value = ConstantValue(tensor);
   if (!value.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input ", i, " ('", tensor.name(),
-                     "') must be a constant: shapes are static, and it depends on an input, a "
-                     "variable or a random op"));
+    return InvalidArgument(
+        "input ", i, " ('", tensor.name(),
+        "') must be a constant: shapes are static, and it depends on an input, a "
+        "variable or a random op");
   }
   if (!IsInteger(value->dtype())) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "input ", i, " ('", tensor.name(), "') must be integers, not ", value->TypeString()));
+    return InvalidArgument("input ", i, " ('", tensor.name(), "') must be integers, not ",
+                           value->TypeString());
   }
   const Array ints = value->Cast(DType::kInt64);
   return std::vector<int64_t>(ints.values<int64_t>().begin(), ints.values<int64_t>().end());

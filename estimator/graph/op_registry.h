@@ -5,7 +5,6 @@
 #define ESTIMATOR_GRAPH_OP_REGISTRY_H_
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "estimator/graph/tensor.h"
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/node.h"
 
@@ -14,8 +15,8 @@ const TensorSpec& Tensor::spec() const {
 int64_t Tensor::dim(int axis) const {
   if (axis >= -rank() && axis < rank()) return shape().dim(axis);
   if (valid()) {
-    graph_->Fail(absl::InvalidArgumentError(
-        absl::StrCat("there is no axis ", axis, " in '", name(), "', ", spec().ToString())));
+    graph_->Fail(
+        InvalidArgument("there is no axis ", axis, " in '", name(), "', ", spec().ToString()));
   }
   return 1;
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -35,9 +36,9 @@ OutputSpecs VariableShape(const ShapeContext& context) {
 
 OutputSpecs AssignShape(const ShapeContext& context) {
   if (context.input(0) == context.input(1)) return std::vector<TensorSpec>{};
-  return absl::InvalidArgumentError(absl::StrCat(
-      "variable '", context.inputs[0].node()->name(), "' is ", context.input(0).ToString(),
-      ", its new value is ", context.input(1).ToString()));
+  return InvalidArgument("variable '", context.inputs[0].node()->name(), "' is ",
+                         context.input(0).ToString(), ", its new value is ",
+                         context.input(1).ToString());
 }
 
 OutputSpecs NoOutputs(const ShapeContext&) { return std::vector<TensorSpec>{}; }
@@ -51,14 +52,12 @@ EST_REGISTER_OP("NoOp", NoOutputs);
 // TF 2.15 init_ops.GlorotUniform. Zeros for dtypes that are not floating.
 Tensor DefaultInitialValue(Graph& graph, const Shape& shape, DType dtype) {
   const auto constant = [&](double value) {
-    return graph.AddOp("Const", {}, {{"value", Array::Scalar(value).Cast(dtype)}, {"dtype", dtype}},
-                       "value");
+    return graph.AddConst(Array::Scalar(value).Cast(dtype), "value");
   };
   Array dims(DType::kInt32, Shape{shape.rank()});
   for (int i = 0; i < shape.rank(); ++i)
     dims.data<int32_t>()[i] = static_cast<int32_t>(shape.dim(i));
-  const Tensor shape_tensor =
-      graph.AddOp("Const", {}, {{"value", dims}, {"dtype", DType::kInt32}}, "shape");
+  const Tensor shape_tensor = graph.AddConst(dims, "shape");
   if (!IsFloating(dtype)) return graph.AddOp("Fill", {shape_tensor, constant(0)}, {}, "zeros");
   double receptive = 1;
   for (int i = 0; i + 2 < shape.rank(); ++i) receptive *= static_cast<double>(shape.dim(i));
@@ -114,7 +113,7 @@ Variable GetVariable(StringArg name, const Shape& shape, const VariableOptions& 
   const auto fail = [&](std::string message) {
     Variable invalid;
     invalid.graph_ = &graph;
-    invalid.read_ = graph.Fail(absl::InvalidArgumentError(std::move(message)));
+    invalid.read_ = graph.Fail(InvalidArgument(std::move(message)));
     return invalid;
   };
   const TensorSpec spec{options.dtype, shape};
@@ -183,8 +182,7 @@ Variable GetOrCreateGlobalStep() {
   // TensorFlow's global_step is outside every variable scope.
   const std::string prefix = std::exchange(graph.variable_scope().prefix, "");
   const Initializer zero = [&graph](const Shape&, DType) {
-    return graph.AddOp("Const", {},
-                       {{"value", Array::Scalar<int64_t>(0)}, {"dtype", DType::kInt64}}, "zeros");
+    return graph.AddConst(Array::Scalar<int64_t>(0), "zeros");
   };
   const Variable global_step = GetVariable(
       "global_step", {}, {.dtype = DType::kInt64, .initializer = zero, .trainable = false});
@@ -195,7 +193,7 @@ Variable GetOrCreateGlobalStep() {
 Tensor InitializedValue(const Variable& variable) {
   Graph& graph = variable.graph() != nullptr ? *variable.graph() : Graph::Current();
   if (!variable.valid()) {
-    return graph.Fail(absl::InvalidArgumentError("InitializedValue: the variable is not valid"));
+    return graph.Fail(InvalidArgument("InitializedValue: the variable is not valid"));
   }
   const Tensor value = graph.AddOp("Identity", {variable.initial_value()});
   if (value.valid()) graph.initialized_values_.emplace_back(value, variable);
@@ -206,25 +204,14 @@ namespace {
 
 // A copy without the counts, which are large.
 VariableScopeState WithoutCounts(const VariableScopeState& state) {
-  return {.prefix = state.prefix,
-          .original_name_scope = state.original_name_scope,
-          .reuse = state.reuse,
-          .initializer = state.initializer,
-          .regularizer = state.regularizer,
-          .bfloat16_reads_float32 = state.bfloat16_reads_float32,
-          .open_counts = {}};
+  return {VariableScopeSettings(state), state.prefix, /*open_counts=*/{}};
 }
 
 }  // namespace
 
 CapturedVariableScope GetVariableScope() {
   const VariableScopeState& state = Graph::Current().variable_scope();
-  return {.name = std::string(absl::StripSuffix(state.prefix, "/")),
-          .original_name_scope = state.original_name_scope,
-          .reuse = state.reuse,
-          .initializer = state.initializer,
-          .regularizer = state.regularizer,
-          .bfloat16_reads_float32 = state.bfloat16_reads_float32};
+  return {VariableScopeSettings(state), std::string(absl::StripSuffix(state.prefix, "/"))};
 }
 
 void ReuseVariables() { Graph::Current().variable_scope().reuse = Reuse::kTrue; }
@@ -249,11 +236,7 @@ VariableScope::VariableScope(const CapturedVariableScope& scope, VariableScopeOp
       counts_are_restored_(true) {
   VariableScopeState& state = graph_.variable_scope_;
   state.prefix = scope.name.empty() ? "" : absl::StrCat(scope.name, "/");
-  state.original_name_scope = scope.original_name_scope;
-  state.reuse = scope.reuse;
-  state.initializer = scope.initializer;
-  state.regularizer = scope.regularizer;
-  state.bfloat16_reads_float32 = scope.bfloat16_reads_float32;
+  static_cast<VariableScopeSettings&>(state) = scope;
   Open(scope.name.substr(scope.name.rfind('/') + 1), options);
 }
 
@@ -302,7 +285,7 @@ Operation Update(absl::string_view op, const Variable& variable, const Tensor& v
   Graph* graph = variable.graph() != nullptr ? variable.graph() : value.graph();
   if (graph == nullptr) graph = &Graph::Current();
   if (!variable.valid()) {
-    graph->Fail(absl::InvalidArgumentError(absl::StrCat(op, ": the variable is not valid")));
+    graph->Fail(InvalidArgument(op, ": the variable is not valid"));
     return Operation(graph, nullptr);
   }
   return Operation(graph, graph->AddNode(op, {Tensor(graph, variable.node(), 0), value}, {}, name));

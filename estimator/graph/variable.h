@@ -7,8 +7,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -101,26 +99,26 @@ struct VariableScopeOptions {
   bool bfloat16_reads_float32 = false;
 };
 
-struct VariableScopeState {
-  std::string prefix;               // "" or "a/b/"
-  std::string original_name_scope;  // that of ops when the scope was opened: "" or "a/b_1/"
+struct VariableScopeSettings {
+  // That of ops when the scope was opened: "" or "a/b_1/". A NameScope of it names ops as the scope
+  // did.
+  std::string original_name_scope;
   Reuse reuse = Reuse::kFalse;
   Initializer initializer = nullptr;
   Regularizer regularizer = nullptr;
   bool bfloat16_reads_float32 = false;
+};
+
+struct VariableScopeState : VariableScopeSettings {
+  std::string prefix;  // "" or "a/b/"
   // How many times each scope was opened, for default names (dense, dense_1). When a scope closes,
   // the counts of the scopes in it are reset, so that reusing it gives the same names again.
   std::map<std::string, int> open_counts;
 };
 
 // A variable scope that can be opened again, from any scope.
-struct CapturedVariableScope {
-  std::string name;                 // "a/b"; "" for the root
-  std::string original_name_scope;  // "a/b/", for a NameScope that names ops as the scope did
-  Reuse reuse = Reuse::kFalse;
-  Initializer initializer = nullptr;
-  Regularizer regularizer = nullptr;
-  bool bfloat16_reads_float32 = false;
+struct CapturedVariableScope : VariableScopeSettings {
+  std::string name;  // "a/b"; "" for the root
 };
 
 // The innermost variable scope of the current graph, or its root.

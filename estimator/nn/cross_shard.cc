@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/nn/replica_scope.h"
 #include "estimator/ops/cross_replica.h"
@@ -80,7 +81,7 @@ bool WrapsBareOptimizers() {
 
 Tensor ScaleLossForReplicas(const Tensor& loss, Reduction reduction, int64_t group_size) {
   if (reduction != Reduction::kMean && reduction != Reduction::kSum) {
-    return GraphFor({loss}).Fail(absl::InvalidArgumentError(
+    return GraphFor({loss}).Fail(InvalidArgument(
         "CrossShardOptimizer: the reduction must be Reduction::kMean or Reduction::kSum"));
   }
   if (!loss.valid() || reduction == Reduction::kSum || group_size <= 1) return loss;
@@ -119,11 +120,10 @@ absl::Status CheckGradientsAreSummed(const Graph& graph, int num_replicas,
       std::any_of(graph.nodes().begin(), graph.nodes().end(),
                   [](const auto& node) { return node->op() == "CrossReplicaSum"; });
   if (!any_sum) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no gradient is summed over the ", num_replicas,
-                     " replicas, so each would train its own model; build train_op with an "
-                     "optimizer's Minimize or ApplyGradients, "
-                     "or with tpu::CrossShardOptimizer"));
+    return InvalidArgument("no gradient is summed over the ", num_replicas,
+                           " replicas, so each would train its own model; build train_op with an "
+                           "optimizer's Minimize or ApplyGradients, "
+                           "or with tpu::CrossShardOptimizer");
   }
   // The assignments of batch normalization's moving averages are exempt: see the header.
   const std::vector<bool> unsummed = IsOfUnsummedGradients(graph);
@@ -137,11 +137,11 @@ absl::Status CheckGradientsAreSummed(const Graph& graph, int num_replicas,
       names.push_back(absl::StrCat("'", variable->name(), "'"));
   }
   if (names.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       "train_op keeps gradients of one replica in ", JoinSome(names, 5),
       ": they are not summed over the ", num_replicas,
       " replicas, which share their variables. Apply CrossReplicaSum to them first; an optimizer "
-      "outside of tpu::CrossShardOptimizer does not sum a gradient again"));
+      "outside of tpu::CrossShardOptimizer does not sum a gradient again");
 }
 
 }  // namespace estimator

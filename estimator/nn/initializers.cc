@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/random.h"
@@ -35,9 +35,9 @@ Initializer Constant(double value) {
 Initializer Constant(const Array& value) {
   return [value](const Shape& shape, DType dtype) {
     if (!(value.shape() == shape)) {
-      return Graph::Current().Fail(absl::InvalidArgumentError(
-          absl::StrCat("the constant initializer is ", value.TypeString(),
-                       ", but the variable has shape ", shape.ToString())));
+      return Graph::Current().Fail(
+          InvalidArgument("the constant initializer is ", value.TypeString(),
+                          ", but the variable has shape ", shape.ToString()));
     }
     return estimator::Constant(value.dtype() == dtype ? value : value.Cast(dtype));
   };

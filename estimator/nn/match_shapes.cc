@@ -1,6 +1,6 @@
 #include "estimator/nn/match_shapes.h"
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
@@ -40,9 +40,9 @@ LabelsAndPredictions MatchShapes(const Tensor& labels, const Tensor& predictions
   Graph& graph = GraphFor({predictions, labels});
   const LabelsAndPredictions invalid = {Tensor(&graph, nullptr, 0), Tensor(&graph, nullptr, 0)};
   if (!labels.valid() || !predictions.valid()) {
-    graph.Fail(absl::InvalidArgumentError(absl::StrCat(
-        who, ": ", labels.valid() ? "predictions" : "labels",
-        " are not a tensor (a default-constructed handle)", labels.valid() ? "" : kNoLabels)));
+    graph.Fail(InvalidArgument(who, ": ", labels.valid() ? "predictions" : "labels",
+                               " are not a tensor (a default-constructed handle)",
+                               labels.valid() ? "" : kNoLabels));
     return invalid;
   }
   LabelsAndPredictions pair = {labels, predictions};
@@ -52,10 +52,9 @@ LabelsAndPredictions MatchShapes(const Tensor& labels, const Tensor& predictions
     pair.predictions = Squeeze(predictions, {-1});
   }
   if (pair.labels.shape() == pair.predictions.shape()) return pair;
-  graph.Fail(absl::InvalidArgumentError(
-      absl::StrCat(who, ": labels are ", labels.spec().ToString(), ", predictions ",
-                   predictions.spec().ToString(), "; their shapes must be equal",
-                   ShapeHint(labels, predictions))));
+  graph.Fail(InvalidArgument(who, ": labels are ", labels.spec().ToString(), ", predictions ",
+                             predictions.spec().ToString(), "; their shapes must be equal",
+                             ShapeHint(labels, predictions)));
   return invalid;
 }
 
@@ -66,9 +65,9 @@ Tensor MatchWeights(const Operand& weights, const Tensor& values, absl::string_v
   if (tensor.rank() == values.rank() + 1 && tensor.dim(-1) == 1) tensor = Squeeze(tensor, {-1});
   if (tensor.rank() > 0 && tensor.rank() + 1 == values.rank()) tensor = ExpandDims(tensor, -1);
   if (!Broadcasts(tensor.shape(), values.shape())) {
-    return values.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat(who, ": weights ", weights.tensor().spec().ToString(), " do not broadcast to ",
-                     values.spec().ToString(), ": give a scalar, or sizes that are 1 or equal")));
+    return values.graph()->Fail(InvalidArgument(
+        who, ": weights ", weights.tensor().spec().ToString(), " do not broadcast to ",
+        values.spec().ToString(), ": give a scalar, or sizes that are 1 or equal"));
   }
   return Cast(tensor, values.dtype());
 }

@@ -8,7 +8,6 @@
 #ifndef ESTIMATOR_OP_DEF_OP_DEF_H_
 #define ESTIMATOR_OP_DEF_OP_DEF_H_
 
-#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"

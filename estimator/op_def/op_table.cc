@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "estimator/op_def/elementwise_flags.h"
+#include "estimator/op_def/update_def.h"
 
 namespace estimator {
 namespace {
@@ -254,22 +255,6 @@ std::vector<Group> Groups() {
         .not_lowered = "images are encoded on the host: do this in host_call"},
        {{"ImageSummary", "tag tensor", "T=i1"}}},
 
-      // Updates of optimizers. The results are the new values of the first operands.
-      {{.failure = kNever, .read_as_is = false},
-       {{"ApplyGradientDescent", "var alpha delta -> var"},
-        {"ApplyMomentum", "var accum lr grad momentum -> var accum", "use_nesterov:b=false"},
-        {"ApplyAdam", "var m v beta1_power beta2_power lr beta1 beta2 epsilon grad -> var m v",
-         "use_nesterov:b=false"},
-        {"ApplyRMSProp", "var ms mom lr rho momentum epsilon grad -> var ms mom"},
-        {"ApplyCenteredRMSProp", "var mg ms mom lr rho momentum epsilon grad -> var mg ms mom"},
-        {"ApplyAdagrad", "var accum lr grad -> var accum", "update_slots:b=true"},
-        {"ApplyAdadelta", "var accum accum_update lr rho epsilon grad -> var accum accum_update"},
-        {"ApplyFtrl", "var accum linear grad lr l1 l2 lr_power -> var accum linear",
-         "multiply_linear_by_lr:b=false!"},
-        {"ApplyFtrlV2", "var accum linear grad lr l1 l2 l2_shrinkage lr_power -> var accum linear",
-         "multiply_linear_by_lr:b=false!"},
-        {"ApplyProximalAdagrad", "var accum lr l1 l2 grad -> var accum"}}},
-
       // Ops that only passes make.
       {{.layout = kChooses, .image_inputs = {0, 3}, .image_outputs = {0}, .factors = {0, 1}},
        {{"_FusedConv2D", EST_ANY}}},
@@ -339,6 +324,8 @@ std::vector<OpDef> MakeTable() {
       rows.back().traits = group.traits;
     }
   }
+  for (const UpdateDef& def : UpdateOps())
+    rows.push_back({def.op, def.signature, def.attrs, {.failure = kNever, .read_as_is = false}});
   for (OpDef& row : rows) {
     if (row.name[0] == '_') row.traits.read_as_is = false;
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -19,20 +20,23 @@ enum class RowUpdates {
 };
 
 struct UpdateDef {
-  absl::string_view op;  // TensorFlow's name: "ApplyMomentum"
-  // TensorFlow's names of the inputs in order, separated by spaces. The first num_states are the
-  // state, which is also the output.
-  absl::string_view operands;
-  int num_states = 1;
-  absl::string_view flag = "";  // the attribute that selects the formula; "": there is one formula
-  bool flag_default = false;
+  const char* op;  // TensorFlow's name: "ApplyMomentum"
+  // As in an OpDef (op_def/op_def.h). The first operands are the state, which is also the result.
+  const char* signature;   // "var accum lr grad momentum -> var accum"
+  const char* attrs = "";  // "use_nesterov:b=false"
   RowUpdates rows = RowUpdates::kOnlyLookedUp;
 
-  constexpr int num_operands() const {
-    int count = 1;
-    for (const char c : operands) count += c == ' ';
-    return count;
-  }
+  // What follows from the fields above.
+  //
+  // TensorFlow's names of the inputs in order, separated by spaces. The first num_states are the
+  // state.
+  absl::string_view operands = Before(signature, " -> ");
+  int num_states = CountWords(signature) - CountWords(operands) - 1;
+  // The attribute that selects the formula; "": there is one formula. An attribute with "!" has one
+  // value only, so it selects nothing.
+  absl::string_view flag = std::string_view(attrs).ends_with('!') ? "" : Before(attrs, ":");
+
+  constexpr int num_operands() const { return CountWords(operands); }
   // The name of operand i.
   constexpr absl::string_view operand(int i) const {
     const char* begin = operands.data();
@@ -51,6 +55,15 @@ struct UpdateDef {
   constexpr int gradient() const { return std::max(Find("grad"), Find("delta")); }
   // Whether operand i has the shape of the variable. The others are scalars.
   constexpr bool IsFull(int i) const { return i < num_states || i == gradient(); }
+
+  static constexpr absl::string_view Before(std::string_view text, std::string_view mark) {
+    return {text.data(), std::min(text.find(mark), text.size())};
+  }
+  static constexpr int CountWords(absl::string_view words) {
+    int count = 1;
+    for (const char c : words) count += c == ' ';
+    return count;
+  }
 };
 
 const std::vector<UpdateDef>& UpdateOps();            // the rules that are ops here

@@ -92,8 +92,9 @@ N AddDifference(const N& x, const N& y, const N& z) {
 
 // var' = var - alpha * delta
 struct ApplyGradientDescent {
-  static constexpr UpdateDef kDef = {
-      .op = "ApplyGradientDescent", .operands = "var alpha delta", .rows = RowUpdates::kSameResult};
+  static constexpr UpdateDef kDef = {.op = "ApplyGradientDescent",
+                                     .signature = "var alpha delta -> var",
+                                     .rows = RowUpdates::kSameResult};
 
   template <typename N>
   static std::array<N, 1> Next(const std::array<N, 3>& operands, auto /*flag*/) {
@@ -107,9 +108,8 @@ struct ApplyGradientDescent {
 // var'   = var - lr * (grad + momentum * accum')    with Nesterov
 struct ApplyMomentum {
   static constexpr UpdateDef kDef = {.op = "ApplyMomentum",
-                                     .operands = "var accum lr grad momentum",
-                                     .num_states = 2,
-                                     .flag = "use_nesterov"};
+                                     .signature = "var accum lr grad momentum -> var accum",
+                                     .attrs = "use_nesterov:b=false"};
 
   template <typename N>
   static std::array<N, 2> Next(const std::array<N, 5>& operands, auto use_nesterov) {
@@ -128,9 +128,8 @@ struct ApplyMomentum {
 struct ApplyAdam {
   static constexpr UpdateDef kDef = {
       .op = "ApplyAdam",
-      .operands = "var m v beta1_power beta2_power lr beta1 beta2 epsilon grad",
-      .num_states = 3,
-      .flag = "use_nesterov",
+      .signature = "var m v beta1_power beta2_power lr beta1 beta2 epsilon grad -> var m v",
+      .attrs = "use_nesterov:b=false",
       .rows = RowUpdates::kAllRows};
 
   // The rate of the step, which is the same for all elements, takes the place of lr.
@@ -155,7 +154,7 @@ struct ApplyAdam {
 // var' = var - mom'
 struct ApplyRMSProp {
   static constexpr UpdateDef kDef = {
-      .op = "ApplyRMSProp", .operands = "var ms mom lr rho momentum epsilon grad", .num_states = 3};
+      .op = "ApplyRMSProp", .signature = "var ms mom lr rho momentum epsilon grad -> var ms mom"};
 
   template <typename N>
   static std::array<N, 3> Next(const std::array<N, 8>& operands, auto /*flag*/) {
@@ -169,9 +168,9 @@ struct ApplyRMSProp {
 // As ApplyRMSProp, but with ms' - mg'^2 instead of ms' in mom'.
 //   mg' = mg + (grad - mg) * (1 - rho)
 struct ApplyCenteredRMSProp {
-  static constexpr UpdateDef kDef = {.op = "ApplyCenteredRMSProp",
-                                     .operands = "var mg ms mom lr rho momentum epsilon grad",
-                                     .num_states = 4};
+  static constexpr UpdateDef kDef = {
+      .op = "ApplyCenteredRMSProp",
+      .signature = "var mg ms mom lr rho momentum epsilon grad -> var mg ms mom"};
 
   template <typename N>
   static std::array<N, 4> Next(const std::array<N, 9>& operands, auto /*flag*/) {
@@ -188,10 +187,8 @@ struct ApplyCenteredRMSProp {
 // var'   = var - lr * grad / sqrt(accum')
 struct ApplyAdagrad {
   static constexpr UpdateDef kDef = {.op = "ApplyAdagrad",
-                                     .operands = "var accum lr grad",
-                                     .num_states = 2,
-                                     .flag = "update_slots",
-                                     .flag_default = true,
+                                     .signature = "var accum lr grad -> var accum",
+                                     .attrs = "update_slots:b=true",
                                      .rows = RowUpdates::kSameResult};
 
   template <typename N>
@@ -207,9 +204,9 @@ struct ApplyAdagrad {
 // accum_update' = accum_update * rho + update^2 * (1 - rho)
 // var'          = var - lr * update
 struct ApplyAdadelta {
-  static constexpr UpdateDef kDef = {.op = "ApplyAdadelta",
-                                     .operands = "var accum accum_update lr rho epsilon grad",
-                                     .num_states = 3};
+  static constexpr UpdateDef kDef = {
+      .op = "ApplyAdadelta",
+      .signature = "var accum accum_update lr rho epsilon grad -> var accum accum_update"};
 
   template <typename N>
   static std::array<N, 3> Next(const std::array<N, 7>& operands, auto /*flag*/) {
@@ -241,7 +238,9 @@ std::array<N, 3> NextFtrl(const N& var, const N& accum, const N& linear, const N
 //   lr_power: usually -0.5
 struct ApplyFtrl {
   static constexpr UpdateDef kDef = {
-      .op = "ApplyFtrl", .operands = "var accum linear grad lr l1 l2 lr_power", .num_states = 3};
+      .op = "ApplyFtrl",
+      .signature = "var accum linear grad lr l1 l2 lr_power -> var accum linear",
+      .attrs = "multiply_linear_by_lr:b=false!"};
 
   template <typename N>
   static std::array<N, 3> Next(const std::array<N, 8>& operands, auto /*flag*/) {
@@ -254,8 +253,8 @@ struct ApplyFtrl {
 struct ApplyFtrlV2 {
   static constexpr UpdateDef kDef = {
       .op = "ApplyFtrlV2",
-      .operands = "var accum linear grad lr l1 l2 l2_shrinkage lr_power",
-      .num_states = 3};
+      .signature = "var accum linear grad lr l1 l2 l2_shrinkage lr_power -> var accum linear",
+      .attrs = "multiply_linear_by_lr:b=false!"};
 
   template <typename N>
   static std::array<N, 3> Next(const std::array<N, 9>& operands, auto /*flag*/) {
@@ -275,8 +274,8 @@ N Proximal(const N& var, const N& rate, const N& l1, const N& l2, const N& grad)
 // accum' = accum + grad^2
 // var'   = Proximal with the rate lr / sqrt(accum')
 struct ApplyProximalAdagrad {
-  static constexpr UpdateDef kDef = {
-      .op = "ApplyProximalAdagrad", .operands = "var accum lr l1 l2 grad", .num_states = 2};
+  static constexpr UpdateDef kDef = {.op = "ApplyProximalAdagrad",
+                                     .signature = "var accum lr l1 l2 grad -> var accum"};
 
   template <typename N>
   static std::array<N, 2> Next(const std::array<N, 6>& operands, auto /*flag*/) {
@@ -292,10 +291,8 @@ struct ApplyProximalAdagrad {
 // var'   = var - lr * grad / (sqrt(accum') + epsilon)
 struct ApplyAdagradV2 {
   static constexpr UpdateDef kDef = {.op = "ApplyAdagradV2",
-                                     .operands = "var accum lr epsilon grad",
-                                     .num_states = 2,
-                                     .flag = "update_slots",
-                                     .flag_default = true};
+                                     .signature = "var accum lr epsilon grad -> var accum",
+                                     .attrs = "update_slots:b=true"};
 
   template <typename N>
   static std::array<N, 2> Next(const std::array<N, 5>& operands, auto update_slots) {
@@ -309,10 +306,10 @@ struct ApplyAdagradV2 {
 // v'   = max(beta2 * v, |grad|)
 // var' = var - lr / (1 - beta1_power) * (m' / (v' + epsilon))
 struct ApplyAdaMax {
-  static constexpr UpdateDef kDef = {.op = "ApplyAdaMax",
-                                     .operands = "var m v beta1_power lr beta1 beta2 epsilon grad",
-                                     .num_states = 3,
-                                     .rows = RowUpdates::kAllRows};
+  static constexpr UpdateDef kDef = {
+      .op = "ApplyAdaMax",
+      .signature = "var m v beta1_power lr beta1 beta2 epsilon grad -> var m v",
+      .rows = RowUpdates::kAllRows};
 
   template <typename N>
   static std::array<N, 3> Next(const std::array<N, 9>& operands, auto /*flag*/) {
@@ -328,9 +325,8 @@ struct ApplyAdaMax {
 // var'   = var + momentum * accum' - lr * grad      with Nesterov
 struct ApplyKerasMomentum {
   static constexpr UpdateDef kDef = {.op = "ApplyKerasMomentum",
-                                     .operands = "var accum lr grad momentum",
-                                     .num_states = 2,
-                                     .flag = "use_nesterov"};
+                                     .signature = "var accum lr grad momentum -> var accum",
+                                     .attrs = "use_nesterov:b=false"};
 
   template <typename N>
   static std::array<N, 2> Next(const std::array<N, 5>& operands, auto use_nesterov) {
@@ -344,7 +340,7 @@ struct ApplyKerasMomentum {
 // var' = Proximal with the rate alpha
 struct ApplyProximalGradientDescent {
   static constexpr UpdateDef kDef = {.op = "ApplyProximalGradientDescent",
-                                     .operands = "var alpha l1 l2 grad"};
+                                     .signature = "var alpha l1 l2 grad -> var"};
 
   template <typename N>
   static std::array<N, 1> Next(const std::array<N, 5>& operands, auto /*flag*/) {

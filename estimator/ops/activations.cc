@@ -1,7 +1,6 @@
 #include "estimator/ops/activations.h"
 
 #include <cmath>
-#include <vector>
 
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"

@@ -1,9 +1,7 @@
 #include "estimator/ops/batch_norm.h"
 
-#include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
@@ -12,7 +10,6 @@
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
-#include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
 
 namespace estimator {
@@ -25,32 +22,27 @@ absl::Status CheckParameter(const TensorSpec& x, const TensorSpec& parameter,
                             absl::string_view what) {
   const DType dtype = ParameterType(x.dtype);
   if (parameter.dtype != dtype) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " is ", DTypeName(parameter.dtype), ", expected ", DTypeName(dtype)));
+    return InvalidArgument(what, " is ", DTypeName(parameter.dtype), ", expected ",
+                           DTypeName(dtype));
   }
   if (parameter.shape == Shape{x.shape.dim(-1)}) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(what, " is ", parameter.shape.ToString(),
-                                                 ", but x has ", x.shape.dim(-1), " channels"));
+  return InvalidArgument(what, " is ", parameter.shape.ToString(), ", but x has ", x.shape.dim(-1),
+                         " channels");
 }
 
-absl::Status CheckFormat(const Attrs& attrs) {
-  if (attrs.s("data_format") == "NHWC") return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("data_format is ", attrs.s("data_format"),
-                                                 ", only NHWC is supported: transpose x to NHWC"));
-}
-
-absl::Status CheckInput(const TensorSpec& x, absl::string_view what) {
-  EST_RETURN_IF_ERROR(CheckFloating(x, what));
-  if (x.shape.rank() >= 2) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " has rank ", x.shape.rank(), ", expected 2 or more"));
+absl::Status CheckImages(const Attrs& attrs, const TensorSpec& x) {
+  if (attrs.s("data_format") != "NHWC") {
+    return InvalidArgument("data_format is ", attrs.s("data_format"),
+                           ", only NHWC is supported: transpose x to NHWC");
+  }
+  EST_RETURN_IF_ERROR(CheckFloating(x, "x"));
+  return CheckRankAtLeast(x, 2, "x");
 }
 
 // x, scale, offset, mean, variance -> y, batch_mean, batch_variance, reserve_space_1 to 3.
 OutputSpecs ForwardShape(const ShapeContext& c) {
   const TensorSpec& x = c.input(0);
-  EST_RETURN_IF_ERROR(CheckFormat(c.attrs));
-  EST_RETURN_IF_ERROR(CheckInput(x, "x"));
+  EST_RETURN_IF_ERROR(CheckImages(c.attrs, x));
   EST_RETURN_IF_ERROR(CheckParameter(x, c.input(1), "scale"));
   EST_RETURN_IF_ERROR(CheckParameter(x, c.input(2), "offset"));
   const bool empty_moments = c.attrs.b("is_training") && c.attrs.f("exponential_avg_factor") == 1 &&
@@ -67,8 +59,7 @@ OutputSpecs ForwardShape(const ShapeContext& c) {
 // reserve_space_4 and 5 (empty).
 OutputSpecs BackwardShape(const ShapeContext& c) {
   const TensorSpec& x = c.input(1);
-  EST_RETURN_IF_ERROR(CheckFormat(c.attrs));
-  EST_RETURN_IF_ERROR(CheckInput(x, "x"));
+  EST_RETURN_IF_ERROR(CheckImages(c.attrs, x));
   EST_RETURN_IF_ERROR(CheckShape(c.input(0), x.shape, "y_backprop"));
   EST_RETURN_IF_ERROR(CheckParameter(x, c.input(2), "scale"));
   EST_RETURN_IF_ERROR(CheckParameter(x, c.input(3), "reserve_space_1"));

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -22,13 +21,11 @@ const Attrs& Nhwc() {
 absl::Status CheckChannels(const ShapeContext& c, absl::string_view what) {
   const TensorSpec& x = c.input(0);
   if (c.attrs.s("data_format") != "NHWC") {
-    return absl::InvalidArgumentError(absl::StrCat("data_format is ", c.attrs.s("data_format"),
-                                                   ", only NHWC is supported: transpose ", what));
+    return InvalidArgument("data_format is ", c.attrs.s("data_format"),
+                           ", only NHWC is supported: transpose ", what);
   }
   EST_RETURN_IF_ERROR(CheckFloating(x, what));
-  if (x.shape.rank() >= 2) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " has rank ", x.shape.rank(), ", expected 2 or more"));
+  return CheckRankAtLeast(x, 2, what);
 }
 
 OutputSpecs BiasAddShape(const ShapeContext& c) {
@@ -37,8 +34,7 @@ OutputSpecs BiasAddShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckRank(c.input(1), 1, "bias"));
   const int64_t channels = c.input(0).shape.dim(-1), bias = c.input(1).shape.dim(0);
   if (channels != bias) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input has ", channels, " channels, bias has ", bias));
+    return InvalidArgument("input has ", channels, " channels, bias has ", bias);
   }
   return std::vector<TensorSpec>{c.input(0)};
 }

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -17,17 +16,13 @@ OutputSpecs MultinomialRule(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(CheckFloating(logits));
   EST_ASSIGN_OR_RETURN(const int64_t num_samples, ConstantInt(context, 1));
   if (logits.shape.rank() != 2 || logits.shape.dim(1) == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("logits must be [N, C] with at least one class, not ", logits.ToString()));
+    return InvalidArgument("logits must be [N, C] with at least one class, not ",
+                           logits.ToString());
   }
-  if (num_samples < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("num_samples must be 0 or more, got ", num_samples));
-  }
+  if (num_samples < 0) return InvalidArgument("num_samples must be 0 or more, got ", num_samples);
   const DType dtype = context.attrs.dtype("output_dtype");
   if (dtype != DType::kInt32 && dtype != DType::kInt64) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("output_dtype is int32 or int64, not ", DTypeName(dtype)));
+    return InvalidArgument("output_dtype is int32 or int64, not ", DTypeName(dtype));
   }
   return std::vector<TensorSpec>{{dtype, {logits.shape.dim(0), num_samples}}};
 }

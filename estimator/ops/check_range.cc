@@ -2,8 +2,7 @@
 
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 
@@ -16,8 +15,7 @@ EST_REGISTER_OP(
     [](const ShapeContext& context) -> OutputSpecs {
       const DType dtype = context.input(0).dtype;
       if (dtype == DType::kString || dtype == DType::kBool) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(context.attrs.s("what"), " must be numbers"));
+        return InvalidArgument(context.attrs.s("what"), " must be numbers");
       }
       return std::vector<TensorSpec>{context.input(0)};
     },

@@ -1,6 +1,5 @@
 #include "estimator/ops/comparison.h"
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -17,8 +16,8 @@ OutputSpecs OrderRule(const ShapeContext& context) {
 OutputSpecs LogicRule(const ShapeContext& context) {
   for (int i = 0; i < context.num_inputs(); ++i) {
     if (context.input(i).dtype == DType::kBool) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("takes bool, not ", DTypeName(context.input(i).dtype), "; compare it first"));
+    return InvalidArgument("takes bool, not ", DTypeName(context.input(i).dtype),
+                           "; compare it first");
   }
   return context.num_inputs() == 1 ? SameAsInput(context) : BroadcastToBoolRule(context);
 }

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/building/shape_rules.h"
+#include "estimator/ops/reduction.h"
 
 namespace estimator {
 namespace {
@@ -26,24 +26,19 @@ OutputSpecs ConstRule(const ShapeContext& context) {
 OutputSpecs PlaceholderRule(const ShapeContext& context) {
   const Shape& shape = context.attrs.get<Shape>("shape");
   if (!shape.fully_known()) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "a placeholder of shape ", shape.ToString(),
-        " has an unknown size; shapes are static (batch with drop_remainder, reshape or pad)"));
+        " has an unknown size; shapes are static (batch with drop_remainder, reshape or pad)");
   }
   return std::vector<TensorSpec>{{context.attrs.dtype("dtype"), shape}};
 }
 
 OutputSpecs FillRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(std::vector<int64_t> dims, context.ConstantInts(0));
-  for (const int64_t size : dims) {
-    if (size < 0)
-      return absl::InvalidArgumentError(absl::StrCat("the shape contains the size ", size));
-  }
+  EST_ASSIGN_OR_RETURN(Shape shape, ConstantShape(context, 0));
   if (context.input(1).shape.rank() != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the value must be a scalar, not ", context.input(1).ToString()));
+    return InvalidArgument("the value must be a scalar, not ", context.input(1).ToString());
   }
-  return std::vector<TensorSpec>{{context.input(1).dtype, Shape(std::move(dims))}};
+  return std::vector<TensorSpec>{{context.input(1).dtype, std::move(shape)}};
 }
 
 // The size of a floating range: ceil((limit - start) / delta).
@@ -53,14 +48,14 @@ OutputSpecs FloatingRangeRule(const ShapeContext& context) {
     EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(i)));
     const std::optional<Array> value = ConstantValue(context.inputs[static_cast<size_t>(i)]);
     if (!value.has_value() || value->num_elements() != 1) {
-      return absl::InvalidArgumentError("start, limit and delta must be scalar constants");
+      return InvalidArgument("start, limit and delta must be scalar constants");
     }
     numbers[i] = value->AsDouble();
   }
   const double size = std::ceil((numbers[1] - numbers[0]) / numbers[2]);
   if (!(size >= 0 && size < 1e15)) {
-    return absl::InvalidArgumentError(absl::StrCat("Range from ", numbers[0], " to ", numbers[1],
-                                                   " cannot go in steps of ", numbers[2]));
+    return InvalidArgument("Range from ", numbers[0], " to ", numbers[1], " cannot go in steps of ",
+                           numbers[2]);
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape{static_cast<int64_t>(size)}}};
 }
@@ -72,7 +67,7 @@ OutputSpecs LinSpaceRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> num, context.ConstantInts(2));
   if (context.input(0).shape.rank() != 0 || context.input(1).shape.rank() != 0 || num.size() != 1 ||
       num[0] < 1) {
-    return absl::InvalidArgumentError("start and stop must be scalars, num a scalar of 1 or more");
+    return InvalidArgument("start and stop must be scalars, num a scalar of 1 or more");
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape{num[0]}}};
 }
@@ -83,14 +78,13 @@ OutputSpecs RangeRule(const ShapeContext& context) {
   for (int i = 0; i < 3; ++i) {
     EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(i)));
     EST_ASSIGN_OR_RETURN(const std::vector<int64_t> values, context.ConstantInts(i));
-    if (values.size() != 1) return absl::InvalidArgumentError("start, limit and delta are scalars");
+    if (values.size() != 1) return InvalidArgument("start, limit and delta are scalars");
     ints[i] = values[0];
   }
   const auto [start, limit, delta] = ints;
-  if (delta == 0) return absl::InvalidArgumentError("Range with delta 0 never ends");
+  if (delta == 0) return InvalidArgument("Range with delta 0 never ends");
   if ((delta > 0) != (limit > start) && limit != start) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Range from ", start, " to ", limit, " cannot go in steps of ", delta));
+    return InvalidArgument("Range from ", start, " to ", limit, " cannot go in steps of ", delta);
   }
   // Computed without sign, because the difference of two int64 may not fit into an int64.
   const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit);
@@ -99,8 +93,7 @@ OutputSpecs RangeRule(const ShapeContext& context) {
       delta > 0 ? static_cast<uint64_t>(delta) : uint64_t{0} - static_cast<uint64_t>(delta);
   const uint64_t size = distance / stride + (distance % stride != 0);
   if (size > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Range from ", start, " to ", limit, " has ", size, " elements"));
+    return InvalidArgument("Range from ", start, " to ", limit, " has ", size, " elements");
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape{static_cast<int64_t>(size)}}};
 }
@@ -108,14 +101,7 @@ OutputSpecs RangeRule(const ShapeContext& context) {
 EST_REGISTER_OP("Const", ConstRule);
 EST_REGISTER_OP("Placeholder", PlaceholderRule);
 EST_REGISTER_OP("Fill", FillRule, [](const Node&, const Tensors& grads) -> Tensors {
-  const Tensor& grad = grads[0];
-  std::vector<int64_t> axes;
-  for (int axis = 0; axis < grad.rank(); ++axis) axes.push_back(axis);
-  return {Tensor(), OpBuilder("Sum", "Sum")
-                        .Input(grad)
-                        .Ints("reduction_indices", axes)
-                        .Attr("keep_dims", false)
-                        .Build()};
+  return {Tensor(), ReduceSum(grads[0])};
 });
 EST_REGISTER_OP("LinSpace", LinSpaceRule);
 EST_REGISTER_OP("Range", RangeRule);
@@ -125,9 +111,8 @@ EST_REGISTER_OP("OnesLike", SameAsInput);
 Tensor Filled(const Shape& shape, DType dtype, double number, absl::string_view name) {
   Graph& graph = Graph::Current();
   const Array value = Array::Scalar(number).Cast(dtype);
-  bool negative = false;
-  for (const int64_t size : shape.dims()) negative |= size < 0;
-  if (negative || shape.num_elements() > kMaxConstElements) {
+  // Fill's shape rule reports a negative size.
+  if (!shape.fully_known() || shape.num_elements() > kMaxConstElements) {
     return OpBuilder("Fill", name)
         .Ints("shape_as_tensor", shape.dims())
         .Const("Const", value)
@@ -142,10 +127,10 @@ Tensor Filled(const Shape& shape, DType dtype, double number, absl::string_view 
 
 Tensor ConstantIn(Graph& graph, const Array& value, StringArg name) {
   if (!value.valid()) {
-    return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
-        name, ": the constant has no value; does the number of values match the shape?")));
+    return graph.Fail(InvalidArgument(
+        name, ": the constant has no value; does the number of values match the shape?"));
   }
-  return graph.AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, name);
+  return graph.AddConst(value, name);
 }
 
 Tensor Constant(const Array& value, StringArg name) {
@@ -156,14 +141,13 @@ Tensor ConstantLike(const Tensor& like, double value, StringArg name) {
   Graph& graph = GraphFor({like});
   if (!like.valid()) return graph.AddOp("Identity", {like});  // keeps the first error
   if (IsInteger(like.dtype()) && value != std::floor(value)) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("the number ", value, " beside '", like.name(), "' (", like.spec().ToString(),
-                     ") is not an integer; Cast the tensor to a floating dtype")));
+    return graph.Fail(InvalidArgument("the number ", value, " beside '", like.name(), "' (",
+                                      like.spec().ToString(),
+                                      ") is not an integer; Cast the tensor to a floating dtype"));
   }
   if (like.dtype() == DType::kString) {
-    return graph.Fail(
-        absl::InvalidArgumentError(absl::StrCat("the number ", value, " cannot be combined with '",
-                                                like.name(), "', which holds strings")));
+    return graph.Fail(InvalidArgument("the number ", value, " cannot be combined with '",
+                                      like.name(), "', which holds strings"));
   }
   return ConstantIn(graph, Array::Scalar(value).Cast(like.dtype()), name);
 }

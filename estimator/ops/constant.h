@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "estimator/array/array.h"
 #include "estimator/array/dtype.h"
 #include "estimator/array/shape.h"

@@ -1,14 +1,13 @@
 #include "estimator/ops/conv.h"
 
 #include "absl/strings/str_cat.h"
-#include "estimator/array/array.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/kernels/window.h"
+#include "estimator/ops/building/builder.h"
 #include "estimator/ops/building/shape_checks.h"
 #include "estimator/ops/building/window_attrs.h"
-#include "estimator/ops/constant.h"
 
 namespace estimator {
 namespace {
@@ -33,12 +32,6 @@ constexpr Family kDepthwise = {"DepthwiseConv2dNative", "DepthwiseConv2dNativeBa
 Tensor Forward(const Family& family, const Tensor& x, const Tensor& filter, const Attrs& attrs,
                absl::string_view name = "") {
   return AddOp(family.forward, {x, filter}, attrs, name);
-}
-
-// A shape in the form that TensorFlow's gradient ops take: a constant i32 vector.
-Tensor ShapeInput(Graph& graph, const Shape& shape, absl::string_view name) {
-  const std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
-  return ConstantIn(graph, Array::FromSpan<int32_t>({shape.rank()}, dims), name);
 }
 
 Tensor InputGradient(const Family& family, const Shape& input, const Tensor& filter,
@@ -66,7 +59,7 @@ OutputSpecs InputGradientShape(const ShapeContext& c, const Family& family) {
   const Shape input(sizes);
   EST_RETURN_IF_ERROR(CheckFloating(c.input(1), "filter"));
   if (c.input(2).dtype != c.input(1).dtype) {
-    return absl::InvalidArgumentError("filter and out_backprop differ in type: Cast one of them");
+    return InvalidArgument("filter and out_backprop differ in type: Cast one of them");
   }
   EST_ASSIGN_OR_RETURN(const ConvGeometry g,
                        MakeConvGeometry(c.attrs, input, c.input(1).shape, family.depthwise));
@@ -136,8 +129,7 @@ Tensor Conv2DBackpropFilter(const Tensor& x, const Shape& filter, const Tensor& 
 
 Tensor Conv2DTranspose(const Tensor& x, const Tensor& filter, const Shape& output,
                        const Conv2DOptions& options) {
-  const NameScope scope(options.name.empty() ? "conv2d_transpose" : options.name,
-                        GraphFor({x, filter}));
+  const NameScope scope(NameOr(options.name, "conv2d_transpose"), GraphFor({x, filter}));
   return InputGradient(kConv, output, filter, x, AttrsOf(options));
 }
 
@@ -159,7 +151,7 @@ Tensor DepthwiseConv2dNativeBackpropFilter(const Tensor& x, const Shape& filter,
 
 Tensor SeparableConv2d(const Tensor& x, const Tensor& depthwise_filter,
                        const Tensor& pointwise_filter, const Conv2DOptions& options) {
-  const NameScope scope(options.name.empty() ? "separable_conv2d" : options.name,
+  const NameScope scope(NameOr(options.name, "separable_conv2d"),
                         GraphFor({x, depthwise_filter, pointwise_filter}));
   Conv2DOptions depthwise = options;
   depthwise.name = "depthwise";

@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
@@ -17,8 +16,7 @@ namespace {
 OutputSpecs CrossReplicaSumShape(const ShapeContext& c) {
   const DType dtype = c.input(0).dtype;
   if (!IsFloating(dtype) && !IsInteger(dtype)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input is ", DTypeName(dtype), ", expected a number: Cast it"));
+    return InvalidArgument("input is ", DTypeName(dtype), ", expected a number: Cast it");
   }
   EST_RETURN_IF_ERROR(
       CheckRank(c.input(1), 2, "group_assignment", "(groups, replicas of a group)"));
@@ -26,8 +24,8 @@ OutputSpecs CrossReplicaSumShape(const ShapeContext& c) {
   std::set<int64_t> seen;
   for (const int64_t replica : replicas) {
     if (replica >= 0 && seen.insert(replica).second) continue;
-    return absl::InvalidArgumentError(absl::StrCat("group_assignment names replica ", replica,
-                                                   replica < 0 ? ", which is negative" : " twice"));
+    return InvalidArgument("group_assignment names replica ", replica,
+                           replica < 0 ? ", which is negative" : " twice");
   }
   return std::vector<TensorSpec>{c.input(0)};
 }
@@ -50,9 +48,8 @@ Tensor CrossReplicaSum(const Tensor& x, const std::vector<std::vector<int64_t>>&
   std::vector<int32_t> replicas;
   for (const std::vector<int64_t>& group : groups) {
     if (group.size() != size || group.empty()) {
-      return graph.Fail(absl::InvalidArgumentError(
-          absl::StrCat("CrossReplicaSum: groups must have one size, got ", size, " and ",
-                       group.size(), " replicas")));
+      return graph.Fail(InvalidArgument("CrossReplicaSum: groups must have one size, got ", size,
+                                        " and ", group.size(), " replicas"));
     }
     replicas.insert(replicas.end(), group.begin(), group.end());
   }

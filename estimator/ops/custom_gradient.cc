@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 
@@ -33,15 +34,14 @@ std::optional<std::string> HiddenVariable(Graph& graph, const Tensors& inputs,
 
 absl::Status CheckGradients(const std::string& name, const Tensors& inputs, const Tensors& grads) {
   if (grads.size() != inputs.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("CustomGradient '", name, "': backward returned ", grads.size(),
-                     " gradients, forward has ", inputs.size(), " inputs"));
+    return InvalidArgument("CustomGradient '", name, "': backward returned ", grads.size(),
+                           " gradients, forward has ", inputs.size(), " inputs");
   }
   for (size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].valid() || grads[i].spec() == inputs[i].spec()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("CustomGradient '", name, "': backward returned ", grads[i].spec().ToString(),
-                     " for input ", i, ", which is ", inputs[i].spec().ToString()));
+    return InvalidArgument("CustomGradient '", name, "': backward returned ",
+                           grads[i].spec().ToString(), " for input ", i, ", which is ",
+                           inputs[i].spec().ToString());
   }
   return absl::OkStatus();
 }
@@ -63,10 +63,10 @@ Tensors WithGradient(
   Node* const node = graph.AddNode("IdentityN", all, {{"_gradient_op_type", gradient_name}});
   if (node == nullptr) return failed;
   if (const std::optional<std::string> variable = HiddenVariable(graph, inputs, outputs)) {
-    graph.Fail(absl::InvalidArgumentError(absl::StrCat(
+    graph.Fail(InvalidArgument(
         "CustomGradient '", node->name(), "': forward depends on the variable '", *variable,
         "', which is not one of its inputs and would get no gradient; create the variable before, "
-        "pass it as an input, and let backward return its gradient")));
+        "pass it as an input, and let backward return its gradient"));
     return failed;
   }
   graph.gradient_overrides()[node] = [inputs, outputs, backward = std::move(backward)](

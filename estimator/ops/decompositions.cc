@@ -5,13 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/building/matrix_rules.h"
-#include "estimator/ops/building/shape_rules.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/linear_solve.h"
 #include "estimator/ops/manipulation.h"
@@ -43,10 +41,10 @@ Tensor InverseDifferences(const Tensor& x) {
   return SafeReciprocal(ExpandDims(x, -2) - ExpandDims(x, -1));
 }
 
-Tensors Unimplemented(const Node& node, absl::string_view why) {
-  return {node.input(0).graph()->Fail(
-      absl::UnimplementedError(absl::StrCat(node.name(), ": ", node.op(), " has no gradient ", why,
-                                            ", got ", node.input(0).spec().ToString())))};
+Tensors NoGradient(const Node& node, absl::string_view why) {
+  return {
+      node.input(0).graph()->Fail(Unimplemented(node.name(), ": ", node.op(), " has no gradient ",
+                                                why, ", got ", node.input(0).spec().ToString()))};
 }
 
 OutputSpecs QrRule(const ShapeContext& context) {
@@ -79,7 +77,7 @@ Tensors QrGradient(const Node& node, const Tensors& grads) {
   const Tensor dr = grads[1].valid() ? grads[1] : ZerosLike(r);
   const int64_t rows = x.dim(-2), columns = x.dim(-1);
   if (rows > columns && q.dim(-1) == rows)
-    return Unimplemented(node, "with full_matrices if there are more rows than columns");
+    return NoGradient(node, "with full_matrices if there are more rows than columns");
   if (rows >= columns) return {TallQrGradient(q, r, dq, dr)};
   // x = [left, right] with r = [u, v]: left = q u is square, and right = q v.
   const Tensor right = Columns(x, rows, columns), dv = Columns(dr, rows, columns);
@@ -150,7 +148,7 @@ Tensors SvdGradient(const Node& node, const Tensors& grads) {
     return {MulT(Columns(y.u, 0, rank) * ExpandDims(d.s, -2), Columns(y.v, 0, rank))};
   }
   if (full && std::abs(m - n) > 1)
-    return Unimplemented(node, "with full_matrices if rows and columns differ by more than 1");
+    return NoGradient(node, "with full_matrices if rows and columns differ by more than 1");
   if (m <= n) return {WideSvdGradient(y, d, full)};
   // The transpose of x has u and v exchanged.
   std::swap(y.u, y.v);

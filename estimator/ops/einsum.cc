@@ -9,7 +9,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
@@ -39,8 +38,9 @@ struct Equation {
   std::string output;
 };
 
-absl::Status Malformed(absl::string_view equation, absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat("equation '", equation, "': ", why));
+template <typename... Parts>
+absl::Status Malformed(absl::string_view equation, const Parts&... why) {
+  return InvalidArgument("equation '", equation, "': ", why...);
 }
 
 // The labels of an operand or of the result. "..." becomes num_ellipsis digits.
@@ -55,7 +55,7 @@ absl::StatusOr<std::string> ExpandLabels(absl::string_view equation, absl::strin
     } else if (absl::ascii_isalpha(static_cast<unsigned char>(part[i]))) {
       labels += part[i];
     } else {
-      return Malformed(equation, absl::StrCat("'", part.substr(i, 1), "' is not a letter"));
+      return Malformed(equation, "'", part.substr(i, 1), "' is not a letter");
     }
   }
   return labels;
@@ -68,8 +68,7 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
   if (sides.size() > 2) return Malformed(equation, "more than one '->'");
   const std::vector<std::string> parts = absl::StrSplit(sides[0], ',');
   if (parts.size() != tensors.size()) {
-    return Malformed(equation,
-                     absl::StrCat("names ", parts.size(), " operands, got ", tensors.size()));
+    return Malformed(equation, "names ", parts.size(), " operands, got ", tensors.size());
   }
   Equation result;
   int most_ellipsis = 0;
@@ -79,8 +78,8 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
     const int named = static_cast<int>(parts[i].size()) - (dots ? 3 : 0);
     const int rank = tensors[i].rank();
     if (dots ? rank < named : rank != named) {
-      return Malformed(equation, absl::StrCat("'", parts[i], "' has ", named, " axes, but operand ",
-                                              i, " is ", tensors[i].spec().ToString()));
+      return Malformed(equation, "'", parts[i], "' has ", named, " axes, but operand ", i, " is ",
+                       tensors[i].spec().ToString());
     }
     const int num_ellipsis = dots ? rank - named : 0;
     if (num_ellipsis > 10) return Malformed(equation, "'...' represents more than 10 axes");
@@ -94,9 +93,8 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
       // Only the axes of "..." broadcast.
       if (!absl::ascii_isdigit(static_cast<unsigned char>(label)) ||
           (size != 1 && found->second != 1)) {
-        return Malformed(equation, absl::StrCat("'", std::string(1, label), "' is ", found->second,
-                                                " and ", size, " (operand ", i, " is ",
-                                                tensors[i].spec().ToString(), ")"));
+        return Malformed(equation, "'", std::string(1, label), "' is ", found->second, " and ",
+                         size, " (operand ", i, " is ", tensors[i].spec().ToString(), ")");
       }
       found->second = std::max(found->second, size);
     }
@@ -106,12 +104,12 @@ absl::StatusOr<Equation> Parse(absl::string_view equation, const std::vector<Ten
     EST_ASSIGN_OR_RETURN(result.output, ExpandLabels(equation, sides[1], most_ellipsis));
     for (const char label : result.output) {
       if (std::count(result.output.begin(), result.output.end(), label) > 1) {
-        return Malformed(equation, absl::StrCat("'", std::string(1, label),
-                                                "' occurs twice in the result; use MatrixDiag"));
+        return Malformed(equation, "'", std::string(1, label),
+                         "' occurs twice in the result; use MatrixDiag");
       }
       if (sizes.count(label) > 0) continue;
-      return Malformed(equation, absl::StrCat("the result has '", std::string(1, label),
-                                              "', but no operand has it"));
+      return Malformed(equation, "the result has '", std::string(1, label),
+                       "', but no operand has it");
     }
     return result;
   }
@@ -264,8 +262,7 @@ Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a
   if (!a.valid() || !b.valid()) return graph.AddOp("Identity", {a.valid() ? b : a}, {}, name);
   const NameScope scope(name, graph);
   if (a_axes.size() != b_axes.size()) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(a_axes.size(), " axes of a, but ", b_axes.size(), " of b")));
+    return graph.Fail(InvalidArgument(a_axes.size(), " axes of a, but ", b_axes.size(), " of b"));
   }
   Named left{a, {}}, right{b, {}};
   for (int axis = 0; axis < a.rank(); ++axis) left.labels += static_cast<char>('A' + axis);
@@ -274,15 +271,15 @@ Tensor Tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a
     const int64_t x = a_axes[i] < 0 ? a_axes[i] + a.rank() : a_axes[i];
     const int64_t y = b_axes[i] < 0 ? b_axes[i] + b.rank() : b_axes[i];
     if (x < 0 || x >= a.rank() || y < 0 || y >= b.rank()) {
-      return graph.Fail(absl::InvalidArgumentError(
-          absl::StrCat("axes ", a_axes[i], " and ", b_axes[i], " are not both in range (",
-                       a.spec().ToString(), " and ", b.spec().ToString(), ")")));
+      return graph.Fail(InvalidArgument("axes ", a_axes[i], " and ", b_axes[i],
+                                        " are not both in range (", a.spec().ToString(), " and ",
+                                        b.spec().ToString(), ")"));
     }
     if (a.dim(static_cast<int>(x)) != b.dim(static_cast<int>(y))) {
-      return graph.Fail(absl::InvalidArgumentError(
-          absl::StrCat("axis ", x, " of a has ", a.dim(static_cast<int>(x)), " elements, axis ", y,
-                       " of b has ", b.dim(static_cast<int>(y)), " (", a.spec().ToString(), " and ",
-                       b.spec().ToString(), ")")));
+      return graph.Fail(InvalidArgument("axis ", x, " of a has ", a.dim(static_cast<int>(x)),
+                                        " elements, axis ", y, " of b has ",
+                                        b.dim(static_cast<int>(y)), " (", a.spec().ToString(),
+                                        " and ", b.spec().ToString(), ")"));
     }
     right.labels[static_cast<size_t>(y)] = left.labels[static_cast<size_t>(x)];
   }

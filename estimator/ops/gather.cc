@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/indexed_slices.h"
@@ -22,8 +21,7 @@ namespace {
 
 absl::Status CheckIndex(const TensorSpec& spec) {
   if (spec.dtype == DType::kInt32 || spec.dtype == DType::kInt64) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("indices must be int32 or int64, not ", DTypeName(spec.dtype)));
+  return InvalidArgument("indices must be int32 or int64, not ", DTypeName(spec.dtype));
 }
 
 void Append(const Shape& from, int begin, int end, Shape& to) {
@@ -41,7 +39,7 @@ absl::StatusOr<GatherAxes> AxesOf(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> given, context.ConstantInts(2));
   const Shape& params = context.input(0).shape;
   const Shape& indices = context.input(1).shape;
-  if (given.size() != 1) return absl::InvalidArgumentError("axis must be a scalar");
+  if (given.size() != 1) return InvalidArgument("axis must be a scalar");
   GatherAxes axes;
   EST_ASSIGN_OR_RETURN(axes.axis, CheckAxis(given[0], params.rank()));
   const int64_t batch = context.attrs.has("batch_dims") ? context.attrs.i("batch_dims") : 0;
@@ -49,9 +47,9 @@ absl::StatusOr<GatherAxes> AxesOf(const ShapeContext& context) {
   bool fits = axes.batch >= 0 && axes.batch <= indices.rank() && axes.batch <= axes.axis;
   for (int i = 0; fits && i < axes.batch; ++i) fits = params.dim(i) == indices.dim(i);
   if (fits) return axes;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "batch_dims ", batch, " of indices ", indices.ToString(), " and params ", params.ToString(),
-      " at axis ", axes.axis, ": the batch axes must be the same, and come before axis"));
+  return InvalidArgument("batch_dims ", batch, " of indices ", indices.ToString(), " and params ",
+                         params.ToString(), " at axis ", axes.axis,
+                         ": the batch axes must be the same, and come before axis");
 }
 
 OutputSpecs GatherRule(const ShapeContext& context) {
@@ -112,9 +110,8 @@ absl::StatusOr<int> IndexDepth(const TensorSpec& indices, const Shape& whole) {
   if (indices.shape.rank() >= 1 && indices.shape.dim(-1) <= whole.rank()) {
     return static_cast<int>(indices.shape.dim(-1));
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("the last axis of indices ", indices.shape.ToString(),
-                   " must be at most the rank of ", whole.ToString()));
+  return InvalidArgument("the last axis of indices ", indices.shape.ToString(),
+                         " must be at most the rank of ", whole.ToString());
 }
 
 OutputSpecs GatherNdRule(const ShapeContext& context) {
@@ -148,9 +145,9 @@ absl::Status CheckUpdates(const TensorSpec& indices, const TensorSpec& updates,
   Append(indices.shape, 0, indices.shape.rank() - 1, wanted);
   Append(whole, depth, whole.rank(), wanted);
   if (updates.shape == wanted) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("updates are ", updates.shape.ToString(),
-                                                 "; indices ", indices.shape.ToString(), " into ",
-                                                 whole.ToString(), " take ", wanted.ToString()));
+  return InvalidArgument("updates are ", updates.shape.ToString(), "; indices ",
+                         indices.shape.ToString(), " into ", whole.ToString(), " take ",
+                         wanted.ToString());
 }
 
 OutputSpecs ScatterNdRule(const ShapeContext& context) {
@@ -169,11 +166,10 @@ OutputSpecs SegmentRule(const ShapeContext& context) {
   bool fits = ids.rank() <= data.rank();
   for (int i = 0; fits && i < ids.rank(); ++i) fits = ids.dim(i) == data.dim(i);
   if (!fits) {
-    return absl::InvalidArgumentError(absl::StrCat("segment_ids ", ids.ToString(),
-                                                   " are not a prefix of data ", data.ToString()));
+    return InvalidArgument("segment_ids ", ids.ToString(), " are not a prefix of data ",
+                           data.ToString());
   }
-  if (num.size() != 1 || num[0] < 0)
-    return absl::InvalidArgumentError("num_segments must be a scalar >= 0");
+  if (num.size() != 1 || num[0] < 0) return InvalidArgument("num_segments must be a scalar >= 0");
   Shape to{num[0]};
   Append(data, ids.rank(), data.rank(), to);
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
@@ -216,8 +212,7 @@ OutputSpecs OneHotRule(const ShapeContext& context) {
   if (indices.dtype != DType::kUint8) EST_RETURN_IF_ERROR(CheckIndex(indices));
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> depth, context.ConstantInts(1));
   EST_RETURN_IF_ERROR(CheckSameDType(context.input(2), context.input(3)));
-  if (depth.size() != 1 || depth[0] < 0)
-    return absl::InvalidArgumentError("depth must be a scalar >= 0");
+  if (depth.size() != 1 || depth[0] < 0) return InvalidArgument("depth must be a scalar >= 0");
   EST_ASSIGN_OR_RETURN(const int axis,
                        CheckAxis(context.attrs.i("axis"), indices.shape.rank() + 1));
   std::vector<int64_t> dims = indices.shape.dims();
@@ -230,9 +225,6 @@ EST_REGISTER_OP("GatherNd", GatherNdRule, GatherNdGradient);
 EST_REGISTER_OP("ScatterNd", ScatterNdRule, [](const Node& node, const Tensors& grads) -> Tensors {
   return {Tensor(), GatherNd(grads[0], node.input(0)), Tensor()};
 });
-EST_REGISTER_OP("UnsortedSegmentSum", SegmentRule, SegmentGradient);
-EST_REGISTER_OP("UnsortedSegmentMax", SegmentRule, ExtremeSegmentGradient);
-EST_REGISTER_OP("UnsortedSegmentMin", SegmentRule, ExtremeSegmentGradient);
 EST_REGISTER_OP("TensorScatterUpdate", TensorScatterRule,
                 [](const Node& node, const Tensors& grads) -> Tensors {
                   const Tensor& indices = node.input(1);
@@ -265,31 +257,21 @@ Tensor ScatterNd(const Tensor& indices, const Tensor& updates, const Shape& shap
       .Ints("shape", shape.dims())
       .Build();
 }
-Tensor UnsortedSegmentSum(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          StringArg name) {
-  return OpBuilder("UnsortedSegmentSum", name)
-      .Input(data)
-      .Input(segment_ids)
-      .Int("num_segments", num_segments)
-      .Build();
-}
+// Defines the function, and joins its shape rule and its gradient to the op's row.
+#define EST_SEGMENT_FUNCTION(op, gradient)                                                         \
+  EST_REGISTER_OP(#op, SegmentRule, gradient);                                                     \
+  Tensor op(const Tensor& data, const Tensor& segment_ids, int64_t num_segments, StringArg name) { \
+    return OpBuilder(#op, name)                                                                    \
+        .Input(data)                                                                               \
+        .Input(segment_ids)                                                                        \
+        .Int("num_segments", num_segments)                                                         \
+        .Build();                                                                                  \
+  }
+EST_SEGMENT_FUNCTION(UnsortedSegmentSum, SegmentGradient)
+EST_SEGMENT_FUNCTION(UnsortedSegmentMax, ExtremeSegmentGradient)
+EST_SEGMENT_FUNCTION(UnsortedSegmentMin, ExtremeSegmentGradient)
+#undef EST_SEGMENT_FUNCTION
 
-Tensor UnsortedSegmentMax(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          StringArg name) {
-  return OpBuilder("UnsortedSegmentMax", name)
-      .Input(data)
-      .Input(segment_ids)
-      .Int("num_segments", num_segments)
-      .Build();
-}
-Tensor UnsortedSegmentMin(const Tensor& data, const Tensor& segment_ids, int64_t num_segments,
-                          StringArg name) {
-  return OpBuilder("UnsortedSegmentMin", name)
-      .Input(data)
-      .Input(segment_ids)
-      .Int("num_segments", num_segments)
-      .Build();
-}
 Tensor TensorScatterUpdate(const Tensor& x, const Tensor& indices, const Tensor& updates,
                            StringArg name) {
   return AddOp("TensorScatterUpdate", {x, indices, updates}, {}, name);
@@ -313,8 +295,8 @@ Tensor SequenceMask(const Tensor& lengths, int64_t max_length, const SequenceMas
   Graph& graph = GraphFor({lengths});
   if (!lengths.valid()) return AddOp("Identity", {lengths}, {}, options.name);
   if (!IsInteger(lengths.dtype())) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(options.name, ": lengths must be integers, not ", lengths.spec().ToString())));
+    return graph.Fail(InvalidArgument(options.name, ": lengths must be integers, not ",
+                                      lengths.spec().ToString()));
   }
   const GraphScope building(graph);
   const NameScope scope(options.name, graph);

@@ -2,6 +2,7 @@
 
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/ops/building/shape_rules.h"
 
 namespace estimator {
 namespace {
@@ -11,8 +12,6 @@ OutputSpecs SameAsInputs(const ShapeContext& context) {
   for (const Tensor& input : context.inputs) specs.push_back(input.spec());
   return specs;
 }
-
-Tensors PassThrough(const Node& /*node*/, const Tensors& grads) { return grads; }
 
 EST_REGISTER_OP("IdentityN", SameAsInputs, PassThrough);
 

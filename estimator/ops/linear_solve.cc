@@ -1,10 +1,8 @@
 #include "estimator/ops/linear_solve.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -56,16 +54,15 @@ absl::Status CheckSystem(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(CheckMatrices(rhs, "rhs"));
   EST_RETURN_IF_ERROR(CheckSameDType(matrix, rhs));
   if (matrix.shape.dim(-2) == rhs.shape.dim(-2)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("matrix has ", matrix.shape.dim(-2),
-                                                 " rows and rhs has ", rhs.shape.dim(-2),
-                                                 ", expected the same number"));
+  return InvalidArgument("matrix has ", matrix.shape.dim(-2), " rows and rhs has ",
+                         rhs.shape.dim(-2), ", expected the same number");
 }
 
 absl::Status CheckSameBatch(const ShapeContext& context) {
   const Shape matrix = BatchAxes(context.input(0).shape), rhs = BatchAxes(context.input(1).shape);
   if (matrix == rhs) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the leading axes of matrix and rhs differ: ", matrix.ToString(), " and ", rhs.ToString()));
+  return InvalidArgument("the leading axes of matrix and rhs differ: ", matrix.ToString(), " and ",
+                         rhs.ToString());
 }
 
 OutputSpecs SolveRule(const ShapeContext& context) {
@@ -114,8 +111,7 @@ OutputSpecs SolveLsRule(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(CheckSameBatch(context));
   const TensorSpec &matrix = context.input(0), &rhs = context.input(1), &l2 = context.input(2);
   if (l2.dtype != DType::kFloat64 || l2.shape.rank() != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("l2_regularizer must be a float64 scalar, got ", l2.ToString()));
+    return InvalidArgument("l2_regularizer must be a float64 scalar, got ", l2.ToString());
   }
   return std::vector<TensorSpec>{
       {matrix.dtype,
@@ -134,8 +130,8 @@ Tensors SolveLsGradient(const Node& node, const Tensors& grads) {
   const Tensor &a = node.input(0), &b = node.input(1), &g = grads[0];
   const Tensor x = ResultOf(node, 0);
   if (!node.attrs().b("fast")) {
-    const Tensor failed = a.graph()->Fail(absl::UnimplementedError(
-        absl::StrCat(node.name(), ": MatrixSolveLs has a gradient only with fast = true")));
+    const Tensor failed = a.graph()->Fail(
+        Unimplemented(node.name(), ": MatrixSolveLs has a gradient only with fast = true"));
     return {failed, failed, Tensor()};
   }
   const bool tall = a.dim(-2) >= a.dim(-1);
@@ -153,28 +149,23 @@ Tensors SolveLsGradient(const Node& node, const Tensors& grads) {
 
 EST_REGISTER_OP("MatrixSolveLs", SolveLsRule, SolveLsGradient);
 
-EST_REGISTER_OP(
-    "MatrixDeterminant",
-    [](const ShapeContext& context) -> OutputSpecs {
-      EST_RETURN_IF_ERROR(CheckSquareMatrices(context.input(0), "input"));
-      return std::vector<TensorSpec>{{context.input(0).dtype, BatchAxes(context.input(0).shape)}};
-    },
-    [](const Node& node, const Tensors& grads) -> Tensors {
-      return {AsFactor(grads[0] * ResultOf(node, 0)) *
-              MatrixInverse(node.input(0), {.adjoint = true})};
-    });
-
-EST_REGISTER_OP(
-    "LogMatrixDeterminant",
-    [](const ShapeContext& context) -> OutputSpecs {
-      EST_RETURN_IF_ERROR(CheckSquareMatrices(context.input(0), "input"));
-      return std::vector<TensorSpec>(2,
-                                     {context.input(0).dtype, BatchAxes(context.input(0).shape)});
-    },
-    [](const Node& node, const Tensors& grads) -> Tensors {
-      if (!grads[1].valid()) return {Tensor()};  // the sign has no gradient
-      return {AsFactor(grads[1]) * MatrixInverse(node.input(0), {.adjoint = true})};
-    });
+// One number of each matrix in each result.
+template <int kNumResults>
+OutputSpecs DeterminantRule(const ShapeContext& context) {
+  const TensorSpec& x = context.input(0);
+  EST_RETURN_IF_ERROR(CheckSquareMatrices(x, "input"));
+  return std::vector<TensorSpec>(kNumResults, {x.dtype, BatchAxes(x.shape)});
+}
+EST_REGISTER_OP("MatrixDeterminant", DeterminantRule<1>,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  return {AsFactor(grads[0] * ResultOf(node, 0)) *
+                          MatrixInverse(node.input(0), {.adjoint = true})};
+                });
+EST_REGISTER_OP("LogMatrixDeterminant", DeterminantRule<2>,
+                [](const Node& node, const Tensors& grads) -> Tensors {
+                  if (!grads[1].valid()) return {Tensor()};  // the sign has no gradient
+                  return {AsFactor(grads[1]) * MatrixInverse(node.input(0), {.adjoint = true})};
+                });
 
 }  // namespace
 

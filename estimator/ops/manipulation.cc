@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
@@ -16,10 +15,6 @@
 namespace estimator {
 namespace {
 
-std::vector<int64_t> ConstantOf(const Node& node, int input) {
-  return *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(input);
-}
-
 OutputSpecs TransposeRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, context.ConstantInts(1));
   const Shape& from = context.input(0).shape;
@@ -31,15 +26,14 @@ OutputSpecs TransposeRule(const ShapeContext& context) {
     to.push_back(from.dim(axis));
   }
   if (perm.size() != used.size() || std::count(used.begin(), used.end(), false) > 0) {
-    return absl::InvalidArgumentError(absl::StrCat("[", absl::StrJoin(perm, ","),
-                                                   "] is not a permutation of the ", from.rank(),
-                                                   " axes of ", from.ToString()));
+    return InvalidArgument("[", absl::StrJoin(perm, ","), "] is not a permutation of the ",
+                           from.rank(), " axes of ", from.ToString());
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
 
 Tensors TransposeGradient(const Node& node, const Tensors& grads) {
-  const std::vector<int64_t> perm = ConstantOf(node, 1);
+  const std::vector<int64_t> perm = ConstantInts(node, 1);
   std::vector<int64_t> inverse(perm.size());
   for (size_t i = 0; i < perm.size(); ++i) {
     const auto rank = static_cast<int64_t>(perm.size());
@@ -51,19 +45,17 @@ Tensors TransposeGradient(const Node& node, const Tensors& grads) {
 // The inputs before the last one, which is the axis.
 OutputSpecs ConcatRule(const ShapeContext& context) {
   const int n = context.num_inputs() - 1;
-  if (n < 1) return absl::InvalidArgumentError("takes at least one tensor");
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, n));
+  if (n < 1) return InvalidArgument("takes at least one tensor");
   Shape whole = context.input(0).shape;
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, whole.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, ConstantAxis(context, n, whole.rank()));
   for (int i = 1; i < n; ++i) {
     EST_RETURN_IF_ERROR(CheckSameDType(context.input(0), context.input(i)));
     const Shape& part = context.input(i).shape;
     bool fits = part.rank() == whole.rank();
     for (int k = 0; fits && k < part.rank(); ++k) fits = k == axis || part.dim(k) == whole.dim(k);
     if (!fits) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot join ", context.input(0).shape.ToString(), " and ", part.ToString(),
-                       " along axis ", axis, ": the other sizes differ"));
+      return InvalidArgument("cannot join ", context.input(0).shape.ToString(), " and ",
+                             part.ToString(), " along axis ", axis, ": the other sizes differ");
     }
     whole.set_dim(axis, whole.dim(axis) + part.dim(axis));
   }
@@ -72,7 +64,7 @@ OutputSpecs ConcatRule(const ShapeContext& context) {
 
 Tensors ConcatGradient(const Node& node, const Tensors& grads) {
   const int n = node.num_inputs() - 1;
-  const int axis = static_cast<int>(ConstantOf(node, n)[0]);
+  const int axis = static_cast<int>(ConstantInts(node, n)[0]);
   std::vector<int64_t> sizes;
   for (int i = 0; i < n; ++i) sizes.push_back(node.input(i).dim(axis));
   Tensors result = Split(grads[0], sizes, {.axis = axis});
@@ -103,13 +95,12 @@ OutputSpecs SplitParts(const TensorSpec& whole, int axis, const std::vector<int6
 }
 
 OutputSpecs SplitRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 0));
   const TensorSpec& whole = context.input(1);
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, whole.shape.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, ConstantAxis(context, 0, whole.shape.rank()));
   const int64_t n = context.attrs.i("num_split");
   if (n < 1 || whole.shape.dim(axis) % n != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " of ", whole.shape.ToString(),
-                                                   " does not divide into ", n, " equal parts"));
+    return InvalidArgument("axis ", axis, " of ", whole.shape.ToString(), " does not divide into ",
+                           n, " equal parts");
   }
   return SplitParts(whole, axis,
                     std::vector<int64_t>(static_cast<size_t>(n), whole.shape.dim(axis) / n));
@@ -117,9 +108,8 @@ OutputSpecs SplitRule(const ShapeContext& context) {
 
 OutputSpecs SplitVRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, context.ConstantInts(1));
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 2));
   const TensorSpec& whole = context.input(0);
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, whole.shape.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, ConstantAxis(context, 2, whole.shape.rank()));
   int64_t sum = 0;
   int unknown = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -131,29 +121,28 @@ OutputSpecs SplitVRule(const ShapeContext& context) {
   if (unknown >= 0 && sum <= whole.shape.dim(axis)) {
     sizes[static_cast<size_t>(unknown)] = whole.shape.dim(axis) - sum;
   } else if (sum != whole.shape.dim(axis)) {
-    return absl::InvalidArgumentError(absl::StrCat("parts of sizes [", absl::StrJoin(sizes, ","),
-                                                   "] do not add up to axis ", axis, " of ",
-                                                   whole.shape.ToString()));
+    return InvalidArgument("parts of sizes [", absl::StrJoin(sizes, ","),
+                           "] do not add up to axis ", axis, " of ", whole.shape.ToString());
   }
   return SplitParts(whole, axis, sizes);
 }
 
 Tensors SplitGradient(const Node& node, const Tensors& grads) {
-  return {Tensor(), Concat(WithZeros(node, grads), static_cast<int>(ConstantOf(node, 0)[0]))};
+  return {Tensor(), Concat(WithZeros(node, grads), static_cast<int>(ConstantInts(node, 0)[0]))};
 }
 Tensors SplitVGradient(const Node& node, const Tensors& grads) {
-  return {Concat(WithZeros(node, grads), static_cast<int>(ConstantOf(node, 2)[0])), Tensor(),
+  return {Concat(WithZeros(node, grads), static_cast<int>(ConstantInts(node, 2)[0])), Tensor(),
           Tensor()};
 }
 
 OutputSpecs PackRule(const ShapeContext& context) {
-  if (context.num_inputs() == 0) return absl::InvalidArgumentError("takes at least one tensor");
+  if (context.num_inputs() == 0) return InvalidArgument("takes at least one tensor");
   const TensorSpec& first = context.input(0);
   EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(context.attrs.i("axis"), first.shape.rank() + 1));
   for (int i = 1; i < context.num_inputs(); ++i) {
     if (context.input(i) == first) continue;
-    return absl::InvalidArgumentError(absl::StrCat("cannot stack ", first.ToString(), " and ",
-                                                   context.input(i).ToString(), ": types differ"));
+    return InvalidArgument("cannot stack ", first.ToString(), " and ", context.input(i).ToString(),
+                           ": types differ");
   }
   std::vector<int64_t> dims = first.shape.dims();
   dims.insert(dims.begin() + axis, context.num_inputs());
@@ -165,8 +154,7 @@ OutputSpecs UnpackRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(context.attrs.i("axis"), whole.shape.rank()));
   const int64_t n = context.attrs.i("num");
   if (n != whole.shape.dim(axis)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("num is ", n, ", axis ", axis, " has size ", whole.shape.dim(axis)));
+    return InvalidArgument("num is ", n, ", axis ", axis, " has size ", whole.shape.dim(axis));
   }
   std::vector<int64_t> dims = whole.shape.dims();
   dims.erase(dims.begin() + axis);
@@ -185,15 +173,14 @@ OutputSpecs TileRule(const ShapeContext& context) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> multiples, context.ConstantInts(1));
   Shape to = context.input(0).shape;
   if (static_cast<int>(multiples.size()) != to.rank()) {
-    return absl::InvalidArgumentError(absl::StrCat(multiples.size(), " multiples for the ",
-                                                   to.rank(), " axes of ", to.ToString()));
+    return InvalidArgument(multiples.size(), " multiples for the ", to.rank(), " axes of ",
+                           to.ToString());
   }
   for (int axis = 0; axis < to.rank(); ++axis) {
     const int64_t multiple = multiples[static_cast<size_t>(axis)];
     int64_t size = 0;
     if (multiple < 0 || __builtin_mul_overflow(to.dim(axis), multiple, &size))
-      return absl::InvalidArgumentError(
-          absl::StrCat("multiple ", multiple, " of axis ", axis, " is negative or too large"));
+      return InvalidArgument("multiple ", multiple, " of axis ", axis, " is negative or too large");
     to.set_dim(axis, size);
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
@@ -201,7 +188,7 @@ OutputSpecs TileRule(const ShapeContext& context) {
 
 // Splits every axis into (repetitions, elements) and sums over the repetitions.
 Tensors TileGradient(const Node& node, const Tensors& grads) {
-  const std::vector<int64_t> multiples = ConstantOf(node, 1);
+  const std::vector<int64_t> multiples = ConstantInts(node, 1);
   const Shape& from = node.input(0).shape();
   Shape split;
   std::vector<int64_t> axes;
@@ -224,7 +211,7 @@ EST_REGISTER_OP("Unpack", UnpackRule, [](const Node& node, const Tensors& grads)
   return {Stack(WithZeros(node, grads), static_cast<int>(node.attrs().i("axis")))};
 });
 EST_REGISTER_OP("ReverseV2", ReverseRule, [](const Node& node, const Tensors& grads) -> Tensors {
-  return {Reverse(grads[0], ConstantOf(node, 1)), Tensor()};
+  return {Reverse(grads[0], ConstantInts(node, 1)), Tensor()};
 });
 EST_REGISTER_OP("Tile", TileRule, TileGradient);
 

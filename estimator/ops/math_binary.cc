@@ -2,18 +2,18 @@
 
 #include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/graph/op_registry.h"
-#include "estimator/ops/building/builder.h"
 #include "estimator/ops/building/shape_rules.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"
+#include "estimator/ops/reduction.h"
 #include "estimator/ops/select.h"
+#include "estimator/ops/shape_ops.h"
 
 namespace estimator {
 namespace {
@@ -25,21 +25,19 @@ OutputSpecs FloatingBroadcastRule(const ShapeContext& context) {
 
 OutputSpecs BitsRule(const ShapeContext& context) {
   if (IsInteger(context.input(0).dtype)) return BroadcastRule(context);
-  return absl::InvalidArgumentError(
-      absl::StrCat("takes integers, not ", DTypeName(context.input(0).dtype)));
+  return InvalidArgument("takes integers, not ", DTypeName(context.input(0).dtype));
 }
 
 // 1 if x is not 0, else 0.
 Tensor NotZero(const Tensor& x) { return Cast(NotEqual(x, 0), x.dtype()); }
 
 OutputSpecs AddNRule(const ShapeContext& context) {
-  if (context.num_inputs() == 0) return absl::InvalidArgumentError("takes at least one input");
+  if (context.num_inputs() == 0) return InvalidArgument("takes at least one input");
   EST_RETURN_IF_ERROR(CheckNumber(context.input(0)));
   for (int i = 1; i < context.num_inputs(); ++i) {
     if (context.input(i) == context.input(0)) continue;
-    return absl::InvalidArgumentError(absl::StrCat("input ", i, " is ", context.input(i).ToString(),
-                                                   ", but input 0 is ",
-                                                   context.input(0).ToString()));
+    return InvalidArgument("input ", i, " is ", context.input(i).ToString(), ", but input 0 is ",
+                           context.input(0).ToString());
   }
   return SameAsInput(context);
 }
@@ -152,13 +150,8 @@ Tensor SumToShapeOf(const Tensor& gradient, const Tensor& x) {
   for (int axis = 0; axis < gradient.rank(); ++axis) {
     if (axis < added || x.dim(axis - added) != gradient.dim(axis)) axes.push_back(axis);
   }
-  const Tensor sum = OpBuilder("Sum", "Sum")
-                         .Input(gradient)
-                         .Ints("reduction_indices", axes)
-                         .Attr("keep_dims", false)
-                         .Build();
-  if (sum.shape() == x.shape()) return sum;
-  return OpBuilder("Reshape", "Reshape").Input(sum).Ints("shape", x.shape().dims()).Build();
+  const Tensor sum = ReduceSum(gradient, axes);
+  return sum.shape() == x.shape() ? sum : Reshape(sum, x.shape());
 }
 
 }  // namespace estimator

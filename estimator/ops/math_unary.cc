@@ -2,7 +2,6 @@
 
 #include <numbers>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/indexed_slices.h"
@@ -30,15 +29,14 @@ OutputSpecs PredicateRule(const ShapeContext& context) {
 
 OutputSpecs IntegerRule(const ShapeContext& context) {
   if (IsInteger(context.input(0).dtype)) return SameAsInput(context);
-  return absl::InvalidArgumentError(
-      absl::StrCat("takes integers, not ", DTypeName(context.input(0).dtype)));
+  return InvalidArgument("takes integers, not ", DTypeName(context.input(0).dtype));
 }
 
 OutputSpecs CastRule(const ShapeContext& context) {
   const DType to = context.attrs.dtype("DstT");
   if (DTypeSize(to) == 0 || DTypeSize(context.input(0).dtype) == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot cast ", DTypeName(context.input(0).dtype), " to ", DTypeName(to)));
+    return InvalidArgument("cannot cast ", DTypeName(context.input(0).dtype), " to ",
+                           DTypeName(to));
   }
   return std::vector<TensorSpec>{{to, context.input(0).shape}};
 }

@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/ops/building/matrix_rules.h"
 #include "estimator/ops/building/shape_checks.h"
 #include "estimator/ops/math_binary.h"
 
@@ -26,9 +26,9 @@ absl::StatusOr<Shape> ProductShape(const TensorSpec& a, const TensorSpec& b, boo
   const int64_t inner_a = a.shape.dim(transpose_a ? -2 : -1),
                 inner_b = b.shape.dim(transpose_b ? -1 : -2);
   if (inner_a != inner_b) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "inner sizes differ: ", inner_a, transpose_a ? " rows of a (transposed)" : " columns of a",
-        ", ", inner_b, transpose_b ? " columns of b (transposed)" : " rows of b"));
+    return InvalidArgument("inner sizes differ: ", inner_a,
+                           transpose_a ? " rows of a (transposed)" : " columns of a", ", ", inner_b,
+                           transpose_b ? " columns of b (transposed)" : " rows of b");
   }
   return Shape{a.shape.dim(transpose_a ? -1 : -2), b.shape.dim(transpose_b ? -2 : -1)};
 }
@@ -36,8 +36,8 @@ absl::StatusOr<Shape> ProductShape(const TensorSpec& a, const TensorSpec& b, boo
 absl::Status CheckTypes(const ShapeContext& c) {
   const DType dtype = c.input(0).dtype;
   if (!IsFloating(dtype) && dtype != DType::kInt32 && dtype != DType::kInt64) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a is ", DTypeName(dtype), ", expected a floating type, int32 or int64: Cast it"));
+    return InvalidArgument("a is ", DTypeName(dtype),
+                           ", expected a floating type, int32 or int64: Cast it");
   }
   return CheckSameDType(c);
 }
@@ -52,25 +52,16 @@ OutputSpecs MatMulShape(const ShapeContext& c) {
   return std::vector<TensorSpec>{{c.input(0).dtype, shape}};
 }
 
-Shape LeadingAxes(const Shape& shape) {
-  return Shape(std::vector<int64_t>(shape.dims().begin(), shape.dims().end() - 2));
-}
-
 OutputSpecs BatchMatMulShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckTypes(c));
-  for (int i = 0; i < 2; ++i) {
-    if (c.input(i).shape.rank() < 2) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          i == 0 ? "x" : "y", " has rank ", c.input(i).shape.rank(), ", expected 2 or more"));
-    }
-  }
+  EST_RETURN_IF_ERROR(CheckRankAtLeast(c.input(0), 2, "x"));
+  EST_RETURN_IF_ERROR(CheckRankAtLeast(c.input(1), 2, "y"));
   EST_ASSIGN_OR_RETURN(const Shape matrix, ProductShape(c.input(0), c.input(1), c.attrs.b("adj_x"),
                                                         c.attrs.b("adj_y")));
-  EST_ASSIGN_OR_RETURN(
-      Shape shape, BroadcastShapes(LeadingAxes(c.input(0).shape), LeadingAxes(c.input(1).shape)));
-  shape.push_back(matrix.dim(0));
-  shape.push_back(matrix.dim(1));
-  return std::vector<TensorSpec>{{c.input(0).dtype, shape}};
+  EST_ASSIGN_OR_RETURN(const Shape batch,
+                       BroadcastShapes(BatchAxes(c.input(0).shape), BatchAxes(c.input(1).shape)));
+  return std::vector<TensorSpec>{
+      {c.input(0).dtype, MatrixShape(batch, matrix.dim(0), matrix.dim(1))}};
 }
 
 // For out = A B, where A is a or its transpose: dA = g B', dB = A' g.

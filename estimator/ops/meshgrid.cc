@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/shape_ops.h"
 
@@ -15,8 +15,8 @@ std::vector<Tensor> Meshgrid(const std::vector<Tensor>& vectors, Indexing indexi
     if (!vector.valid()) return std::vector<Tensor>(vectors.size(), vector);
     if (vector.rank() != 1) {
       return std::vector<Tensor>(vectors.size(),
-                                 vector.graph()->Fail(absl::InvalidArgumentError(absl::StrCat(
-                                     name, ": takes vectors, not ", vector.spec().ToString()))));
+                                 vector.graph()->Fail(InvalidArgument(name, ": takes vectors, not ",
+                                                                      vector.spec().ToString())));
     }
     sizes.push_back(vector.dim(0));
   }

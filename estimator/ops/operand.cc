@@ -1,6 +1,5 @@
 #include "estimator/ops/operand.h"
 
-#include "estimator/graph/graph.h"
 #include "estimator/ops/constant.h"
 
 namespace estimator {

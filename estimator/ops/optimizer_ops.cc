@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/graph/graph.h"
@@ -47,15 +46,14 @@ absl::StatusOr<std::vector<TensorSpec>> UpdateShapes(const UpdateDef& def, const
   const TensorSpec& var = c.input(0);
   EST_RETURN_IF_ERROR(CheckFloating(var, "var"));
   if (c.attrs.has("multiply_linear_by_lr") && c.attrs.b("multiply_linear_by_lr")) {
-    return absl::UnimplementedError(
+    return Unimplemented(
         "multiply_linear_by_lr is not supported: only Keras' Ftrl sets it; leave it false");
   }
   for (int i = 0; i < c.num_inputs(); ++i) {
     const std::string what(def.operand(i));
     if (c.input(i).dtype != var.dtype) {
-      return absl::InvalidArgumentError(absl::StrCat(what, " is ", DTypeName(c.input(i).dtype),
-                                                     ", var is ", DTypeName(var.dtype),
-                                                     ": Cast it"));
+      return InvalidArgument(what, " is ", DTypeName(c.input(i).dtype), ", var is ",
+                             DTypeName(var.dtype), ": Cast it");
     }
     EST_RETURN_IF_ERROR(CheckShape(c.input(i), def.IsFull(i) ? var.shape : Shape{}, what));
   }
@@ -64,8 +62,7 @@ absl::StatusOr<std::vector<TensorSpec>> UpdateShapes(const UpdateDef& def, const
 
 [[maybe_unused]] const bool kUpdatesRegistered = [] {
   for (const UpdateDef& def : UpdateOps()) {
-    RegisterOp(std::string(def.op),
-               [&def](const ShapeContext& c) { return UpdateShapes(def, c); });
+    RegisterOp(std::string(def.op), [&def](const ShapeContext& c) { return UpdateShapes(def, c); });
   }
   return true;
 }();

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -16,29 +15,19 @@
 namespace estimator {
 namespace {
 
-absl::StatusOr<Shape> ShapeOperand(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(std::vector<int64_t> dims, context.ConstantInts(0));
-  for (const int64_t size : dims) {
-    if (size < 0)
-      return absl::InvalidArgumentError(absl::StrCat("the shape contains the size ", size));
-  }
-  return Shape(std::move(dims));
-}
-
 OutputSpecs FloatingRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(Shape shape, ShapeOperand(context));
+  EST_ASSIGN_OR_RETURN(Shape shape, ConstantShape(context, 0));
   const TensorSpec spec{context.attrs.dtype("dtype"), std::move(shape)};
   EST_RETURN_IF_ERROR(CheckFloating(spec));
   return std::vector<TensorSpec>{spec};
 }
 
 OutputSpecs UniformIntRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(Shape shape, ShapeOperand(context));
+  EST_ASSIGN_OR_RETURN(Shape shape, ConstantShape(context, 0));
   const TensorSpec& low = context.input(1);
   EST_RETURN_IF_ERROR(CheckSameDType(low, context.input(2)));
   if (low.dtype != DType::kInt32 && low.dtype != DType::kInt64) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("draws int32 or int64, not ", DTypeName(low.dtype)));
+    return InvalidArgument("draws int32 or int64, not ", DTypeName(low.dtype));
   }
   return std::vector<TensorSpec>{{low.dtype, std::move(shape)}};
 }
@@ -85,8 +74,8 @@ Tensor RandomUniformInt(const Shape& shape, int64_t minval, int64_t maxval,
                         const RandomUniformIntOptions& options) {
   Graph& graph = Graph::Current();
   if (minval >= maxval) {
-    return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
-        options.name, ": minval must be less than maxval, got ", minval, " and ", maxval)));
+    return graph.Fail(InvalidArgument(options.name, ": minval must be less than maxval, got ",
+                                      minval, " and ", maxval));
   }
   const NameScope scope(options.name, graph);
   const auto [graph_seed, seed2] = graph.OpSeeds(options.seed);
@@ -123,8 +112,7 @@ Tensor RandomShuffle(const Tensor& x, std::optional<int64_t> seed, StringArg nam
 Tensor Dropout(const Tensor& x, DropoutOptions options, StringArg name) {
   Graph& graph = GraphFor({x});
   if (!(options.rate >= 0 && options.rate < 1)) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": rate must be in [0, 1), but it is ", options.rate)));
+    return graph.Fail(InvalidArgument(name, ": rate must be in [0, 1), but it is ", options.rate));
   }
   if (!x.valid()) return AddOp("Identity", {x}, {}, name);
   const NameScope scope(name, graph);
@@ -133,8 +121,8 @@ Tensor Dropout(const Tensor& x, DropoutOptions options, StringArg name) {
   const Shape noise_shape = options.noise_shape.value_or(x.shape());
   const absl::StatusOr<Shape> both = BroadcastShapes(x.shape(), noise_shape);
   if (!both.ok() || !(*both == x.shape())) {
-    return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
-        "noise_shape ", noise_shape.ToString(), " does not broadcast to ", x.shape().ToString())));
+    return graph.Fail(InvalidArgument("noise_shape ", noise_shape.ToString(),
+                                      " does not broadcast to ", x.shape().ToString()));
   }
   if (options.rate == 0) return x;
   const Tensor scaled = Multiply(x, 1 / (1 - options.rate), "Mul");

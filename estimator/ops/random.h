@@ -20,7 +20,6 @@
 #include "estimator/array/shape.h"
 #include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
-#include "estimator/ops/operand.h"
 
 namespace estimator {
 

@@ -1,8 +1,5 @@
 #include "estimator/ops/reduction.h"
 
-#include <optional>
-
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
@@ -13,25 +10,15 @@
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
+#include "estimator/ops/scan.h"
 #include "estimator/ops/select.h"
 #include "estimator/ops/shape_ops.h"
 
 namespace estimator {
 namespace {
 
-OutputSpecs ReductionRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(1));
-  const Shape& from = context.input(0).shape;
-  const bool keep = context.attrs.b("keep_dims");
-  std::vector<bool> reduced(from.dims().size(), false);
-  for (const int64_t given : axes) {
-    EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given, from.rank()));
-    if (reduced[static_cast<size_t>(axis)]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("axis ", given, " is given twice in [", absl::StrJoin(axes, ","), "]"));
-    }
-    reduced[static_cast<size_t>(axis)] = true;
-  }
+// `from` without the reduced axes, or with size 1 in their place.
+Shape WithoutAxes(const Shape& from, const std::vector<bool>& reduced, bool keep) {
   Shape to;
   for (size_t i = 0; i < reduced.size(); ++i) {
     if (!reduced[i])
@@ -39,7 +26,22 @@ OutputSpecs ReductionRule(const ShapeContext& context) {
     else if (keep)
       to.push_back(1);
   }
-  return std::vector<TensorSpec>{{context.input(0).dtype, to}};
+  return to;
+}
+
+OutputSpecs ReductionRule(const ShapeContext& context) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, context.ConstantInts(1));
+  const Shape& from = context.input(0).shape;
+  std::vector<bool> reduced(from.dims().size(), false);
+  for (const int64_t given : axes) {
+    EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given, from.rank()));
+    if (reduced[static_cast<size_t>(axis)]) {
+      return InvalidArgument("axis ", given, " is given twice in [", absl::StrJoin(axes, ","), "]");
+    }
+    reduced[static_cast<size_t>(axis)] = true;
+  }
+  return std::vector<TensorSpec>{
+      {context.input(0).dtype, WithoutAxes(from, reduced, context.attrs.b("keep_dims"))}};
 }
 
 OutputSpecs NumberReductionRule(const ShapeContext& context) {
@@ -49,8 +51,7 @@ OutputSpecs NumberReductionRule(const ShapeContext& context) {
 
 OutputSpecs BoolReductionRule(const ShapeContext& context) {
   if (context.input(0).dtype != DType::kBool) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("reduces bool, not ", DTypeName(context.input(0).dtype)));
+    return InvalidArgument("reduces bool, not ", DTypeName(context.input(0).dtype));
   }
   return ReductionRule(context);
 }
@@ -64,9 +65,8 @@ struct Reduced {
 Reduced KeepAxes(const Node& node, const Tensors& grads) {
   const Tensor& x = node.input(0);
   const Tensor out = ResultOf(node);
-  const std::vector<int64_t> axes = *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(1);
   Shape kept = x.shape();
-  for (const int64_t axis : axes) kept.set_dim(static_cast<int>(axis), 1);
+  for (const int64_t axis : ConstantInts(node, 1)) kept.set_dim(static_cast<int>(axis), 1);
   return {x, node.input(1), Reshape(grads[0], kept), Reshape(out, kept)};
 }
 
@@ -93,19 +93,13 @@ Tensors ProdGradient(const Node& node, const Tensors& grads) {
   const Reduced r = KeepAxes(node, grads);
   const auto others_along = [](const Tensor& x, int64_t axis) {
     const auto exclusive = [&](bool reverse) {
-      return OpBuilder("Cumprod", "Cumprod")
-          .Input(x)
-          .Int("axis", axis)
-          .Attr("exclusive", true)
-          .Attr("reverse", reverse)
-          .Build();
+      return Cumprod(x, static_cast<int>(axis), {.exclusive = true, .reverse = reverse});
     };
     return exclusive(false) * exclusive(true);
   };
   Tensor result = r.grad;
   Tensor rest = r.x;  // the product over the axes so far
-  const std::vector<int64_t> axes = *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(1);
-  for (const int64_t axis : axes) {
+  for (const int64_t axis : ConstantInts(node, 1)) {
     result = result * others_along(rest, axis);
     rest = ReduceProd(rest, axis, {.keepdims = true});
   }
@@ -123,13 +117,6 @@ OutputSpecs L2LossRule(const ShapeContext& context) {
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape{}}};
 }
 
-EST_REGISTER_OP("Sum", NumberReductionRule, SumGradient);
-EST_REGISTER_OP("Mean", NumberReductionRule, MeanGradient);
-EST_REGISTER_OP("Prod", NumberReductionRule, ProdGradient);
-EST_REGISTER_OP("Max", NumberReductionRule, ExtremeGradient);
-EST_REGISTER_OP("Min", NumberReductionRule, ExtremeGradient);
-EST_REGISTER_OP("All", BoolReductionRule);
-EST_REGISTER_OP("Any", BoolReductionRule);
 EST_REGISTER_OP("L2Loss", L2LossRule, [](const Node& node, const Tensors& grads) -> Tensors {
   return {node.input(0) * grads[0]};
 });
@@ -152,27 +139,20 @@ std::vector<int64_t> ReduceAxes::ForRank(int rank) const {
   return all;
 }
 
-Tensor ReduceSum(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
-  return Reduce("Sum", x, axes, options);
-}
-Tensor ReduceMean(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
-  return Reduce("Mean", x, axes, options);
-}
-Tensor ReduceProd(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
-  return Reduce("Prod", x, axes, options);
-}
-Tensor ReduceMax(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
-  return Reduce("Max", x, axes, options);
-}
-Tensor ReduceMin(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
-  return Reduce("Min", x, axes, options);
-}
-Tensor ReduceAll(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
-  return Reduce("All", x, axes, options);
-}
-Tensor ReduceAny(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
-  return Reduce("Any", x, axes, options);
-}
+// Defines the function, and joins its shape rule and its gradient to the op's row.
+#define EST_REDUCTION_FUNCTION(function, op, rule, ...)                                    \
+  EST_REGISTER_OP(op, rule __VA_OPT__(, ) __VA_ARGS__);                                    \
+  Tensor function(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) { \
+    return Reduce(op, x, axes, options);                                                   \
+  }
+EST_REDUCTION_FUNCTION(ReduceSum, "Sum", NumberReductionRule, SumGradient)
+EST_REDUCTION_FUNCTION(ReduceMean, "Mean", NumberReductionRule, MeanGradient)
+EST_REDUCTION_FUNCTION(ReduceProd, "Prod", NumberReductionRule, ProdGradient)
+EST_REDUCTION_FUNCTION(ReduceMax, "Max", NumberReductionRule, ExtremeGradient)
+EST_REDUCTION_FUNCTION(ReduceMin, "Min", NumberReductionRule, ExtremeGradient)
+EST_REDUCTION_FUNCTION(ReduceAll, "All", BoolReductionRule)
+EST_REDUCTION_FUNCTION(ReduceAny, "Any", BoolReductionRule)
+#undef EST_REDUCTION_FUNCTION
 
 Tensor ReduceLogSumExp(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {
   const NameScope scope(NameOr(options.name, "ReduceLogSumExp"), GraphFor({x}));
@@ -181,15 +161,10 @@ Tensor ReduceLogSumExp(const Tensor& x, const ReduceAxes& axes, const ReduceOpti
   const Tensor shift = StopGradient(Where(IsFinite(max), max, 0));
   const Tensor kept = Log(ReduceSum(Exp(x - shift), axes, {.keepdims = true})) + shift;
   if (options.keepdims || !kept.valid()) return kept;
-  Shape shape;
-  const std::vector<int64_t> given = axes.ForRank(x.rank());
   std::vector<bool> reduced(x.shape().dims().size(), false);
-  for (const int64_t axis : given)
+  for (const int64_t axis : axes.ForRank(x.rank()))
     reduced[static_cast<size_t>(axis < 0 ? axis + x.rank() : axis)] = true;
-  for (size_t i = 0; i < reduced.size(); ++i) {
-    if (!reduced[i]) shape.push_back(x.shape().dims()[i]);
-  }
-  return Reshape(kept, shape);
+  return Reshape(kept, WithoutAxes(x.shape(), reduced, /*keep=*/false));
 }
 
 MeanAndVariance Moments(const Tensor& x, const ReduceAxes& axes, const ReduceOptions& options) {

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -15,8 +14,7 @@ namespace estimator {
 namespace {
 
 OutputSpecs CumsumRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 1));
-  EST_RETURN_IF_ERROR(CheckAxis(given_axis, context.input(0).shape.rank()).status());
+  EST_RETURN_IF_ERROR(ConstantAxis(context, 1, context.input(0).shape.rank()).status());
   return SameAsNumberInput(context);
 }
 
@@ -38,8 +36,7 @@ Tensors CumprodGradient(const Node& node, const Tensors& grads) {
 
 absl::Status CheckMatrix(const TensorSpec& spec) {
   if (spec.shape.rank() >= 2) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("takes matrices [..., M, N], not ", spec.ToString()));
+  return InvalidArgument("takes matrices [..., M, N], not ", spec.ToString());
 }
 
 OutputSpecs DiagPartRule(const ShapeContext& context) {
@@ -53,7 +50,7 @@ OutputSpecs DiagPartRule(const ShapeContext& context) {
 
 OutputSpecs DiagRule(const ShapeContext& context) {
   Shape shape = context.input(0).shape;
-  if (shape.rank() < 1) return absl::InvalidArgumentError("takes diagonals [..., N], not a scalar");
+  if (shape.rank() < 1) return InvalidArgument("takes diagonals [..., N], not a scalar");
   shape.push_back(shape.dim(-1));
   return std::vector<TensorSpec>{{context.input(0).dtype, shape}};
 }
@@ -78,8 +75,7 @@ OutputSpecs InvertPermutationRule(const ShapeContext& context) {
   if (x.shape.rank() == 1 && (x.dtype == DType::kInt32 || x.dtype == DType::kInt64)) {
     return SameAsInput(context);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("takes a vector of int32 or int64, not ", x.ToString()));
+  return InvalidArgument("takes a vector of int32 or int64, not ", x.ToString());
 }
 
 OutputSpecs BandRule(const ShapeContext& context) {
@@ -102,10 +98,8 @@ EST_REGISTER_OP("MatrixDiagPart", DiagPartRule, DiagPartGradient);
 EST_REGISTER_OP("InvertPermutation", InvertPermutationRule);
 EST_REGISTER_OP("MatrixBandPart", BandRule, BandGradient);
 
-}  // namespace
-
-Tensor Cumsum(const Tensor& x, int axis, const CumsumOptions& options) {
-  return OpBuilder("Cumsum", NameOr(options.name, "Cumsum"))
+Tensor Scan(absl::string_view op, const Tensor& x, int axis, const CumsumOptions& options) {
+  return OpBuilder(op, NameOr(options.name, op))
       .Input(x)
       .Int("axis", axis)
       .Attr("exclusive", options.exclusive)
@@ -113,13 +107,14 @@ Tensor Cumsum(const Tensor& x, int axis, const CumsumOptions& options) {
       .Build();
 }
 
+}  // namespace
+
+Tensor Cumsum(const Tensor& x, int axis, const CumsumOptions& options) {
+  return Scan("Cumsum", x, axis, options);
+}
+
 Tensor Cumprod(const Tensor& x, int axis, const CumsumOptions& options) {
-  return OpBuilder("Cumprod", NameOr(options.name, "Cumprod"))
-      .Input(x)
-      .Int("axis", axis)
-      .Attr("exclusive", options.exclusive)
-      .Attr("reverse", options.reverse)
-      .Build();
+  return Scan("Cumprod", x, axis, options);
 }
 
 Tensor MatrixDiag(const Tensor& diagonal, StringArg name) {

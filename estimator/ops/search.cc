@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -16,17 +15,14 @@ namespace estimator {
 namespace {
 
 OutputSpecs ArgRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 1));
   const Shape& from = context.input(0).shape;
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, from.rank()));
+  EST_ASSIGN_OR_RETURN(const int axis, ConstantAxis(context, 1, from.rank()));
   if (from.dim(axis) == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("axis ", axis, " of ", from.ToString(), " is empty"));
+    return InvalidArgument("axis ", axis, " of ", from.ToString(), " is empty");
   }
   const DType type = context.attrs.dtype("output_type");
   if (type != DType::kInt32 && type != DType::kInt64) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("output_type is int32 or int64, not ", DTypeName(type)));
+    return InvalidArgument("output_type is int32 or int64, not ", DTypeName(type));
   }
   std::vector<int64_t> dims = from.dims();
   dims.erase(dims.begin() + axis);
@@ -37,11 +33,10 @@ OutputSpecs TopKRule(const ShapeContext& context) {
   EST_RETURN_IF_ERROR(CheckNumber(context.input(0)));
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> k, context.ConstantInts(1));
   Shape shape = context.input(0).shape;
-  if (shape.rank() < 1) return absl::InvalidArgumentError("takes rank 1 or more, not a scalar");
+  if (shape.rank() < 1) return InvalidArgument("takes rank 1 or more, not a scalar");
   if (k.size() != 1 || k[0] < 0 || k[0] > shape.dim(-1)) {
-    return absl::InvalidArgumentError(absl::StrCat("k must be a scalar in [0, ", shape.dim(-1),
-                                                   "], the size of the last axis; it is ",
-                                                   k.empty() ? 0 : k[0]));
+    return InvalidArgument("k must be a scalar in [0, ", shape.dim(-1),
+                           "], the size of the last axis; it is ", k.empty() ? 0 : k[0]);
   }
   shape.set_dim(-1, k[0]);
   return std::vector<TensorSpec>{{context.input(0).dtype, shape}, {DType::kInt32, shape}};
@@ -70,13 +65,12 @@ OutputSpecs InTopKRule(const ShapeContext& context) {
   const TensorSpec& targets = context.input(1);
   EST_RETURN_IF_ERROR(ConstantInt(context, 2).status());
   if (predictions.dtype != DType::kFloat32 || predictions.shape.rank() != 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("predictions must be f32 [N, C], not ", predictions.ToString()));
+    return InvalidArgument("predictions must be f32 [N, C], not ", predictions.ToString());
   }
   const bool is_index = targets.dtype == DType::kInt32 || targets.dtype == DType::kInt64;
   if (!is_index || !(targets.shape == Shape{predictions.shape.dim(0)})) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "targets must be i32 or i64 [", predictions.shape.dim(0), "], not ", targets.ToString()));
+    return InvalidArgument("targets must be i32 or i64 [", predictions.shape.dim(0), "], not ",
+                           targets.ToString());
   }
   return std::vector<TensorSpec>{{DType::kBool, targets.shape}};
 }

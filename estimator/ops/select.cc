@@ -1,6 +1,5 @@
 #include "estimator/ops/select.h"
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
@@ -13,8 +12,7 @@ namespace {
 
 OutputSpecs SelectRule(const ShapeContext& context) {
   if (context.input(0).dtype != DType::kBool) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the condition must be bool, not ", DTypeName(context.input(0).dtype)));
+    return InvalidArgument("the condition must be bool, not ", DTypeName(context.input(0).dtype));
   }
   EST_RETURN_IF_ERROR(CheckSameDType(context.input(1), context.input(2)));
   EST_ASSIGN_OR_RETURN(const Shape sides,
@@ -50,14 +48,12 @@ Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
   const Tensor if_true = true_fn();
   const Tensor if_false = false_fn();
   if (predicate.valid() && predicate.rank() != 0) {
-    return graph.Fail(absl::InvalidArgumentError(absl::StrCat("Cond takes a scalar predicate, not ",
-                                                              predicate.spec().ToString(),
-                                                              "; Where selects by element")));
+    return graph.Fail(InvalidArgument("Cond takes a scalar predicate, not ",
+                                      predicate.spec().ToString(), "; Where selects by element"));
   }
   if (if_true.valid() && if_false.valid() && !(if_true.spec() == if_false.spec())) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("the branches of Cond differ: ", if_true.spec().ToString(), " and ",
-                     if_false.spec().ToString())));
+    return graph.Fail(InvalidArgument("the branches of Cond differ: ", if_true.spec().ToString(),
+                                      " and ", if_false.spec().ToString()));
   }
   return Where(predicate, if_true, if_false, "Merge");
 }

@@ -32,8 +32,8 @@ OutputSpecs ReshapeRule(const ShapeContext& context) {
     if (dims[i] == Shape::kUnknownDim && unknown < 0) {
       unknown = static_cast<int>(i);
     } else if (dims[i] < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("shape ", wanted.ToString(), " has more than one -1, or a negative size"));
+      return InvalidArgument("shape ", wanted.ToString(),
+                             " has more than one -1, or a negative size");
     } else {
       known *= dims[i];
     }
@@ -42,17 +42,16 @@ OutputSpecs ReshapeRule(const ShapeContext& context) {
   if (unknown >= 0 && known != 0) dims[static_cast<size_t>(unknown)] = n / known;
   const Shape to(dims);
   if ((unknown >= 0 && known == 0) || to.num_elements() != n) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "cannot reshape ", from.ToString(), ", ", n, " elements, to ", wanted.ToString(), ", ",
-        unknown >= 0 ? absl::StrCat("a multiple of ", known) : absl::StrCat(known)));
+        unknown >= 0 ? absl::StrCat("a multiple of ", known) : absl::StrCat(known));
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
 
 OutputSpecs ExpandDimsRule(const ShapeContext& context) {
-  EST_ASSIGN_OR_RETURN(const int64_t given_axis, ConstantInt(context, 1));
   std::vector<int64_t> dims = context.input(0).shape.dims();
-  EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given_axis, static_cast<int>(dims.size()) + 1));
+  EST_ASSIGN_OR_RETURN(const int axis, ConstantAxis(context, 1, static_cast<int>(dims.size()) + 1));
   dims.insert(dims.begin() + axis, 1);
   return std::vector<TensorSpec>{{context.input(0).dtype, Shape(std::move(dims))}};
 }
@@ -64,8 +63,8 @@ OutputSpecs SqueezeRule(const ShapeContext& context) {
   for (const int64_t given : axes) {
     EST_ASSIGN_OR_RETURN(const int axis, CheckAxis(given, from.rank()));
     if (from.dim(axis) != 1) {
-      return absl::InvalidArgumentError(absl::StrCat("cannot squeeze axis ", given, " of ",
-                                                     from.ToString(), ": its size is not 1"));
+      return InvalidArgument("cannot squeeze axis ", given, " of ", from.ToString(),
+                             ": its size is not 1");
     }
     drop[static_cast<size_t>(axis)] = true;
   }
@@ -83,8 +82,7 @@ OutputSpecs BroadcastToRule(const ShapeContext& context) {
   const Shape& from = context.input(0).shape;
   const absl::StatusOr<Shape> both = BroadcastShapes(from, to);
   if (!both.ok() || !(*both == to)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot broadcast ", from.ToString(), " to ", to.ToString()));
+    return InvalidArgument("cannot broadcast ", from.ToString(), " to ", to.ToString());
   }
   return std::vector<TensorSpec>{{context.input(0).dtype, to}};
 }
@@ -97,8 +95,7 @@ OutputSpecs EnsureShapeRule(const ShapeContext& context) {
     fits = wanted.dim(axis) == Shape::kUnknownDim || wanted.dim(axis) == actual.dim(axis);
   }
   if (!fits) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the shape is ", actual.ToString(), ", not ", wanted.ToString()));
+    return InvalidArgument("the shape is ", actual.ToString(), ", not ", wanted.ToString());
   }
   return SameAsInput(context);
 }
@@ -111,8 +108,6 @@ Tensors ReshapeGradient(const Node& node, const Tensors& grads) {
   result[0] = BackToShapeOf(grads[0], node.input(0));
   return result;
 }
-Tensors PassThrough(const Node&, const Tensors& grads) { return grads; }
-
 EST_REGISTER_OP("Shape", ShapeRule);
 EST_REGISTER_OP("Size", SizeRule);
 EST_REGISTER_OP("Rank", RankRule);

@@ -1,9 +1,5 @@
 #include "estimator/ops/slicing.h"
 
-#include <algorithm>
-#include <string>
-
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -16,16 +12,11 @@ namespace {
 
 constexpr int64_t kMaxSize = int64_t{1} << 40;  // the sum of a few such sizes does not overflow
 
-std::vector<int64_t> ConstantOperand(const Node& node, int input) {
-  return *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(input);
-}
-
 absl::Status CheckOnePerAxis(const std::vector<int64_t>& values, const Shape& shape, int per_axis,
                              absl::string_view what) {
   if (static_cast<int>(values.size()) == per_axis * shape.rank()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " has ", values.size() / static_cast<size_t>(per_axis),
-                   " entries for the ", shape.rank(), " axes of ", shape.ToString()));
+  return InvalidArgument(what, " has ", values.size() / static_cast<size_t>(per_axis),
+                         " entries for the ", shape.rank(), " axes of ", shape.ToString());
 }
 
 OutputSpecs SliceRule(const ShapeContext& context) {
@@ -39,9 +30,8 @@ OutputSpecs SliceRule(const ShapeContext& context) {
     const int64_t dim = from.dims()[i];
     const int64_t taken = size[i] == -1 ? dim - begin[i] : size[i];
     if (begin[i] < 0 || taken < 0 || begin[i] > dim || taken > dim - begin[i]) {
-      return absl::InvalidArgumentError(absl::StrCat("elements ", begin[i], " to ",
-                                                     begin[i] + taken, " are not within axis ", i,
-                                                     " of ", from.ToString()));
+      return InvalidArgument("elements ", begin[i], " to ", begin[i] + taken,
+                             " are not within axis ", i, " of ", from.ToString());
     }
     to.push_back(taken);
   }
@@ -49,7 +39,7 @@ OutputSpecs SliceRule(const ShapeContext& context) {
 }
 
 Tensors SliceGradient(const Node& node, const Tensors& grads) {
-  const std::vector<int64_t> begin = ConstantOperand(node, 1);
+  const std::vector<int64_t> begin = ConstantInts(node, 1);
   const Shape& from = node.input(0).shape();
   Paddings paddings;
   for (int i = 0; i < from.rank(); ++i) {
@@ -79,8 +69,8 @@ OutputSpecs StridedSliceGradRule(const ShapeContext& context) {
   const Shape whole(std::move(dims));
   EST_ASSIGN_OR_RETURN(const Shape part, StridedShape(context, whole, 1));
   if (!(part == context.input(4).shape)) {
-    return absl::InvalidArgumentError(absl::StrCat("the gradient is ", context.input(4).ToString(),
-                                                   ", but the slice is ", part.ToString()));
+    return InvalidArgument("the gradient is ", context.input(4).ToString(), ", but the slice is ",
+                           part.ToString());
   }
   return std::vector<TensorSpec>{{context.input(4).dtype, whole}};
 }
@@ -117,12 +107,11 @@ OutputSpecs PadRule(const ShapeContext& context) {
   for (size_t i = 0; i < from.shape.dims().size(); ++i) {
     const int64_t before = paddings[2 * i], after = paddings[2 * i + 1];
     if (before < 0 || after < 0) {
-      return absl::InvalidArgumentError(absl::StrCat("axis ", i, " is padded by {", before, ", ",
-                                                     after, "}; use Slice to remove elements"));
+      return InvalidArgument("axis ", i, " is padded by {", before, ", ", after,
+                             "}; use Slice to remove elements");
     }
     if (before > kMaxSize || after > kMaxSize) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("axis ", i, " is padded by {", before, ", ", after, "}: too large"));
+      return InvalidArgument("axis ", i, " is padded by {", before, ", ", after, "}: too large");
     }
     to.push_back(before + from.shape.dims()[i] + after);
   }
@@ -130,7 +119,7 @@ OutputSpecs PadRule(const ShapeContext& context) {
 }
 
 Tensors PadGradient(const Node& node, const Tensors& grads) {
-  const std::vector<int64_t> paddings = ConstantOperand(node, 1);
+  const std::vector<int64_t> paddings = ConstantInts(node, 1);
   std::vector<int64_t> begin;
   for (size_t i = 0; i < paddings.size(); i += 2) begin.push_back(paddings[i]);
   Tensors result(static_cast<size_t>(node.num_inputs()));
@@ -146,9 +135,9 @@ OutputSpecs MirrorPadRule(const ShapeContext& context) {
   for (size_t i = 0; i < from.dims().size(); ++i) {
     const int64_t most = from.dims()[i] - edge;
     if (paddings[2 * i] <= most && paddings[2 * i + 1] <= most) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "axis ", i, " of ", from.ToString(), " has only ", most, " elements to mirror, not {",
-        paddings[2 * i], ", ", paddings[2 * i + 1], "}"));
+    return InvalidArgument("axis ", i, " of ", from.ToString(), " has only ", most,
+                           " elements to mirror, not {", paddings[2 * i], ", ", paddings[2 * i + 1],
+                           "}");
   }
   return padded;
 }

@@ -1,11 +1,9 @@
 #include "estimator/ops/softmax.h"
 
-#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -24,7 +22,7 @@ namespace {
 OutputSpecs SoftmaxShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckFloating(c.input(0), "logits"));
   if (c.input(0).shape.rank() < 1)
-    return absl::InvalidArgumentError("logits is a scalar, expected rank 1 or more");
+    return InvalidArgument("logits is a scalar, expected rank 1 or more");
   return std::vector<TensorSpec>{c.input(0)};
 }
 
@@ -41,9 +39,9 @@ OutputSpecs SparseCrossEntropyShape(const ShapeContext& c) {
   EST_RETURN_IF_ERROR(CheckRank(c.input(0), 2, "logits", "(batch, classes)"));
   const TensorSpec& labels = c.input(1);
   if (labels.dtype != DType::kInt32 && labels.dtype != DType::kInt64) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "labels is ", DTypeName(labels.dtype), ", expected int32 or int64: Cast it, or use ",
-        "SoftmaxCrossEntropyWithLogits if these are one-hot labels"));
+    return InvalidArgument("labels is ", DTypeName(labels.dtype),
+                           ", expected int32 or int64: Cast it, or use ",
+                           "SoftmaxCrossEntropyWithLogits if these are one-hot labels");
   }
   EST_RETURN_IF_ERROR(CheckShape(labels, {c.input(0).shape.dim(0)}, "labels"));
   return std::vector<TensorSpec>{{c.input(0).dtype, {c.input(0).shape.dim(0)}}, c.input(0)};
@@ -89,8 +87,8 @@ EST_REGISTER_OP("SparseSoftmaxCrossEntropyWithLogits", SparseCrossEntropyShape,
 absl::StatusOr<std::vector<int64_t>> ToLast(const Tensor& x, int axis, absl::string_view name) {
   const int rank = x.rank();
   if (axis < -rank || axis >= rank) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": axis ", axis, " is not in [", -rank,
-                                                   ", ", rank, ") (", x.spec().ToString(), ")"));
+    return InvalidArgument(name, ": axis ", axis, " is not in [", -rank, ", ", rank, ") (",
+                           x.spec().ToString(), ")");
   }
   const int from = axis < 0 ? axis + rank : axis;
   if (from == rank - 1) return std::vector<int64_t>();
@@ -170,9 +168,8 @@ Tensor SigmoidCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits,
   Graph& graph = GraphFor({logits, labels});
   const NameScope scope(name, graph);
   if (logits.valid() && labels.valid() && !(labels.spec() == logits.spec())) {
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("labels and logits differ: ", labels.spec().ToString(), " and ",
-                     logits.spec().ToString())));
+    return graph.Fail(InvalidArgument("labels and logits differ: ", labels.spec().ToString(),
+                                      " and ", logits.spec().ToString()));
   }
   const Tensor positive = GreaterEqual(logits, 0);
   const Tensor relu = Where(positive, logits, 0);

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/manipulation.h"
@@ -26,8 +26,8 @@ TopKResult Sorted(const Tensor& x, int given_axis, SortDirection direction,
   const NameScope scope(name, graph);
   const int axis = given_axis < 0 ? given_axis + x.rank() : given_axis;
   if (axis < 0 || axis >= x.rank()) {
-    const Tensor failed = graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": axis ", given_axis, " is out of range for ", x.spec().ToString())));
+    const Tensor failed = graph.Fail(
+        InvalidArgument(name, ": axis ", given_axis, " is out of range for ", x.spec().ToString()));
     return {failed, failed};
   }
   std::vector<int64_t> perm(static_cast<size_t>(x.rank()));

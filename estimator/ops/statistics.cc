@@ -1,7 +1,7 @@
 #include "estimator/ops/statistics.h"
 
-#include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/check_numerics.h"
 #include "estimator/ops/constant.h"
@@ -56,9 +56,9 @@ Tensor HistogramFixedWidth(const Tensor& values, double low, double high,
   low = rounded(low);
   high = rounded(high);
   if (!(low < high) || options.nbins < 1) {
-    return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
+    return graph.Fail(InvalidArgument(
         options.name, ": low must be less than high and nbins positive, got [", low, ", ", high,
-        ") as ", DTypeName(values.dtype()), " and ", options.nbins, " bins")));
+        ") as ", DTypeName(values.dtype()), " and ", options.nbins, " bins"));
   }
   Tensor inside = Minimum(Maximum(values, first), last);
   if (IsFloating(values.dtype()))  // infinities are clamped already, so this finds only NaN

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
 
@@ -18,9 +18,7 @@ OutputSpecs AsStringRule(const ShapeContext& context) {
   const int64_t precision = context.attrs.i("precision"), width = context.attrs.i("width");
   const bool scientific = context.attrs.b("scientific"), shortest = context.attrs.b("shortest");
   const std::string& fill = context.attrs.s("fill");
-  const auto refused = [](const auto&... parts) {
-    return absl::InvalidArgumentError(absl::StrCat(parts...));
-  };
+  const auto refused = [](const auto&... parts) { return InvalidArgument(parts...); };
   if (!IsFloating(x.dtype) && x.dtype != DType::kString) {
     const absl::string_view dtype = DTypeName(x.dtype);
     if (scientific || shortest)

@@ -2,10 +2,8 @@
 
 #include <cctype>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
@@ -34,7 +32,7 @@ std::string Request(SummaryRequest::Kind kind, absl::string_view tag, const Tens
   std::string unique = graph.UniqueName(CleanTag(tag));
   if (!t.valid()) {
     if (graph.status().ok()) {
-      graph.Fail(absl::InvalidArgumentError(absl::StrCat("summary ", unique, ": not a tensor")));
+      graph.Fail(InvalidArgument("summary ", unique, ": not a tensor"));
     }
     return unique;
   }
@@ -45,8 +43,8 @@ std::string Request(SummaryRequest::Kind kind, absl::string_view tag, const Tens
 
 // Makes the graph keep the error that `t` does not fit.
 std::string Refuse(absl::string_view tag, const Tensor& t, absl::string_view wanted) {
-  t.graph()->Fail(absl::InvalidArgumentError(
-      absl::StrCat("summary ", tag, ": takes ", wanted, ", not ", t.spec().ToString())));
+  t.graph()->Fail(
+      InvalidArgument("summary ", tag, ": takes ", wanted, ", not ", t.spec().ToString()));
   return std::string(tag);
 }
 

@@ -83,11 +83,9 @@ using WriteRuleMap = std::map<std::string, WriteRule>;
 void AddUpdate(const UpdateDef& def, WriteFormula formula, WriteRuleMap& rules) {
   WriteRule rule = {.operands = std::string(def.operands),
                     .num_states = def.num_states,
+                    .attrs = def.attrs,
                     .formula = formula,
                     .update = &def};
-  if (!def.flag.empty())
-    rule.attrs = absl::StrCat(def.flag, ":b=", def.flag_default ? "true" : "false");
-  if (def.Find("linear") >= 0) rule.attrs = "multiply_linear_by_lr:b=false!";
   rules[std::string(def.op)] = rule;
   // Rows of gradient descent are subtracted by ScatterSub.
   if (def.rows == RowUpdates::kAllRows || def.Find("grad") < 0) return;

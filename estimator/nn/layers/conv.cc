@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/ops/conv.h"
 
 namespace estimator::layers {
@@ -64,9 +64,9 @@ Tensor Conv2DTranspose(const Tensor& x, const Conv2DOptions& options) {
   }
   const Size2D& size = options.kernel_size;
   if (options.dilation_rate.height != 1 || options.dilation_rate.width != 1) {
-    return x.graph()->Fail(absl::UnimplementedError(
-        absl::StrCat("conv2d_transpose: dilation_rate must be 1, got ",
-                     options.dilation_rate.height, " and ", options.dilation_rate.width)));
+    return x.graph()->Fail(Unimplemented("conv2d_transpose: dilation_rate must be 1, got ",
+                                         options.dilation_rate.height, " and ",
+                                         options.dilation_rate.width));
   }
   const Tensor kernel =
       GetWeight("kernel", {size.height, size.width, options.filters, x.dim(3)}, x,

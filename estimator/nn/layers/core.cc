@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/layers/layer.h"
 #include "estimator/ops/gather.h"
@@ -15,8 +15,7 @@ Tensor Dropout(const Tensor& x, const DropoutOptions& options) {
   const LayerScope scope(options.name, "dropout");
   if (!CheckRank(x, "dropout", 0, 64)) return InvalidLike(x);
   if (!(options.rate >= 0 && options.rate < 1)) {
-    return x.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat("dropout: rate must be in [0, 1), got ", options.rate)));
+    return x.graph()->Fail(InvalidArgument("dropout: rate must be in [0, 1), got ", options.rate));
   }
   if (!options.training || options.rate == 0) return x;
   return estimator::Dropout(
@@ -39,9 +38,8 @@ Tensor Embedding(const Tensor& ids, const EmbeddingOptions& options) {
     return InvalidLike(ids);
   }
   if (ids.dtype() != DType::kInt32 && ids.dtype() != DType::kInt64) {
-    return ids.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat("embedding: ids '", ids.name(), "' are ", ids.spec().ToString(),
-                     "; cast them to i32 or i64")));
+    return ids.graph()->Fail(InvalidArgument("embedding: ids '", ids.name(), "' are ",
+                                             ids.spec().ToString(), "; cast them to i32 or i64"));
   }
   const Variable table =
       GetVariable("embeddings", {options.input_dim, options.output_dim},

@@ -1,6 +1,6 @@
 #include "estimator/nn/layers/layer.h"
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/ops/bias.h"
 #include "estimator/ops/math_unary.h"
@@ -17,25 +17,25 @@ Tensor InvalidLike(const Tensor& x) {
 bool CheckRank(const Tensor& x, StringArg layer, int min_rank, int max_rank) {
   if (!x.valid()) {
     if (x.graph() == nullptr) {
-      Graph::Current().Fail(absl::InvalidArgumentError(
-          absl::StrCat(layer, ": the input is not a tensor (a default-constructed handle)")));
+      Graph::Current().Fail(
+          InvalidArgument(layer, ": the input is not a tensor (a default-constructed handle)"));
     }
     return false;
   }
   if (x.rank() >= min_rank && x.rank() <= max_rank) return true;
-  x.graph()->Fail(absl::InvalidArgumentError(
-      absl::StrCat(layer, ": the input '", x.name(), "' is ", x.spec().ToString(),
-                   ", but must have rank ", min_rank, min_rank == max_rank ? "" : " or more",
-                   x.rank() < min_rank ? ": the first axis is the batch (Batch of the dataset); "
-                                         "ExpandDims or Reshape adds one"
-                                       : "")));
+  x.graph()->Fail(
+      InvalidArgument(layer, ": the input '", x.name(), "' is ", x.spec().ToString(),
+                      ", but must have rank ", min_rank, min_rank == max_rank ? "" : " or more",
+                      x.rank() < min_rank ? ": the first axis is the batch (Batch of the dataset); "
+                                            "ExpandDims or Reshape adds one"
+                                          : ""));
   return false;
 }
 
 bool CheckPositive(int64_t value, StringArg layer, StringArg what) {
   if (value > 0) return true;
-  Graph::Current().Fail(absl::InvalidArgumentError(
-      absl::StrCat(layer, ": ", what, " must be given and positive, got ", value)));
+  Graph::Current().Fail(
+      InvalidArgument(layer, ": ", what, " must be given and positive, got ", value));
   return false;
 }
 

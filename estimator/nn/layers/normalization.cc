@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/layers/layer.h"
 #include "estimator/nn/moving_average.h"
@@ -89,9 +89,7 @@ Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& opti
     variance = moments.variance;
     FollowStatistics(moving_mean, moving_variance, mean, variance, options.momentum);
   }
-  const Tensor y =
-      estimator::BatchNormalization(wide, mean, variance, options.center ? beta.read() : Tensor(),
-                                    options.scale ? gamma.read() : Tensor(), epsilon);
+  const Tensor y = estimator::BatchNormalization(wide, mean, variance, beta, gamma, epsilon);
   return Cast(y, x.dtype());
 }
 
@@ -101,9 +99,9 @@ Tensor LayerNorm(const Tensor& x, const LayerNormOptions& options) {
   const int first =
       options.begin_norm_axis < 0 ? options.begin_norm_axis + x.rank() : options.begin_norm_axis;
   if (first < 0 || first >= x.rank()) {
-    return x.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat("LayerNorm: begin_norm_axis ", options.begin_norm_axis, " is not an axis of ",
-                     x.spec().ToString(), " ('", x.name(), "')")));
+    return x.graph()->Fail(InvalidArgument("LayerNorm: begin_norm_axis ", options.begin_norm_axis,
+                                           " is not an axis of ", x.spec().ToString(), " ('",
+                                           x.name(), "')"));
   }
   const Initializer zeros = initializers::Zeros(), ones = initializers::Ones();
   Variable beta, gamma;
@@ -114,9 +112,8 @@ Tensor LayerNorm(const Tensor& x, const LayerNormOptions& options) {
   for (int axis = first; axis < x.rank(); ++axis) axes.push_back(axis);
   const Tensor wide = Cast(x, StatisticsType(x));
   const MeanAndVariance moments = Moments(wide, axes, {.keepdims = true});
-  const Tensor y = estimator::BatchNormalization(
-      wide, moments.mean, moments.variance, options.center ? beta.read() : Tensor(),
-      options.scale ? gamma.read() : Tensor(), static_cast<float>(options.epsilon));
+  const Tensor y = estimator::BatchNormalization(wide, moments.mean, moments.variance, beta, gamma,
+                                                 static_cast<float>(options.epsilon));
   return Cast(y, x.dtype());
 }
 

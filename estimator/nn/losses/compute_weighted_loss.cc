@@ -1,6 +1,6 @@
 #include "estimator/nn/losses/compute_weighted_loss.h"
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/nn/match_shapes.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
@@ -75,7 +75,7 @@ Tensor GetTotalLoss(bool add_regularization_losses, StringArg name, Graph& graph
                   graph.regularization_losses().end());
   }
   if (losses.empty()) {
-    return graph.Fail(absl::InvalidArgumentError(
+    return graph.Fail(InvalidArgument(
         "GetTotalLoss: the graph has no losses; call a function of losses::, or losses::AddLoss"));
   }
   return AddN(losses, name);

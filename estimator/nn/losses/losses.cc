@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/nn/match_shapes.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/math_binary.h"
@@ -26,8 +26,8 @@ LabelsAndPredictions Match(const Tensor& labels, const Tensor& predictions,
 Tensor Smooth(const Tensor& labels, double smoothing, double uniform, absl::string_view loss) {
   if (smoothing == 0 || !labels.valid()) return labels;
   if (!(smoothing > 0 && smoothing < 1)) {
-    return labels.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat(loss, ": label_smoothing must be in [0, 1), got ", smoothing)));
+    return labels.graph()->Fail(
+        InvalidArgument(loss, ": label_smoothing must be in [0, 1), got ", smoothing));
   }
   return labels * (1 - smoothing) + smoothing * uniform;
 }
@@ -55,10 +55,10 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits,
   const NameScope scope(kName, graph);
   for (const auto& [tensor, what] : {std::pair(labels, "labels"), std::pair(logits, "logits")}) {
     if (tensor.valid()) continue;
-    return graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(kName, ": ", what,
-                     " are not a tensor (a default-constructed handle); there are no labels in "
-                     "prediction, or if the dataset of input_fn returns none")));
+    return graph.Fail(
+        InvalidArgument(kName, ": ", what,
+                        " are not a tensor (a default-constructed handle); there are no labels in "
+                        "prediction, or if the dataset of input_fn returns none"));
   }
   Tensor classes = labels;
   if (labels.valid() && labels.rank() == logits.rank() && labels.rank() > 0 &&
@@ -70,9 +70,9 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits,
               (classes.dtype() == DType::kInt32 || classes.dtype() == DType::kInt64);
   for (int i = 0; fits && i < classes.rank(); ++i) fits = classes.dim(i) == logits.dim(i);
   if (!fits) {
-    return graph.Fail(absl::InvalidArgumentError(absl::StrCat(
+    return graph.Fail(InvalidArgument(
         kName, ": labels are ", labels.spec().ToString(), ", logits ", logits.spec().ToString(),
-        "; labels must be i32 or i64 and have the shape of logits without its last axis")));
+        "; labels must be i32 or i64 and have the shape of logits without its last axis"));
   }
   return ComputeWeightedLoss(SparseSoftmaxCrossEntropyWithLogits(classes, logits), options);
 }

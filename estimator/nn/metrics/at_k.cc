@@ -1,6 +1,7 @@
 #include "estimator/nn/metrics/at_k.h"
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/math_binary.h"
@@ -23,10 +24,10 @@ Metric AtK(const Tensor& labels, const Tensor& predictions, int64_t k, const Opt
                     (labels.rank() == 1 || labels.rank() == 2) &&
                     labels.dim(0) == predictions.dim(0) && k >= 1 && k <= predictions.dim(1);
   if (!fits) {
-    return InvalidMetric(graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name, ": labels are ", labels.spec().ToString(), ", predictions ",
-                     predictions.spec().ToString(),
-                     "; labels must be [N] or [N,L], and predictions [N,C] with C >= ", k))));
+    return InvalidMetric(graph.Fail(
+        InvalidArgument(name, ": labels are ", labels.spec().ToString(), ", predictions ",
+                        predictions.spec().ToString(),
+                        "; labels must be [N] or [N,L], and predictions [N,C] with C >= ", k)));
   }
   const Variable hits = MetricScope::Sum(absl::StrCat("true_positive_at_", k));
   const Variable misses =

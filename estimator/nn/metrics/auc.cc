@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/check_range.h"
 #include "estimator/ops/comparison.h"
@@ -39,8 +39,8 @@ Metric Auc(const Tensor& labels, const Tensor& predictions, const AucOptions& op
   if (!pair.labels.valid()) return InvalidMetric(pair.labels);
   const int64_t n = options.num_thresholds;
   if (n < 2) {
-    return InvalidMetric(pair.labels.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat("auc: num_thresholds must be 2 or more, got ", n))));
+    return InvalidMetric(pair.labels.graph()->Fail(
+        InvalidArgument("auc: num_thresholds must be 2 or more, got ", n)));
   }
   const Variable true_positives = MetricScope::Sum("true_positives", {n});
   const Variable false_negatives = MetricScope::Sum("false_negatives", {n});

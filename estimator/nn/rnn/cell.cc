@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/graph/graph.h"
 
 namespace estimator::rnn_cell {
@@ -21,7 +22,15 @@ LayerRNNCell::LayerRNNCell(std::string name) : RNNCell(std::move(name)) {
   scope_->kind = Scope::Kind::kLayer;
 }
 
-CellWrapper::CellWrapper() : RNNCell("") { scope_->kind = Scope::Kind::kWrapper; }
+CellWrapper::CellWrapper(Cell cell, std::string wrapper)
+    : RNNCell(""), cell_(std::move(cell)), wrapper_(std::move(wrapper)) {
+  scope_->kind = Scope::Kind::kWrapper;
+}
+
+State CellWrapper::ZeroState(int64_t batch_size, DType dtype) const {
+  const NameScope scope(absl::StrCat(wrapper_, "ZeroState"));
+  return cell_.ZeroState(batch_size, dtype);
+}
 
 // Source: TF 2.15 (Keras) legacy_cells.RNNCell.__call__ and legacy_tf_layers.base.Layer.__call__.
 CellOutput RNNCell::operator()(const Tensor& inputs, const State& state) const {

@@ -57,12 +57,6 @@ class LayerRNNCell : public RNNCell {
   explicit LayerRNNCell(std::string name);
 };
 
-// Base of DropoutWrapper and ResidualWrapper, which have no scope of their own.
-class CellWrapper : public RNNCell {
- protected:
-  CellWrapper();
-};
-
 // Any cell. It holds a copy, which is the same cell:
 //   rnn_cell::Cell cell = rnn_cell::LSTMCell(128);
 //   if (mode == Mode::kTrain) cell = rnn_cell::DropoutWrapper(cell, {.output_keep_prob = 0.5});
@@ -81,6 +75,22 @@ class Cell {
 
  private:
   std::shared_ptr<const RNNCell> cell_;
+};
+
+// Base of DropoutWrapper and ResidualWrapper, which have no scope of their own.
+class CellWrapper : public RNNCell {
+ public:
+  int64_t output_size() const override { return cell_.output_size(); }
+  State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const override;
+
+ protected:
+  // wrapper: the name of the derived class, with which ZeroState names its scope.
+  CellWrapper(Cell cell, std::string wrapper);
+
+  Cell cell_;
+
+ private:
+  std::string wrapper_;
 };
 
 }  // namespace estimator::rnn_cell

@@ -1,10 +1,10 @@
 #include "estimator/nn/rnn/cells.h"
 
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/layers/layer.h"
@@ -23,10 +23,6 @@ using layers::CheckPositive;
 using layers::CheckRank;
 using layers::GetWeight;
 
-std::string NameOr(const std::string& name, absl::string_view default_name) {
-  return name.empty() ? std::string(default_name) : name;
-}
-
 Activation OrTanh(const Activation& activation) {
   return activation ? activation : Activation(Tanh);
 }
@@ -39,9 +35,9 @@ bool Check(absl::string_view cell, const Tensor& inputs, int64_t num_units,
     if (!state.valid()) return false;
     const TensorSpec expected{inputs.dtype(), {inputs.dim(0), size}};
     if (state.spec() == expected) continue;
-    inputs.graph()->Fail(absl::InvalidArgumentError(absl::StrCat(
+    inputs.graph()->Fail(InvalidArgument(
         cell, ": the state '", state.name(), "' is ", state.spec().ToString(), ", but must be ",
-        expected.ToString(), " for inputs ", inputs.spec().ToString())));
+        expected.ToString(), " for inputs ", inputs.spec().ToString()));
     return false;
   }
   return true;
@@ -70,11 +66,6 @@ State ZeroPair(absl::string_view cell, int64_t batch_size, int64_t c, int64_t h,
 
 }  // namespace
 
-BasicRNNCell::BasicRNNCell(int64_t num_units, BasicRNNCellOptions options)
-    : LayerRNNCell(NameOr(options.name, "basic_rnn_cell")),
-      num_units_(num_units),
-      options_(std::move(options)) {}
-
 State BasicRNNCell::ZeroState(int64_t batch_size, DType dtype) const {
   return ZeroTensor("BasicRNNCell", batch_size, num_units_, dtype);
 }
@@ -87,11 +78,6 @@ CellOutput BasicRNNCell::Call(const Tensor& inputs, const State& state) const {
       Linear(inputs, h, num_units_, "", nullptr, initializers::Zeros()));
   return {output, output};
 }
-
-GRUCell::GRUCell(int64_t num_units, GRUCellOptions options)
-    : LayerRNNCell(NameOr(options.name, "gru_cell")),
-      num_units_(num_units),
-      options_(std::move(options)) {}
 
 State GRUCell::ZeroState(int64_t batch_size, DType dtype) const {
   return ZeroTensor("GRUCell", batch_size, num_units_, dtype);
@@ -116,11 +102,6 @@ CellOutput GRUCell::Call(const Tensor& inputs, const State& state) const {
   return {output, output};
 }
 
-BasicLSTMCell::BasicLSTMCell(int64_t num_units, BasicLSTMCellOptions options)
-    : LayerRNNCell(NameOr(options.name, "basic_lstm_cell")),
-      num_units_(num_units),
-      options_(std::move(options)) {}
-
 State BasicLSTMCell::ZeroState(int64_t batch_size, DType dtype) const {
   return ZeroPair("BasicLSTMCell", batch_size, num_units_, num_units_, dtype);
 }
@@ -142,11 +123,6 @@ CellOutput BasicLSTMCell::Call(const Tensor& inputs, const State& state) const {
   const Tensor new_h = activated * Sigmoid(o);
   return {new_h, LSTMStateTuple{new_c, new_h}};
 }
-
-LSTMCell::LSTMCell(int64_t num_units, LSTMCellOptions options)
-    : LayerRNNCell(NameOr(options.name, "lstm_cell")),
-      num_units_(num_units),
-      options_(std::move(options)) {}
 
 int64_t LSTMCell::output_size() const {
   return options_.num_proj > 0 ? options_.num_proj : num_units_;

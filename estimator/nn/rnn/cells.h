@@ -10,12 +10,30 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "estimator/graph/variable.h"
 #include "estimator/nn/activation.h"
 #include "estimator/nn/rnn/cell.h"
 
 namespace estimator::rnn_cell {
+
+// What these cells share: a size and options. The output is [N, num_units], unless the cell says
+// otherwise.
+template <typename Options>
+class CellOfUnits : public LayerRNNCell {
+ public:
+  int64_t output_size() const override { return num_units_; }
+
+ protected:
+  CellOfUnits(int64_t num_units, Options options, const char* default_name)
+      : LayerRNNCell(options.name.empty() ? default_name : options.name),
+        num_units_(num_units),
+        options_(std::move(options)) {}
+
+  int64_t num_units_;
+  Options options_;
+};
 
 struct BasicRNNCellOptions {
   Activation activation = nullptr;  // none: Tanh
@@ -25,18 +43,14 @@ struct BasicRNNCellOptions {
 // h <- act([x, h] kernel + bias). State: h, [N, num_units]. Output: h.
 //   Variables: `kernel` [C + num_units, num_units], `bias` [num_units].
 // Source: TF 2.15 tf.compat.v1.nn.rnn_cell.BasicRNNCell.
-class BasicRNNCell : public LayerRNNCell {
+class BasicRNNCell : public CellOfUnits<BasicRNNCellOptions> {
  public:
-  explicit BasicRNNCell(int64_t num_units, BasicRNNCellOptions options = {});
-  int64_t output_size() const override { return num_units_; }
+  explicit BasicRNNCell(int64_t num_units, BasicRNNCellOptions options = {})
+      : CellOfUnits(num_units, std::move(options), "basic_rnn_cell") {}
   State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const override;
 
  protected:
   CellOutput Call(const Tensor& inputs, const State& state) const override;
-
- private:
-  int64_t num_units_;
-  BasicRNNCellOptions options_;
 };
 
 struct GRUCellOptions {
@@ -52,18 +66,14 @@ struct GRUCellOptions {
 //   Variables: `gates/kernel` [C + num_units, 2 * num_units], `gates/bias` [2 * num_units],
 //              `candidate/kernel` [C + num_units, num_units], `candidate/bias` [num_units].
 // Source: TF 2.15 tf.compat.v1.nn.rnn_cell.GRUCell.
-class GRUCell : public LayerRNNCell {
+class GRUCell : public CellOfUnits<GRUCellOptions> {
  public:
-  explicit GRUCell(int64_t num_units, GRUCellOptions options = {});
-  int64_t output_size() const override { return num_units_; }
+  explicit GRUCell(int64_t num_units, GRUCellOptions options = {})
+      : CellOfUnits(num_units, std::move(options), "gru_cell") {}
   State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const override;
 
  protected:
   CellOutput Call(const Tensor& inputs, const State& state) const override;
-
- private:
-  int64_t num_units_;
-  GRUCellOptions options_;
 };
 
 struct BasicLSTMCellOptions {
@@ -78,18 +88,14 @@ struct BasicLSTMCellOptions {
 // State: LSTMStateTuple of [N, num_units]. Output: h.
 //   Variables: `kernel` [C + num_units, 4 * num_units], `bias` [4 * num_units].
 // Source: TF 2.15 tf.compat.v1.nn.rnn_cell.BasicLSTMCell.
-class BasicLSTMCell : public LayerRNNCell {
+class BasicLSTMCell : public CellOfUnits<BasicLSTMCellOptions> {
  public:
-  explicit BasicLSTMCell(int64_t num_units, BasicLSTMCellOptions options = {});
-  int64_t output_size() const override { return num_units_; }
+  explicit BasicLSTMCell(int64_t num_units, BasicLSTMCellOptions options = {})
+      : CellOfUnits(num_units, std::move(options), "basic_lstm_cell") {}
   State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const override;
 
  protected:
   CellOutput Call(const Tensor& inputs, const State& state) const override;
-
- private:
-  int64_t num_units_;
-  BasicLSTMCellOptions options_;
 };
 
 struct LSTMCellOptions {
@@ -111,18 +117,15 @@ struct LSTMCellOptions {
 //              `w_f_diag`, `w_i_diag`, `w_o_diag` [num_units], `projection/kernel`
 //              [num_units, num_proj].
 // Source: TF 2.15 tf.compat.v1.nn.rnn_cell.LSTMCell.
-class LSTMCell : public LayerRNNCell {
+class LSTMCell : public CellOfUnits<LSTMCellOptions> {
  public:
-  explicit LSTMCell(int64_t num_units, LSTMCellOptions options = {});
+  explicit LSTMCell(int64_t num_units, LSTMCellOptions options = {})
+      : CellOfUnits(num_units, std::move(options), "lstm_cell") {}
   int64_t output_size() const override;
   State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const override;
 
  protected:
   CellOutput Call(const Tensor& inputs, const State& state) const override;
-
- private:
-  int64_t num_units_;
-  LSTMCellOptions options_;
 };
 
 }  // namespace estimator::rnn_cell

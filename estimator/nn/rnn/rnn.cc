@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/variable.h"
 #include "estimator/nn/rnn/dropout_seed.h"
@@ -50,9 +50,9 @@ struct Loop {
 Tensor CheckedLengths(const Tensor& lengths, int64_t batch_size) {
   if (!lengths.valid()) return lengths;
   if (lengths.shape() != Shape{batch_size}) {
-    return lengths.graph()->Fail(absl::InvalidArgumentError(absl::StrCat(
+    return lengths.graph()->Fail(InvalidArgument(
         "sequence_length '", lengths.name(), "' is ", lengths.spec().ToString(),
-        ", but the inputs have a batch of ", batch_size, ": it must be [", batch_size, "]")));
+        ", but the inputs have a batch of ", batch_size, ": it must be [", batch_size, "]"));
   }
   return lengths.dtype() == DType::kInt32 ? lengths : Cast(lengths, DType::kInt32);
 }
@@ -85,9 +85,9 @@ Tensor Step(Loop& loop, const Tensor& input, int64_t time) {
   loop.state = loop.state.Zip(new_state, [&](const Tensor& old_part, const Tensor& new_part) {
     if (!old_part.valid() || !new_part.valid()) return new_part;
     if (old_part.spec() != new_part.spec()) {
-      return loop.graph.Fail(absl::InvalidArgumentError(
-          absl::StrCat("time step ", time, ": the cell changes a part of its state from ",
-                       old_part.spec().ToString(), " to ", new_part.spec().ToString())));
+      return loop.graph.Fail(
+          InvalidArgument("time step ", time, ": the cell changes a part of its state from ",
+                          old_part.spec().ToString(), " to ", new_part.spec().ToString()));
     }
     return finished.valid() && new_part.rank() > 0
                ? Where(ForRankOf(new_part, finished), old_part, new_part)
@@ -102,14 +102,14 @@ StaticRnnResult Unroll(const Cell& cell, const std::vector<Tensor>& inputs,
                        const Tensor& lengths, bool has_time_steps) {
   Graph& graph = GraphFor(inputs);
   if (inputs.empty()) {
-    return {{}, graph.Fail(absl::InvalidArgumentError("the inputs have no time steps"))};
+    return {{}, graph.Fail(InvalidArgument("the inputs have no time steps"))};
   }
   const Tensor& first = inputs[0];
   for (const Tensor& input : inputs) {
     if (!first.valid() || !input.valid() || first.rank() == 0 || first.spec() != input.spec()) {
-      const Tensor invalid = graph.Fail(absl::InvalidArgumentError(
-          absl::StrCat("all time steps must be [N, C] of one type, got ", first.spec().ToString(),
-                       " and ", input.spec().ToString())));
+      const Tensor invalid =
+          graph.Fail(InvalidArgument("all time steps must be [N, C] of one type, got ",
+                                     first.spec().ToString(), " and ", input.spec().ToString()));
       return {std::vector<Tensor>(inputs.size(), invalid), invalid};
     }
   }
@@ -139,16 +139,16 @@ DynamicRnnResult DynamicRnnInScope(const Cell& cell, const Tensor& inputs,
                                    const DynamicRnnOptions& options) {
   Graph& graph = GraphFor({inputs});
   if (inputs.valid() && inputs.rank() < 3) {
-    const Tensor invalid = graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("the inputs '", inputs.name(), "' are ", inputs.spec().ToString(),
-                     ", but must be [N, T, C]; ExpandDims adds an axis of size 1")));
+    const Tensor invalid = graph.Fail(
+        InvalidArgument("the inputs '", inputs.name(), "' are ", inputs.spec().ToString(),
+                        ", but must be [N, T, C]; ExpandDims adds an axis of size 1"));
     return {invalid, invalid};
   }
   Tensor lengths = options.sequence_length;
   if (lengths.valid()) lengths = Identity(lengths, "sequence_length");
   const Tensor time_major = options.time_major ? inputs : TransposeBatchTime(inputs);
   if (time_major.valid() && time_major.dim(0) == 0) {
-    const Tensor invalid = graph.Fail(absl::InvalidArgumentError("the inputs have no time steps"));
+    const Tensor invalid = graph.Fail(InvalidArgument("the inputs have no time steps"));
     return {invalid, invalid};
   }
   const StaticRnnResult result =

@@ -1,16 +1,15 @@
 #include "estimator/nn/rnn/state.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 
 namespace estimator::rnn_cell {
 
 Tensor State::Fail(absl::string_view what) const {
-  return GraphFor(Flatten()).Fail(absl::InvalidArgumentError(
-      absl::StrCat("the state of the recurrent cell ", what, "; it is ", ToString())));
+  return GraphFor(Flatten()).Fail(
+      InvalidArgument("the state of the recurrent cell ", what, "; it is ", ToString()));
 }
 
 Tensor State::Get(Kind kind, size_t i, absl::string_view what) const {

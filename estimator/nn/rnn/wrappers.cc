@@ -3,9 +3,9 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/nn/rnn/dropout_seed.h"
 #include "estimator/ops/math_binary.h"
@@ -30,7 +30,7 @@ State MultiRNNCell::ZeroState(int64_t batch_size, DType dtype) const {
 
 CellOutput MultiRNNCell::Call(const Tensor& inputs, const State& state) const {
   if (cells_.empty() || state.size() != static_cast<int>(cells_.size())) {
-    const Tensor invalid = Graph::Current().Fail(absl::InvalidArgumentError(
+    const Tensor invalid = Graph::Current().Fail(InvalidArgument(
         cells_.empty() ? std::string("MultiRNNCell: there must be at least one cell")
                        : absl::StrCat("MultiRNNCell: the state must be a tuple of ", cells_.size(),
                                       " states, one for each cell, but it is ", state.ToString())));
@@ -52,18 +52,15 @@ struct DropoutWrapper::Seeds {
 };
 
 DropoutWrapper::DropoutWrapper(Cell cell, DropoutWrapperOptions options)
-    : cell_(std::move(cell)), options_(options), seeds_(std::make_shared<Seeds>()) {}
-
-State DropoutWrapper::ZeroState(int64_t batch_size, DType dtype) const {
-  const NameScope scope("DropoutWrapperZeroState");
-  return cell_.ZeroState(batch_size, dtype);
-}
+    : CellWrapper(std::move(cell), "DropoutWrapper"),
+      options_(options),
+      seeds_(std::make_shared<Seeds>()) {}
 
 Tensor DropoutWrapper::Drop(const Tensor& x, double keep_prob, const char* salt, int index) const {
   if (keep_prob == 1 || !x.valid()) return x;
   if (!(keep_prob > 0 && keep_prob < 1)) {
-    return x.graph()->Fail(absl::InvalidArgumentError(absl::StrCat(
-        "DropoutWrapper: ", salt, "_keep_prob must be in (0, 1], but it is ", keep_prob)));
+    return x.graph()->Fail(InvalidArgument("DropoutWrapper: ", salt,
+                                           "_keep_prob must be in (0, 1], but it is ", keep_prob));
   }
   if (!options_.variational_recurrent) {
     std::optional<int64_t> seed;
@@ -97,21 +94,16 @@ CellOutput DropoutWrapper::Call(const Tensor& inputs, const State& state) const 
 }
 
 ResidualWrapper::ResidualWrapper(Cell cell, ResidualFn residual_fn)
-    : cell_(std::move(cell)), residual_fn_(std::move(residual_fn)) {}
-
-State ResidualWrapper::ZeroState(int64_t batch_size, DType dtype) const {
-  const NameScope scope("ResidualWrapperZeroState");
-  return cell_.ZeroState(batch_size, dtype);
-}
+    : CellWrapper(std::move(cell), "ResidualWrapper"), residual_fn_(std::move(residual_fn)) {}
 
 CellOutput ResidualWrapper::Call(const Tensor& inputs, const State& state) const {
   auto [output, new_state] = cell_(inputs, state);
   if (residual_fn_) return {residual_fn_(inputs, output), new_state};
   if (output.valid() && output.spec() != inputs.spec()) {
-    output = output.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat("ResidualWrapper: the inputs are ", inputs.spec().ToString(),
-                     ", but the output of the cell is ", output.spec().ToString(),
-                     "; pass a residual_fn, or choose num_units as large as the inputs")));
+    output = output.graph()->Fail(
+        InvalidArgument("ResidualWrapper: the inputs are ", inputs.spec().ToString(),
+                        ", but the output of the cell is ", output.spec().ToString(),
+                        "; pass a residual_fn, or choose num_units as large as the inputs"));
     return {output, new_state};
   }
   return {inputs + output, new_state};

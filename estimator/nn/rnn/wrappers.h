@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "estimator/nn/rnn/cell.h"
@@ -50,8 +49,6 @@ struct DropoutWrapperOptions {
 class DropoutWrapper : public CellWrapper {
  public:
   DropoutWrapper(Cell cell, DropoutWrapperOptions options);
-  int64_t output_size() const override { return cell_.output_size(); }
-  State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const override;
 
  protected:
   CellOutput Call(const Tensor& inputs, const State& state) const override;
@@ -60,7 +57,6 @@ class DropoutWrapper : public CellWrapper {
   struct Seeds;
   Tensor Drop(const Tensor& x, double keep_prob, const char* salt, int index) const;
 
-  Cell cell_;
   DropoutWrapperOptions options_;
   std::shared_ptr<Seeds> seeds_;  // of variational_recurrent without a seed
 };
@@ -74,14 +70,11 @@ using ResidualFn = std::function<Tensor(const Tensor& inputs, const Tensor& outp
 class ResidualWrapper : public CellWrapper {
  public:
   explicit ResidualWrapper(Cell cell, ResidualFn residual_fn = nullptr);
-  int64_t output_size() const override { return cell_.output_size(); }
-  State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const override;
 
  protected:
   CellOutput Call(const Tensor& inputs, const State& state) const override;
 
  private:
-  Cell cell_;
   ResidualFn residual_fn_;
 };
 

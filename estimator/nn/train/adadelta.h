@@ -11,7 +11,6 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "estimator/nn/train/formula_optimizer.h"
 #include "estimator/nn/train/option_checks.h"

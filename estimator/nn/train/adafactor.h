@@ -25,7 +25,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "estimator/nn/train/optimizer.h"

@@ -29,7 +29,7 @@ std::vector<Operation> AdamWeightDecay::ApplyDense(const Tensor& gradient,
       !IsExcluded(variable, "exclude_from_weight_decay", options_.exclude_from_weight_decay)) {
     update += options_.weight_decay_rate * variable;
   }
-  return {Assign(variable, variable - Rate(variable) * update), Assign(m, next_m),
+  return {Assign(variable, variable - StepRate(variable, update) * update), Assign(m, next_m),
           Assign(v, next_v)};
 }
 

@@ -38,6 +38,11 @@ class AdamWeightDecay : public Optimizer {
   absl::Status Validate() const override;
   std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
 
+  // The rate of this step for `update` of the variable. LAMB scales it.
+  virtual Tensor StepRate(const Variable& variable, const Tensor& /*update*/) {
+    return Rate(variable);
+  }
+
  private:
   AdamWeightDecayOptions options_;
 };

@@ -7,7 +7,6 @@
 #include "estimator/graph/tensor.h"
 #include "estimator/nn/cross_shard.h"
 #include "estimator/ops/math_binary.h"
-#include "estimator/ops/operand.h"
 #include "estimator/ops/reduction.h"
 
 namespace estimator {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/nn/moving_average.h"
 #include "estimator/nn/train/slot_creator.h"
@@ -59,9 +60,8 @@ Operation ExponentialMovingAverage::Apply(const std::vector<Variable>& variables
   std::vector<Operation> updates;
   for (const Variable& variable : chosen) {
     if (!variable.valid() || !IsFloating(variable.dtype())) {
-      graph.Fail(absl::InvalidArgumentError(
-          absl::StrCat(options_.name, ": variable '", variable.name(), "' is ",
-                       variable.spec().ToString(), ", but must be floating")));
+      graph.Fail(InvalidArgument(options_.name, ": variable '", variable.name(), "' is ",
+                                 variable.spec().ToString(), ", but must be floating"));
       return Operation(&graph, nullptr);
     }
     Variable average = Average(variable);

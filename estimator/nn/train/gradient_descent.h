@@ -5,7 +5,6 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "estimator/nn/train/formula_optimizer.h"
 

@@ -5,21 +5,22 @@
 #include "estimator/nn/train/option_checks.h"
 #include "estimator/nn/train/trust_ratio.h"
 #include "estimator/ops/math_binary.h"
-#include "estimator/ops/math_unary.h"
 #include "estimator/ops/reduction.h"
 
 namespace estimator::train {
 
+LAMB::LAMB(Schedule learning_rate, LAMBOptions options)
+    : AdamWeightDecay(std::move(learning_rate),
+                      {.weight_decay_rate = options.weight_decay_rate,
+                       .beta_1 = options.beta_1,
+                       .beta_2 = options.beta_2,
+                       .epsilon = options.epsilon,
+                       .exclude_from_weight_decay = options.exclude_from_weight_decay,
+                       .name = options.name}),
+      options_(std::move(options)) {}
+
 absl::Status LAMB::Validate() const {
-  EST_RETURN_IF_ERROR(OptionChecks(name())
-                          .NotNegative("weight_decay_rate", options_.weight_decay_rate)
-                          .Decay("beta_1", options_.beta_1)
-                          .Decay("beta_2", options_.beta_2)
-                          .NotNegative("epsilon", options_.epsilon)
-                          .status());
-  EST_RETURN_IF_ERROR(
-      CompileNamePatterns("exclude_from_weight_decay", options_.exclude_from_weight_decay)
-          .status());
+  EST_RETURN_IF_ERROR(AdamWeightDecay::Validate());
   return CompileNamePatterns("exclude_from_layer_adaptation",
                              options_.exclude_from_layer_adaptation)
       .status();
@@ -33,21 +34,11 @@ bool LAMB::Adapts(const Variable& variable) const {
                      options_.exclude_from_layer_adaptation);
 }
 
-std::vector<Operation> LAMB::ApplyDense(const Tensor& gradient, const Variable& variable) {
-  const Variable m = GetSlot(variable, "adam_m"), v = GetSlot(variable, "adam_v");
-  const Tensor next_m = options_.beta_1 * m + (1 - options_.beta_1) * gradient;
-  const Tensor next_v = options_.beta_2 * v + (1 - options_.beta_2) * Square(gradient);
-  Tensor update = next_m / (Sqrt(next_v) + options_.epsilon);
-  if (options_.weight_decay_rate != 0 &&
-      !IsExcluded(variable, "exclude_from_weight_decay", options_.exclude_from_weight_decay)) {
-    update += options_.weight_decay_rate * variable;
-  }
-  Tensor rate = Rate(variable);
-  if (Adapts(variable)) {
-    const Tensor w = Norm(variable), u = Norm(update);
-    rate = TrustRatio(w, u, w / u) * rate;
-  }
-  return {Assign(variable, variable - rate * update), Assign(m, next_m), Assign(v, next_v)};
+Tensor LAMB::StepRate(const Variable& variable, const Tensor& update) {
+  const Tensor rate = Rate(variable);
+  if (!Adapts(variable)) return rate;
+  const Tensor w = Norm(variable), u = Norm(update);
+  return TrustRatio(w, u, w / u) * rate;
 }
 
 }  // namespace estimator::train

@@ -13,10 +13,9 @@
 #define ESTIMATOR_NN_TRAIN_LAMB_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "estimator/nn/train/optimizer.h"
+#include "estimator/nn/train/adam_weight_decay.h"
 
 namespace estimator::train {
 
@@ -33,14 +32,13 @@ struct LAMBOptions {
   std::string name = "LAMBOptimizer";  // name of the ops
 };
 
-class LAMB : public Optimizer {
+class LAMB : public AdamWeightDecay {
  public:
-  explicit LAMB(Schedule learning_rate, LAMBOptions options = {})
-      : Optimizer(options.name, std::move(learning_rate)), options_(std::move(options)) {}
+  explicit LAMB(Schedule learning_rate, LAMBOptions options = {});
 
  protected:
   absl::Status Validate() const override;
-  std::vector<Operation> ApplyDense(const Tensor& gradient, const Variable& variable) override;
+  Tensor StepRate(const Variable& variable, const Tensor& update) override;
 
  private:
   bool Adapts(const Variable& variable) const;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
@@ -26,18 +27,15 @@ std::string ListNames(const std::vector<Variable>& variables) {
 
 absl::Status CheckLoss(const Tensor& loss) {
   if (!loss.valid()) {
-    return absl::InvalidArgumentError(
-        "Minimize: the loss is not a tensor (a default-constructed handle)");
+    return InvalidArgument("Minimize: the loss is not a tensor (a default-constructed handle)");
   }
   if (!IsFloating(loss.dtype())) {
-    return absl::InvalidArgumentError(absl::StrCat("Minimize: the loss '", loss.name(), "' is ",
-                                                   loss.spec().ToString(),
-                                                   ", but must be floating"));
+    return InvalidArgument("Minimize: the loss '", loss.name(), "' is ", loss.spec().ToString(),
+                           ", but must be floating");
   }
   if (loss.rank() != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Minimize: the loss '", loss.name(), "' is ", loss.spec().ToString(),
-                     ", but must be a scalar; take its ReduceMean or ReduceSum"));
+    return InvalidArgument("Minimize: the loss '", loss.name(), "' is ", loss.spec().ToString(),
+                           ", but must be a scalar; take its ReduceMean or ReduceSum");
   }
   return absl::OkStatus();
 }
@@ -66,9 +64,8 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(
       variable = graph.FindVariable(variable.name()).value_or(variable);
   }
   if (chosen.empty()) {
-    graph.Fail(
-        absl::InvalidArgumentError(absl::StrCat("Minimize: nothing to train: the graph of loss '",
-                                                loss.name(), "' has no trainable variable")));
+    graph.Fail(InvalidArgument("Minimize: nothing to train: the graph of loss '", loss.name(),
+                               "' has no trainable variable"));
     return {};
   }
   const Tensor scaled =
@@ -84,10 +81,10 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(
     any = any || gradients[i].valid();
   }
   if (!any) {
-    graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat("Minimize: the loss '", loss.name(),
-                     "' does not depend on any trainable variable through differentiable ops: ",
-                     ListNames(chosen))));
+    graph.Fail(
+        InvalidArgument("Minimize: the loss '", loss.name(),
+                        "' does not depend on any trainable variable through differentiable ops: ",
+                        ListNames(chosen)));
     return {};
   }
   return pairs;
@@ -107,18 +104,18 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
     variables.push_back(pair.variable);
     if (!pair.gradient.valid()) continue;
     if (!pair.variable.valid() || !(pair.gradient.spec() == pair.variable.spec())) {
-      graph.Fail(absl::InvalidArgumentError(
-          absl::StrCat(name_, ": the gradient of variable '", pair.variable.name(), "', ",
-                       pair.variable.spec().ToString(), ", is ", pair.gradient.spec().ToString(),
-                       " ('", pair.gradient.name(), "'); types must be equal")));
+      graph.Fail(InvalidArgument(name_, ": the gradient of variable '", pair.variable.name(), "', ",
+                                 pair.variable.spec().ToString(), ", is ",
+                                 pair.gradient.spec().ToString(), " ('", pair.gradient.name(),
+                                 "'); types must be equal"));
       return invalid;
     }
     pairs.push_back(pair);
   }
   if (pairs.empty()) {
-    graph.Fail(absl::InvalidArgumentError(
-        absl::StrCat(name_, ": no gradient for any variable",
-                     variables.empty() ? " (none was given)" : ": ", ListNames(variables))));
+    graph.Fail(InvalidArgument(name_, ": no gradient for any variable",
+                               variables.empty() ? " (none was given)" : ": ",
+                               ListNames(variables)));
     return invalid;
   }
   if (absl::Status status = CheckOptions(); !status.ok()) {
@@ -162,11 +159,10 @@ std::vector<Operation> Optimizer::Apply(const Tensor& gradient, const Variable& 
 }
 
 absl::Status Optimizer::CheckOptions() const {
-  if (name_.empty()) return absl::InvalidArgumentError("an optimizer's name must not be empty");
+  if (name_.empty()) return InvalidArgument("an optimizer's name must not be empty");
   if (const std::optional<double> rate = learning_rate_.constant();
       rate.has_value() && !std::isfinite(*rate)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name_, ": learning_rate is ", *rate, ", but must be finite"));
+    return InvalidArgument(name_, ": learning_rate is ", *rate, ", but must be finite");
   }
   return Validate();
 }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/name_pattern.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 
 namespace estimator::train {
@@ -33,7 +34,7 @@ OptionChecks& OptionChecks::Check(bool good, absl::string_view option, double va
 
 absl::Status OptionChecks::status() const {
   if (errors_.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(owner_, ": ", absl::StrJoin(errors_, "; ")));
+  return InvalidArgument(owner_, ": ", absl::StrJoin(errors_, "; "));
 }
 
 bool IsExcluded(const Variable& variable, absl::string_view option,

@@ -11,7 +11,6 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/train/formula_optimizer.h"

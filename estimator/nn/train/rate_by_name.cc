@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 
 namespace estimator::train {
@@ -54,10 +55,10 @@ StepRates::StepRates(const Schedule& schedule, const std::vector<Variable>& vari
   if (errors.empty()) return;
   std::vector<size_t> all;
   for (size_t i = 0; i < rates.size(); ++i) all.push_back(i);
-  Graph::Current().Fail(absl::InvalidArgumentError(
-      absl::StrCat("RateByName: each variable's name must contain exactly one of ",
-                   QuotedFragments(rates, all), ", but ", absl::StrJoin(errors, "; "),
-                   ": add a fragment for a name without one, or make fragments longer")));
+  Graph::Current().Fail(
+      InvalidArgument("RateByName: each variable's name must contain exactly one of ",
+                      QuotedFragments(rates, all), ", but ", absl::StrJoin(errors, "; "),
+                      ": add a fragment for a name without one, or make fragments longer"));
 }
 
 Tensor StepRates::Of(const Variable& variable) const {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/variable.h"
 #include "estimator/ops/comparison.h"
@@ -18,14 +18,14 @@ namespace estimator {
 Tensor Schedule::At(const Tensor& step) const {
   if (constant_.has_value()) return Constant(static_cast<float>(*constant_), "learning_rate");
   if (by_name_ != nullptr) {
-    return Graph::Current().Fail(absl::InvalidArgumentError(
+    return Graph::Current().Fail(InvalidArgument(
         "RateByName has a rate for each variable and no single one; build one of its schedules"));
   }
   if (!fn_) return tensor_;
   const Tensor rate = fn_(step);
   if (rate.valid() && !(rate.spec() == TensorSpec{DType::kFloat32, {}})) {
-    return rate.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat("a schedule must return f32 [], not ", rate.spec().ToString())));
+    return rate.graph()->Fail(
+        InvalidArgument("a schedule must return f32 [], not ", rate.spec().ToString()));
   }
   return rate;
 }
@@ -43,8 +43,7 @@ namespace {
 // Whether value > 0. If not, the graph keeps an error.
 bool CheckPositive(double value, absl::string_view schedule, absl::string_view field) {
   if (value > 0) return true;
-  Graph::Current().Fail(absl::InvalidArgumentError(
-      absl::StrCat(schedule, ": ", field, " must be positive, got ", value)));
+  Graph::Current().Fail(InvalidArgument(schedule, ": ", field, " must be positive, got ", value));
   return false;
 }
 
@@ -109,9 +108,9 @@ Schedule PiecewiseConstant(const PiecewiseConstantOptions& o) {
     for (size_t i = 1; i < o.boundaries.size(); ++i)
       fits = fits && o.boundaries[i - 1] < o.boundaries[i];
     if (!fits) {
-      return Graph::Current().Fail(absl::InvalidArgumentError(absl::StrCat(
+      return Graph::Current().Fail(InvalidArgument(
           "PiecewiseConstant: needs increasing boundaries and one value more than boundaries, got ",
-          o.boundaries.size(), " boundaries and ", o.values.size(), " values")));
+          o.boundaries.size(), " boundaries and ", o.values.size(), " values"));
     }
     Tensor rate = ConstantLike(step, o.values.back());
     for (size_t i = o.boundaries.size(); i-- > 0;) {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
-
 namespace estimator {
 
 Array IntArray(const Shape& shape, absl::Span<const int64_t> values) {
@@ -69,16 +67,11 @@ std::vector<Tensor> OpBuilder::BuildN(int num_outputs) {
         inputs.push_back(*tensor);
       } else {
         const Constant& constant = std::get<Constant>(operand);
-        inputs.push_back(graph.AddOp("Const", {},
-                                     {{"value", constant.value}, {"dtype", constant.value.dtype()}},
-                                     constant.name));
+        inputs.push_back(graph.AddConst(constant.value, constant.name));
       }
     }
   }
-  Node* const node = graph.AddNode(op_, std::move(inputs), std::move(attrs_), name);
-  std::vector<Tensor> outputs;
-  for (int i = 0; i < num_outputs; ++i) outputs.emplace_back(&graph, node, i);
-  return outputs;
+  return AddOpN(op_, num_outputs, std::move(inputs), std::move(attrs_), name);
 }
 
 }  // namespace estimator

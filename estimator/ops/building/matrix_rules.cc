@@ -2,28 +2,24 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/ops/building/shape_checks.h"
 
 namespace estimator {
 
 absl::Status CheckMatrices(const TensorSpec& spec, absl::string_view what) {
   if (spec.dtype != DType::kFloat32 && spec.dtype != DType::kFloat64) {
-    return absl::InvalidArgumentError(absl::StrCat(what, " is ", DTypeName(spec.dtype),
-                                                   ", expected float32 or float64: Cast it"));
+    return InvalidArgument(what, " is ", DTypeName(spec.dtype),
+                           ", expected float32 or float64: Cast it");
   }
-  if (spec.shape.rank() < 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " has rank ", spec.shape.rank(), ", expected 2 or more"));
-  }
-  return absl::OkStatus();
+  return CheckRankAtLeast(spec, 2, what);
 }
 
 absl::Status CheckSquareMatrices(const TensorSpec& spec, absl::string_view what) {
   EST_RETURN_IF_ERROR(CheckMatrices(spec, what));
   if (spec.shape.dim(-1) == spec.shape.dim(-2)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " is ", spec.shape.ToString(), ", expected square matrices [..., M, M]"));
+  return InvalidArgument(what, " is ", spec.shape.ToString(),
+                         ", expected square matrices [..., M, M]");
 }
 
 Shape BatchAxes(const Shape& shape) {

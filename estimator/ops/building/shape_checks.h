@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/graph/op_registry.h"
 
@@ -18,6 +17,8 @@ namespace estimator {
 //   hint: put in the message after the rank: "(batch, rows, columns, channels)".
 absl::Status CheckRank(const TensorSpec& spec, int rank, absl::string_view what,
                        absl::string_view hint = "");
+//   x has rank 1, expected 2 or more
+absl::Status CheckRankAtLeast(const TensorSpec& spec, int rank, absl::string_view what);
 // Checks that each input in `inputs` has the dtype of input 0; if `inputs` is empty, all inputs.
 absl::Status CheckSameDType(const ShapeContext& c, const std::vector<int>& inputs = {});
 // Checks for float32, float64, bfloat16 or float16.

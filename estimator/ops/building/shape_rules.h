@@ -30,8 +30,18 @@ absl::Status CheckNumber(const TensorSpec& spec);
 // Errors: as ShapeContext::ConstantInts; INVALID_ARGUMENT if the input has not exactly one value.
 absl::StatusOr<int64_t> ConstantInt(const ShapeContext& context, int input);
 
+// The value of an input that is a shape.
+// Errors: as ShapeContext::ConstantInts; INVALID_ARGUMENT naming a negative size.
+absl::StatusOr<Shape> ConstantShape(const ShapeContext& context, int input);
+// The value of an input of a node that has been built, for its gradient.
+std::vector<int64_t> ConstantInts(const Node& node, int input);
+// A gradient function: the gradients of the outputs are those of the inputs.
+Tensors PassThrough(const Node& node, const Tensors& grads);
+
 // `axis`, counted from the front. Errors: INVALID_ARGUMENT naming the axis and the range.
 absl::StatusOr<int> CheckAxis(int64_t axis, int rank);
+// The same for the axis that is the value of an input. Errors: also those of ConstantInt.
+absl::StatusOr<int> ConstantAxis(const ShapeContext& context, int input, int rank);
 
 }  // namespace estimator
 

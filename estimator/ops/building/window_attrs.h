@@ -6,7 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "estimator/array/array.h"
 #include "estimator/array/attrs.h"
+#include "estimator/graph/graph.h"
+#include "estimator/ops/constant.h"
 #include "estimator/ops/padding.h"
 
 namespace estimator {
@@ -34,6 +38,12 @@ inline Attrs WindowAttrs(const std::vector<int64_t>& strides, Padding padding,
   attrs.Set("padding", std::string("EXPLICIT"));
   attrs.Set("explicit_paddings", std::move(all));
   return attrs;
+}
+
+// A shape in the form that TensorFlow's gradient ops take: a constant i32 vector.
+inline Tensor ShapeInput(Graph& graph, const Shape& shape, absl::string_view name) {
+  const std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
+  return ConstantIn(graph, Array::FromSpan<int32_t>({shape.rank()}, dims), name);
 }
 
 }  // namespace estimator
