@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/nn/replica_scope.h"
 #include "glog/logging.h"
@@ -15,20 +15,19 @@ absl::Status CheckGroups(const GroupAssignment& groups, int num_replicas) {
   std::set<int64_t> seen;
   for (const std::vector<int64_t>& group : groups) {
     if (group.size() != groups[0].size()) {
-      return absl::InvalidArgumentError(
+      return InvalidArgument(
           "CrossShardOptimizer: all groups of group_assignment must have one size");
     }
     for (const int64_t replica : group) {
       if (replica < 0 || replica >= num_replicas || !seen.insert(replica).second) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("CrossShardOptimizer: group_assignment names replica ", replica,
-                         " twice or outside [0, ", num_replicas, ")"));
+        return InvalidArgument("CrossShardOptimizer: group_assignment names replica ", replica,
+                               " twice or outside [0, ", num_replicas, ")");
       }
     }
   }
   if (!groups.empty() && static_cast<int>(seen.size()) != num_replicas) {
-    return absl::InvalidArgumentError(absl::StrCat("CrossShardOptimizer: group_assignment names ",
-                                                   seen.size(), " of ", num_replicas, " replicas"));
+    return InvalidArgument("CrossShardOptimizer: group_assignment names ", seen.size(), " of ",
+                           num_replicas, " replicas");
   }
   return absl::OkStatus();
 }
@@ -52,7 +51,7 @@ std::vector<train::GradientAndVariable> CrossShardOptimizer::ComputeGradients(
   if (const absl::Status status = CheckGroups(groups_, num_replicas); !status.ok())
     loss.graph()->Fail(status);
   if (dynamic_cast<const CrossShardOptimizer*>(optimizer_.get()) != nullptr) {
-    loss.graph()->Fail(absl::InvalidArgumentError(
+    loss.graph()->Fail(InvalidArgument(
         "CrossShardOptimizer: the optimizer is a CrossShardOptimizer already, and the loss would "
         "be divided by the number of replicas twice; wrap it once"));
   }

@@ -5,15 +5,16 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator::tpu {
 namespace {
 
 absl::Status Invalid(absl::string_view given) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("iterations_per_loop must be a number of steps >= 1, or a time as '30s', '10m' "
-                   "or '1h'; given '",
-                   given, "'"));
+  return InvalidArgument(
+      "iterations_per_loop must be a number of steps >= 1, or a time as '30s', '10m' "
+      "or '1h'; given '",
+      given, "'");
 }
 
 }  // namespace

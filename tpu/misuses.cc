@@ -1,5 +1,6 @@
 // Mistakes of a user's program that the compiler must explain in one line each. The test
 // :misuses_test compares its errors with the comments.
+#include "estimator/base/status.h"
 #include "tpu/tpu_estimator.h"
 
 namespace estimator {
@@ -31,7 +32,7 @@ absl::StatusOr<Dataset> TrainInput(const EstimatorParams&);
 // A generator in the function would start anew in a resumed run.
 void MapFunctions(const Dataset& dataset) {
   const auto counting = [n = 0](const Element& element) mutable -> absl::StatusOr<Element> {
-    return ++n > 3 ? absl::StatusOr<Element>(absl::OutOfRangeError("three")) : element;
+    return ++n > 3 ? absl::StatusOr<Element>(OutOfRange("three")) : element;
   };
   const Dataset mapped = dataset.Map(counting);  // error: Map: the function changes its captures
 }

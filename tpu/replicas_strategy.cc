@@ -47,23 +47,22 @@ class ReplicasStrategy : public Strategy {
   absl::Status Validate(Mode mode) const override {
     // Source: TF 2.15 generate_per_host_enqueue_ops_fn_for_host.
     if (mode == Mode::kPredict && !options_.batch_axis.empty()) {
-      return absl::InvalidArgumentError(
+      return InvalidArgument(
           "For mode PREDICT, batch_axis is not supported yet: predict with an estimator without "
           "batch_axis, or with use_tpu = false, from batches on axis 0");
     }
     const int64_t batch = batch_size(mode);
     if (batch <= 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(ModeName(mode), "_batch_size must be given to run on replicas"));
+      return InvalidArgument(ModeName(mode), "_batch_size must be given to run on replicas");
     }
     // With BROADCAST every replica gets the whole batch, which need not divide.
     if (InputMode(mode) != InputPipelineConfig::BROADCAST && batch % num_replicas(mode) != 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          ModeName(mode), " batch size ", batch, " must be divisible by number of replicas ",
-          num_replicas(mode), "; ",
-          batch > num_replicas(mode) ? absl::StrCat(batch - batch % num_replicas(mode), " or ")
-                                     : "",
-          batch + num_replicas(mode) - batch % num_replicas(mode), " is"));
+      return InvalidArgument(ModeName(mode), " batch size ", batch,
+                             " must be divisible by number of replicas ", num_replicas(mode), "; ",
+                             batch > num_replicas(mode)
+                                 ? absl::StrCat(batch - batch % num_replicas(mode), " or ")
+                                 : "",
+                             batch + num_replicas(mode) - batch % num_replicas(mode), " is");
     }
     return absl::OkStatus();
   }
@@ -116,11 +115,11 @@ class ReplicasStrategy : public Strategy {
     const int replicas = ReplicaScope::Current().num_replicas;
     // The replicas share the totals, and only the updates of replica 0 take effect.
     if (mode == Mode::kEval && replicas > 1 && !spec.eval_metric_ops.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return InvalidArgument(
           "the metric '", spec.eval_metric_ops.begin()->first,
           "' is one of eval_metric_ops, which see the rows of one replica only, but evaluation "
           "runs on ",
-          replicas, "; set eval_on_tpu = false, or return eval_metrics"));
+          replicas, "; set eval_on_tpu = false, or return eval_metrics");
     }
     return spec;
   }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 #include "tpu/cluster/tpu_slice.h"
 
 namespace estimator::tpu {
@@ -68,13 +69,13 @@ absl::Status TPUConfig::Validate() const {
                                       absl::StrJoin(topologies, ", "), "; given \"", check, "\""));
   }
   if (violations.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("TPUConfig: ", absl::StrJoin(violations, "; ")));
+  return InvalidArgument("TPUConfig: ", absl::StrJoin(violations, "; "));
 }
 
 absl::Status RunConfig::Validate() const {
   const absl::Status own = estimator::RunConfig::Validate(), tpu = tpu_config.Validate();
   if (own.ok() || tpu.ok()) return own.ok() ? tpu : own;
-  return absl::InvalidArgumentError(absl::StrCat(own.message(), "; ", tpu.message()));
+  return InvalidArgument(own.message(), "; ", tpu.message());
 }
 
 }  // namespace estimator::tpu

@@ -95,8 +95,7 @@ absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_mod
     }
   }
   if (violations.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("TPUEstimator: ", absl::StrJoin(violations, "; ")));
+  return InvalidArgument("TPUEstimator: ", absl::StrJoin(violations, "; "));
 }
 
 std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorSettings& settings) {

@@ -246,8 +246,8 @@ absl::StatusOr<size_t> RandomAccessFile::Read(int64_t offset, size_t n, char* bu
 absl::Status RandomAccessFile::ReadExactly(int64_t offset, size_t n, char* buffer) const {
   EST_ASSIGN_OR_RETURN(const size_t count, Read(offset, n, buffer));
   if (count == n) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrCat(path_, " ends at byte ", offset + count, ": ", n,
-                                            " bytes at offset ", offset, " are not there"));
+  return OutOfRange(path_, " ends at byte ", offset + count, ": ", n, " bytes at offset ", offset,
+                    " are not there");
 }
 
 absl::StatusOr<std::unique_ptr<MmapFile>> MmapFile::Open(StringArg path) {

@@ -1,6 +1,5 @@
 #include "estimator/base/name_pattern.h"
 
-#include <absl/status/status.h>
 #include <absl/strings/str_join.h>
 
 #include <cstddef>
@@ -96,7 +95,7 @@ absl::StatusOr<NamePattern> NamePattern::Compile(absl::string_view option,
                     &error, &position, nullptr));
   if (!regex->code) return refuse(position, Message(error));
   regex->limits.reset(pcre2_match_context_create(nullptr));
-  if (!regex->limits) return absl::ResourceExhaustedError("no memory for a regular expression");
+  if (!regex->limits) return ResourceExhausted("no memory for a regular expression");
   pcre2_set_match_limit(regex->limits.get(), kMaxSteps);
   pcre2_set_heap_limit(regex->limits.get(), kMaxHeapKib);
   NamePattern result;
@@ -109,7 +108,7 @@ absl::StatusOr<NamePattern> NamePattern::Compile(absl::string_view option,
 absl::StatusOr<bool> NamePattern::Match(absl::string_view name, uint32_t options) const {
   // One pair: the ends of the whole match. Those of groups are not used.
   const MatchData data(pcre2_match_data_create(1, nullptr));
-  if (!data) return absl::ResourceExhaustedError("no memory for a match");
+  if (!data) return ResourceExhausted("no memory for a match");
   const int result = pcre2_match(regex_->code.get(), Bytes(name), name.size(), 0, options,
                                  data.get(), regex_->limits.get());
   if (result >= 0) {

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 
 namespace estimator {
@@ -72,7 +73,7 @@ void HandleExit() {
   const int error = ::pthread_create(
       &thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr);
   if (error == EAGAIN) {
-    PrintError(absl::ResourceExhaustedError(kNoThreads));
+    PrintError(ResourceExhausted(kNoThreads));
   } else if (error == 0) {
     ::pthread_join(thread, nullptr);
   }
@@ -83,12 +84,11 @@ void HandleExit() {
 absl::Status OutOfResourcesError(const std::exception& thrown) {
   if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr) {
     const absl::string_view what = thrown.what();
-    return absl::ResourceExhaustedError(
-        absl::StrCat(what == "std::bad_alloc" ? "out of memory" : what, ": ", MemoryCure()));
+    return ResourceExhausted(what == "std::bad_alloc" ? "out of memory" : what, ": ", MemoryCure());
   }
   const auto* const error = dynamic_cast<const std::system_error*>(&thrown);
   if (error != nullptr && error->code() == std::errc::resource_unavailable_try_again) {
-    return absl::ResourceExhaustedError(kNoThreads);
+    return ResourceExhausted(kNoThreads);
   }
   return absl::OkStatus();
 }

@@ -29,8 +29,12 @@ inline absl::Status Annotate(const absl::Status& status, absl::string_view conte
   absl::Status name(const Parts&... parts) {          \
     return absl::name##Error(absl::StrCat(parts...)); \
   }
+EST_DEFINE_ERROR(DataLoss)
 EST_DEFINE_ERROR(FailedPrecondition)
 EST_DEFINE_ERROR(InvalidArgument)
+EST_DEFINE_ERROR(NotFound)
+EST_DEFINE_ERROR(OutOfRange)
+EST_DEFINE_ERROR(ResourceExhausted)
 EST_DEFINE_ERROR(Unimplemented)
 #undef EST_DEFINE_ERROR
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/out_of_resources.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
@@ -121,9 +120,9 @@ absl::Status AsyncSaver::Copy(const Variables& variables) {
     const double usable =
         available ? kUsablePart * static_cast<double>(std::max(available->bytes, int64_t{0})) : 0;
     if (available && static_cast<double>(new_bytes) > usable) {
-      return absl::ResourceExhaustedError(absl::StrCat(
+      return ResourceExhausted(
           "a copy of the variables needs ", HumanBytes(static_cast<int64_t>(new_bytes)), ", and ",
-          HumanBytes(available->bytes), " of ", available->bound, " are available"));
+          HumanBytes(available->bytes), " of ", available->bound, " are available");
     }
   }
   try {

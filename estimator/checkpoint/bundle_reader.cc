@@ -59,16 +59,14 @@ absl::StatusOr<const BundleEntry*> BundleReader::Find(StringArg name) const {
   const auto found = index_.tensors.find(std::string(name));
   if (found == index_.tensors.end()) {
     const auto nearest = NearestName(name, names_);
-    return absl::NotFoundError(
-        absl::StrCat("checkpoint ", prefix_, " has no variable ", name,
-                     nearest ? absl::StrCat("; did you mean ", *nearest, "?")
-                             : absl::StrCat("; it has ", names_.size(), " others")));
+    return NotFound("checkpoint ", prefix_, " has no variable ", name,
+                    nearest ? absl::StrCat("; did you mean ", *nearest, "?")
+                            : absl::StrCat("; it has ", names_.size(), " others"));
   }
   const BundleEntry& entry = found->second;
   if (entry.spec.dtype != DType::kInvalid) return &entry;
-  return absl::UnimplementedError(absl::StrCat(prefix_, ": ", name, " has dtype ",
-                                               DTypeOnDiskName(entry.dtype_on_disk),
-                                               ", which is not supported"));
+  return Unimplemented(prefix_, ": ", name, " has dtype ", DTypeOnDiskName(entry.dtype_on_disk),
+                       ", which is not supported");
 }
 
 absl::Status BundleReader::ReadStrings(const BundleEntry& entry, Array* value) const {
@@ -132,9 +130,8 @@ absl::StatusOr<Array> BundleReader::Read(StringArg name) const {
 absl::Status BundleReader::ReadInto(StringArg name, Array* value) const {
   EST_ASSIGN_OR_RETURN(const BundleEntry* const entry, Find(name));
   if (value->dtype() != entry->spec.dtype || !(value->shape() == entry->spec.shape)) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": checkpoint ", prefix(), " has ",
-                                                   entry->spec.ToString(), ", here it is ",
-                                                   value->TypeString()));
+    return InvalidArgument(name, ": checkpoint ", prefix(), " has ", entry->spec.ToString(),
+                           ", here it is ", value->TypeString());
   }
   if (!entry->slices.empty()) {
     EST_RETURN_IF_ERROR(ReadSlices(*entry, value));

@@ -40,8 +40,7 @@ void SetShape(const Shape& shape, proto::TensorShapeProto* out) {
 absl::StatusOr<Shape> CheckedSliceShape(absl::string_view name, const Shape& full_shape,
                                         const std::vector<SliceExtent>& extents) {
   if (std::optional<Shape> shape = SliceShape(full_shape, extents)) return *std::move(shape);
-  return absl::InvalidArgumentError(
-      absl::StrCat(name, ": the extents of a slice do not fit into ", full_shape.ToString()));
+  return InvalidArgument(name, ": the extents of a slice do not fit into ", full_shape.ToString());
 }
 
 using Table = std::map<std::string, std::string>;
@@ -80,8 +79,8 @@ struct BundleWriter::Entries {
 
 absl::StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Open(StringArg prefix) {
   if (Basename(prefix).empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "\"", prefix, "\" is not a checkpoint prefix; it needs a name, such as model.ckpt-0"));
+    return InvalidArgument("\"", prefix,
+                           "\" is not a checkpoint prefix; it needs a name, such as model.ckpt-0");
   }
   std::string temporary = TemporaryName(prefix);
   EST_ASSIGN_OR_RETURN(auto data, WritableFile::Open(DataPath(temporary, 0, 1)));
@@ -114,16 +113,15 @@ absl::Status BundleWriter::Add(StringArg name, const Array& value) {
 absl::Status BundleWriter::AddSlice(StringArg name, const Shape& full_shape,
                                     const std::vector<SliceExtent>& extents, const Array& value) {
   if (!value.valid()) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": the array has no dtype"));
+    return InvalidArgument(name, ": the array has no dtype");
   }
   Shape expected = full_shape;
   if (!extents.empty()) {
     EST_ASSIGN_OR_RETURN(expected, CheckedSliceShape(name, full_shape, extents));
   }
   if (!(expected == value.shape())) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": a slice of ", value.TypeString(),
-                                                   " does not fit its extents in ",
-                                                   full_shape.ToString()));
+    return InvalidArgument(name, ": a slice of ", value.TypeString(),
+                           " does not fit its extents in ", full_shape.ToString());
   }
   Stored stored{.dtype_on_disk = static_cast<int>(value.dtype()),
                 .shape = full_shape,
@@ -140,11 +138,11 @@ absl::Status BundleWriter::AddSlice(StringArg name, const Shape& full_shape,
 }
 
 absl::StatusOr<std::string> BundleWriter::KeyOf(StringArg name, const Stored& stored) {
-  if (finished_) return absl::FailedPreconditionError(absl::StrCat(prefix_, " is finished"));
+  if (finished_) return FailedPrecondition(prefix_, " is finished");
   // A zero byte at the beginning would make the name a slice key.
   if (name.empty() || name[0] == '\0') {
-    return absl::InvalidArgumentError(
-        absl::StrCat(prefix_, ": a variable needs a name that does not begin with a zero byte"));
+    return InvalidArgument(prefix_,
+                           ": a variable needs a name that does not begin with a zero byte");
   }
   auto found = entries_->by_key.find(std::string(name));
   const bool is_new = found == entries_->by_key.end();
@@ -152,8 +150,7 @@ absl::StatusOr<std::string> BundleWriter::KeyOf(StringArg name, const Stored& st
   if (!stored.extents.empty()) key = SliceKey(name, stored.extents);
   const bool mixed = !is_new && found->second.slices().empty() != stored.extents.empty();
   if (entries_->by_key.count(key) > 0 || mixed) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, ": it was added twice", mixed ? ", whole and as a slice" : ""));
+    return InvalidArgument(name, ": it was added twice", mixed ? ", whole and as a slice" : "");
   }
   if (stored.extents.empty()) return key;
   if (is_new) {
@@ -201,7 +198,7 @@ absl::Status BundleWriter::AddStored(
 }
 
 absl::Status BundleWriter::Finish() {
-  if (finished_) return absl::FailedPreconditionError(absl::StrCat(prefix_, " is finished"));
+  if (finished_) return FailedPrecondition(prefix_, " is finished");
   return Annotate(Commit(), absl::StrCat("writing checkpoint ", prefix_));
 }
 

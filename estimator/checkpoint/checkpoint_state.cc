@@ -49,10 +49,10 @@ absl::StatusOr<CheckpointState> GetCheckpointState(StringArg directory) {
   parser.RecordErrorsTo(&error);
   parser.AllowUnknownField(true);
   if (!parser.ParseFromString(text, &message)) {
-    return absl::DataLossError(absl::StrCat(path, " is not a checkpoint state: ", error.text));
+    return DataLoss(path, " is not a checkpoint state: ", error.text);
   }
   if (message.model_checkpoint_path().empty()) {
-    return absl::DataLossError(absl::StrCat(path, ": there is no model_checkpoint_path"));
+    return DataLoss(path, ": there is no model_checkpoint_path");
   }
   CheckpointState state;
   state.model_checkpoint_path = Absolute(directory, message.model_checkpoint_path());

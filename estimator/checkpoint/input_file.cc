@@ -58,14 +58,13 @@ absl::StatusOr<InputFile> ReadInputFile(absl::string_view prefix) {
 
 absl::Status CheckMetaGraphBytes(absl::string_view contents, const FileChecksum& checksum) {
   if (contents.size() != checksum.num_bytes) {
-    return absl::DataLossError(absl::StrCat("it has ", contents.size(),
-                                            " bytes, but was saved with ", checksum.num_bytes));
+    return DataLoss("it has ", contents.size(), " bytes, but was saved with ", checksum.num_bytes);
   }
   const uint32_t crc = Crc32c(contents);
   if (crc == checksum.crc32c) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(
-      "the crc32c of its ", contents.size(), " bytes is ", absl::Hex(crc, absl::kZeroPad8),
-      ", but was ", absl::Hex(checksum.crc32c, absl::kZeroPad8), " when it was saved"));
+  return DataLoss("the crc32c of its ", contents.size(), " bytes is ",
+                  absl::Hex(crc, absl::kZeroPad8), ", but was ",
+                  absl::Hex(checksum.crc32c, absl::kZeroPad8), " when it was saved");
 }
 
 }  // namespace estimator

@@ -91,8 +91,7 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
   if (absl::IsNotFound(found)) return std::nullopt;
   EST_RETURN_IF_ERROR(found);
   if (!IsDirectory(directory)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(directory, " is a file, not a directory of checkpoints"));
+    return FailedPrecondition(directory, " is a file, not a directory of checkpoints");
   }
   Prefixes candidates;
   Prefixes problems;
@@ -132,9 +131,8 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
   } else if (whole) {
     Warn(absl::StrCat("falling back to checkpoint ", *whole, ": ", why), warnings);
   } else if (some_exist) {
-    return absl::DataLossError(
-        absl::StrCat("no checkpoint in ", directory,
-                     " is whole; use another directory, or move them away: ", why));
+    return DataLoss("no checkpoint in ", directory,
+                    " is whole; use another directory, or move them away: ", why);
   } else {
     Warn(absl::StrCat("there is no checkpoint in ", directory, " to continue from: ", why),
          warnings);
@@ -148,9 +146,9 @@ absl::Status CheckCheckpoint(StringArg prefix) {
   if (IsDirectory(prefix) && FileExists(CheckpointStatePath(prefix)) &&
       !FileExists(IndexPath(prefix))) {
     const absl::StatusOr<CheckpointState> state = GetCheckpointState(prefix);
-    return absl::NotFoundError(absl::StrCat(
-        prefix, " is a directory of checkpoints, not one of them; give one, for example ",
-        state.ok() ? state->model_checkpoint_path : JoinPath(prefix, "model.ckpt-100")));
+    return NotFound(prefix,
+                    " is a directory of checkpoints, not one of them; give one, for example ",
+                    state.ok() ? state->model_checkpoint_path : JoinPath(prefix, "model.ckpt-100"));
   }
   return BundleReader::Open(prefix).status();
 }
@@ -171,12 +169,12 @@ absl::Status CheckModelDir(StringArg given) {
   }
   if (CheckpointModifiedTimeSeconds(prefix) == 0) return absl::OkStatus();
   const absl::string_view directory = Dirname(prefix);
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       model_dir, " is a checkpoint, not a model directory. Give its directory ",
       directory.empty() ? "." : directory,
       " to continue from its newest checkpoint. To start a new run with the values of this one, "
       "give another directory, and set warm_start_from to ",
-      prefix));
+      prefix);
 }
 
 double CheckpointModifiedTimeSeconds(StringArg prefix) {

@@ -1,6 +1,5 @@
 #include "estimator/checkpoint/load.h"
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file_system.h"
@@ -26,8 +25,8 @@ absl::StatusOr<std::string> CheckpointPrefix(StringArg directory_or_prefix) {
     LOG_IF(WARNING, !warning.empty()) << warning;
     return *latest;
   }
-  return absl::NotFoundError(absl::StrCat("there is no checkpoint in ", directory_or_prefix,
-                                          warning.empty() ? "" : ": ", warning));
+  return NotFound("there is no checkpoint in ", directory_or_prefix, warning.empty() ? "" : ": ",
+                  warning);
 }
 
 absl::StatusOr<std::unique_ptr<BundleReader>> LoadCheckpoint(StringArg directory_or_prefix) {
@@ -59,8 +58,8 @@ absl::StatusOr<int64_t> LoadGlobalStep(StringArg directory_or_prefix) {
   EST_RETURN_IF_ERROR(reader.status());
   EST_ASSIGN_OR_RETURN(const Array step, (*reader)->Read("global_step"));
   if (step.num_elements() != 1 || !IsInteger(step.dtype())) {
-    return absl::InvalidArgumentError(absl::StrCat((*reader)->prefix(), ": global_step is ",
-                                                   step.TypeString(), ", not an integer scalar"));
+    return InvalidArgument((*reader)->prefix(), ": global_step is ", step.TypeString(),
+                           ", not an integer scalar");
   }
   return step.Cast(DType::kInt64).Reshaped({}).scalar<int64_t>();
 }

@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/proto/trackable_object_graph.pb.h"
@@ -16,8 +15,8 @@ absl::StatusOr<ObjectNames> ObjectNames::Of(const BundleReader& reader) {
   proto::TrackableObjectGraph graph;
   if (value.dtype() != DType::kString || value.num_elements() != 1 ||
       !graph.ParseFromString(value.values<std::string>()[0])) {
-    return absl::DataLossError(absl::StrCat(IndexPath(reader.prefix()), ": ", kObjectGraphKey, ", ",
-                                            value.TypeString(), ", is not a TrackableObjectGraph"));
+    return DataLoss(IndexPath(reader.prefix()), ": ", kObjectGraphKey, ", ", value.TypeString(),
+                    ", is not a TrackableObjectGraph");
   }
   std::set<std::string> several;
   for (const auto& node : graph.nodes()) {

@@ -185,7 +185,7 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
       "checkpoint ", reader.prefix(),
       " does not fit: ", Summary(differing, wanted.size(), unwanted.size(), kMaxUnwanted), "\n",
       FormatTable(rows), advice.closing);
-  return missing ? absl::NotFoundError(text) : absl::InvalidArgumentError(text);
+  return missing ? NotFound(text) : InvalidArgument(text);
 }
 
 absl::Status RestoreInto(const BundleReader& reader, const WantedVariable& wanted, Array* value) {

@@ -221,13 +221,12 @@ absl::StatusOr<std::string> Saver::Save(StringArg directory, int64_t global_step
                                         const std::map<std::string, Array>& variables,
                                         const SaverExtras& extras) {
   if (options_.keep_checkpoint_max < 0 || options_.keep_checkpoint_every_n_hours <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("keep_checkpoint_max must be >= 0, is ", options_.keep_checkpoint_max,
-                     "; keep_checkpoint_every_n_hours must be > 0, is ",
-                     options_.keep_checkpoint_every_n_hours));
+    return InvalidArgument("keep_checkpoint_max must be >= 0, is ", options_.keep_checkpoint_max,
+                           "; keep_checkpoint_every_n_hours must be > 0, is ",
+                           options_.keep_checkpoint_every_n_hours);
   }
   if (global_step < 0) {
-    return absl::InvalidArgumentError(absl::StrCat("global_step must be >= 0, is ", global_step));
+    return InvalidArgument("global_step must be >= 0, is ", global_step);
   }
   const std::string prefix = Prefix(directory, global_step);
   const absl::Status written = Write(directory, prefix, variables, extras);

@@ -75,7 +75,8 @@ TEST_P(V1GoldenTest, HoldsWhatTensorFlowWroteInTodaysFormat) {
   EST_EXPECT_OK(v1->VerifyContents());
 }
 
-INSTANTIATE_TEST_SUITE_P(V1, V1GoldenTest, ::testing::Values("all_dtypes", "partitioned", "sharded"));
+INSTANTIATE_TEST_SUITE_P(V1, V1GoldenTest,
+                         ::testing::Values("all_dtypes", "partitioned", "sharded"));
 
 TEST(V1Checkpoint, ValuesBesideALargeOneInABlockAreRead) {
   const Reader reader = Golden("blocks");

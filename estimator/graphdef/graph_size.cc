@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <variant>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 
 namespace estimator {
@@ -39,12 +39,12 @@ absl::Status CheckConstantBytes(const Graph& graph, size_t max_bytes, absl::stri
   const ConstantBytes count = CountConstantBytes(graph);
   if (count.total <= max_bytes) return absl::OkStatus();
   const auto human = [](size_t bytes) { return HumanBytes(static_cast<int64_t>(bytes)); };
-  return absl::ResourceExhaustedError(absl::StrCat(
+  return ResourceExhausted(
       "the graph holds ", human(count.total), " of constants, and ", file, " takes at most ",
       human(max_bytes), "; the largest is '", count.largest_node, "' with ", human(count.largest),
       ". Set such a value in Scaffold::init_fn or restore it from a checkpoint "
       "(warm_start_from, train::InitFromCheckpoint), or leave the graph out with "
-      "RunConfig.checkpoint_save_graph_def = false"));
+      "RunConfig.checkpoint_save_graph_def = false");
 }
 
 }  // namespace estimator

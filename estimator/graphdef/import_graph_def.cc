@@ -24,8 +24,7 @@ namespace {
 // Errors: INVALID_ARGUMENT if the node cannot be fed with `spec`, or if the spec is not static.
 absl::Status CheckFeed(absl::string_view name, const TensorSpec& spec, const proto::NodeDef& def) {
   const auto wrong = [&](absl::string_view what) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("feed '", name, "' is ", spec.ToString(), ", but ", what));
+    return InvalidArgument("feed '", name, "' is ", spec.ToString(), ", but ", what);
   };
   if (spec.dtype == DType::kInvalid) return wrong("a feed needs a dtype");
   if (!spec.shape.fully_known()) return wrong("shapes are static: give the batch size");
@@ -111,8 +110,7 @@ class Importer {
     for (const auto& [name, tensor] : options_.input_map) {
       EST_ASSIGN_OR_RETURN(const FlatTensor at, Find(name, "input_map"));
       if (tensor.graph() != &graph_ || !tensor.valid()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("input_map '", name, "' is not a tensor of the graph imported into"));
+        return InvalidArgument("input_map '", name, "' is not a tensor of the graph imported into");
       }
       given_.emplace(at, tensor);
     }
@@ -129,7 +127,7 @@ class Importer {
       const Tensor fed = AddPlaceholder(spec, absl::StrCat(prefix_, node.name));
       EST_RETURN_IF_ERROR(graph_.status());
       if (!given_.emplace(*found, fed).second)
-        return absl::InvalidArgumentError(absl::StrCat("feed '", name, "' is given twice"));
+        return InvalidArgument("feed '", name, "' is given twice");
       result_.feeds.emplace(name, fed);
     }
     for (const auto& [at, tensor] : given_) nodes_.Give(at);
@@ -195,8 +193,7 @@ class Importer {
     const Tensor placeholder = AddFeature(inputs[0], feature.result(), builder.NameOf(node));
     EST_RETURN_IF_ERROR(AddFeatureSpec(feature.key, feature.spec, &parser->specs));
     if (!parser->features.emplace(feature.result_name(), placeholder).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the feature '", feature.result_name(), "' is parsed twice"));
+      return InvalidArgument("the feature '", feature.result_name(), "' is parsed twice");
     }
     builder.SetValues(node, {placeholder});
     return absl::OkStatus();
@@ -207,9 +204,8 @@ class Importer {
     const bool fed = std::any_of(result_.feeds.begin(), result_.feeds.end(),
                                  [&](const auto& feed) { return feed.second == serialized; });
     if (!fed || serialized.dtype() != DType::kString || serialized.rank() != 1) {
-      return absl::UnimplementedError(
-          absl::StrCat("the serialized Examples must be a feed, string [n], not ",
-                       serialized.name(), ", ", serialized.spec().ToString()));
+      return Unimplemented("the serialized Examples must be a feed, string [n], not ",
+                           serialized.name(), ", ", serialized.spec().ToString());
     }
     for (ImportedParser& parser : result_.parsers) {
       if (parser.serialized == serialized) return &parser;
@@ -246,8 +242,7 @@ absl::StatusOr<ImportedGraph> ImportSerializedGraphDef(absl::string_view graph_d
                                                        const ImportOptions& options, Graph& graph) {
   proto::GraphDef def;
   if (!ParseWithinLimit(graph_def, &def)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot parse these ", graph_def.size(), " bytes as a GraphDef"));
+    return InvalidArgument("cannot parse these ", graph_def.size(), " bytes as a GraphDef");
   }
   return ImportGraphDef(def, options, graph);
 }

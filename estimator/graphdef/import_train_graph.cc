@@ -95,23 +95,21 @@ class TrainImporter {
       for (const SourceMetric& metric : source_.metrics) read.push_back(metric.value);
     const std::set<FlatTensor> used = UsedTensors(source_, plan_, read);
     if (options_.inputs.size() != source_.inputs.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the graph takes ", source_.inputs.size(), " inputs, but ",
-                       options_.inputs.size(), " are given; it takes ", InputList(source_.info)));
+      return InvalidArgument("the graph takes ", source_.inputs.size(), " inputs, but ",
+                             options_.inputs.size(), " are given; it takes ",
+                             InputList(source_.info));
     }
     for (size_t k = 0; k < source_.inputs.size(); ++k) {
       const Tensor& given = options_.inputs[k];
       const TrainGraphInput& wanted = source_.info.inputs[k];
       if (!given.valid()) {
         if (used.count(source_.inputs[k]) == 0) continue;
-        return absl::InvalidArgumentError(
-            absl::StrCat("input ", k, " of the graph, ", wanted.ToString(), ", is not given"));
+        return InvalidArgument("input ", k, " of the graph, ", wanted.ToString(), ", is not given");
       }
       const bool fits = given.graph() == &graph_ && FitsInput(given, wanted);
       if (!fits && used.count(source_.inputs[k]) > 0) {
-        return absl::InvalidArgumentError(absl::StrCat("input ", k, " is ", given.spec().ToString(),
-                                                       ", but the graph takes ",
-                                                       wanted.ToString()));
+        return InvalidArgument("input ", k, " is ", given.spec().ToString(),
+                               ", but the graph takes ", wanted.ToString());
       }
       step_.Give(source_.inputs[k], given);
     }
@@ -120,8 +118,7 @@ class TrainImporter {
 
   absl::StatusOr<Tensor> Read(int variable, int reader) {
     if (variables_.all().count(variable) == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("variable ", nodes_.Where(variable), " was not made"));
+      return InvalidArgument("variable ", nodes_.Where(variable), " was not made");
     }
     const size_t visible = plan_.order->NumVisible(variable, reader);
     const std::vector<Tensor>& versions = versions_[variable];
@@ -160,9 +157,9 @@ class TrainImporter {
       }
       // A mean inside of the scope would be averaged again where it leaves it.
       if (is_averaged_[at] && is_gradient_[at]) {
-        return absl::UnimplementedError(absl::StrCat(
+        return Unimplemented(
             nodes_.Where(i), " is a gradient of a gradient: with ", options_.num_shards,
-            " shards the place where gradients have to be averaged cannot be found"));
+            " shards the place where gradients have to be averaged cannot be found");
       }
       averages_here_ = false;
       const size_t before = graph_.nodes().size();
@@ -200,7 +197,7 @@ class TrainImporter {
     }
     std::optional<std::string> problem;
     const Attrs attrs = ReadAttrs({.op = rule.op, .attrs = rule.attrs}, *node.def, problem);
-    if (problem.has_value()) return absl::UnimplementedError(*problem);
+    if (problem.has_value()) return Unimplemented(*problem);
     std::vector<Tensor> values;
     if (rule.formula != nullptr) {
       const NameScope scope(node.name, graph_);
@@ -233,11 +230,10 @@ class TrainImporter {
       }
     }
     if (names.empty()) return absl::OkStatus();
-    return absl::UnimplementedError(
-        absl::StrCat("with ", options_.num_shards,
-                     " shards gradients are averaged where they leave a scope "
-                     "`gradients`, but the updates of ",
-                     JoinSome(names, 5), " read nothing from such a scope; train on one shard"));
+    return Unimplemented("with ", options_.num_shards,
+                         " shards gradients are averaged where they leave a scope "
+                         "`gradients`, but the updates of ",
+                         JoinSome(names, 5), " read nothing from such a scope; train on one shard");
   }
 
   // Assigns the last version of each variable, as TensorFlow leaves it after a step.
@@ -336,8 +332,8 @@ absl::StatusOr<TrainGraph> TrainGraph::Parse(absl::string_view bytes, StringArg 
   const auto shared = std::make_shared<ImportSource>();
   ImportSource& source = *shared;
   if (!ParseWithinLimit(bytes, &source.meta_graph)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(where, ": cannot parse these ", bytes.size(), " bytes as a MetaGraphDef"));
+    return InvalidArgument(where, ": cannot parse these ", bytes.size(),
+                           " bytes as a MetaGraphDef");
   }
   const absl::Status status = ReadImportSource(options, source);
   if (!status.ok()) return Annotate(status, where);
@@ -369,7 +365,7 @@ absl::StatusOr<ImportedTrainGraph> TrainGraph::Import(const ImportTrainGraphOpti
   if ((options.training && role != TrainGraphRole::kTrain) ||
       (options.with_metrics && role != TrainGraphRole::kEval) ||
       (options.with_loss && role == TrainGraphRole::kPredict)) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "the import asks for a train_op, metrics or a loss, but the graph is for another mode and "
         "has none: see ImportTrainGraphOptions and TrainGraphInfo::role");
   }

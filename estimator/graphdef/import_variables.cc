@@ -22,13 +22,11 @@ absl::StatusOr<std::vector<std::string>> ConstStrings(FlatTensor tensor, const F
   const FlatNode& node = flat.node(flat.BehindIdentities(tensor).node);
   const proto::AttrValue* const value = FindAttr(*node.def, "value");
   if (node.op != "Const" || value == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", node.name, "' is a ", node.op, ", not a constant with names"));
+    return InvalidArgument("'", node.name, "' is a ", node.op, ", not a constant with names");
   }
   EST_ASSIGN_OR_RETURN(const Array strings, ReadTensorProto(value->tensor(), kMaxNameBytes));
   if (strings.dtype() != DType::kString) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", node.name, "' holds ", strings.TypeString(), ", not strings"));
+    return InvalidArgument("'", node.name, "' holds ", strings.TypeString(), ", not strings");
   }
   return std::vector<std::string>(strings.values<std::string>().begin(),
                                   strings.values<std::string>().end());
@@ -36,13 +34,13 @@ absl::StatusOr<std::vector<std::string>> ConstStrings(FlatTensor tensor, const F
 
 absl::StatusOr<CheckpointSlice> RestoredSlice(FlatTensor restored, const FlatGraph& flat) {
   const std::vector<FlatTensor>& inputs = flat.node(restored.node).inputs;
-  if (inputs.size() != 3) return absl::InvalidArgumentError("RestoreV2 takes 3 inputs");
+  if (inputs.size() != 3) return InvalidArgument("RestoreV2 takes 3 inputs");
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> names, ConstStrings(inputs[1], flat));
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> slices, ConstStrings(inputs[2], flat));
   const auto k = static_cast<size_t>(restored.output);
   if (k >= names.size() || k >= slices.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("RestoreV2 restores ", names.size(), " tensors, so it has no output ", k));
+    return InvalidArgument("RestoreV2 restores ", names.size(), " tensors, so it has no output ",
+                           k);
   }
   CheckpointSlice slice{.name = names[k]};
   EST_RETURN_IF_ERROR(ParseShapeAndSlice(slices[k], slice));
@@ -76,10 +74,9 @@ void CopySlice(const Array& whole, const std::vector<int64_t>& begin, Array& par
 absl::Status ParseShapeAndSlice(absl::string_view text, CheckpointSlice& slice) {
   if (text.empty()) return absl::OkStatus();
   const auto bad = [text] {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", text,
-                     "' is not a slice of a variable; expected the sizes of the whole, then "
-                     "begin,size for each axis"));
+    return InvalidArgument("'", text,
+                           "' is not a slice of a variable; expected the sizes of the whole, then "
+                           "begin,size for each axis");
   };
   // The text is "SIZE SIZE ... AXIS:AXIS:...", where each AXIS is "begin,size" or "-".
   const std::vector<absl::string_view> words = absl::StrSplit(text, ' ');
@@ -136,20 +133,20 @@ absl::StatusOr<Array> ReadVariable(const ImportedVariable& variable, const Bundl
                                source.begin.empty() ? spec.shape : Shape(source.full_shape)};
   const bool fits = source.begin.empty() || Shape(source.size) == spec.shape;
   if (!(stored == expected) || !fits) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "variable '", name, "' is ", spec.ToString(), ", but the checkpoint ", reader.prefix(),
         " holds '", source.name, "' as ", stored.ToString(),
         source.begin.empty()
             ? ""
             : absl::StrCat(", of which the graph takes the part [", absl::StrJoin(source.size, ","),
-                           "] of [", absl::StrJoin(source.full_shape, ","), "]")));
+                           "] of [", absl::StrJoin(source.full_shape, ","), "]"));
   }
   EST_ASSIGN_OR_RETURN(const Array whole, reader.Read(source.name));
   if (source.begin.empty() || whole.shape() == spec.shape) return whole;
   if (DTypeSize(spec.dtype) == 0) {
-    return absl::UnimplementedError(
-        absl::StrCat("variable '", name,
-                     "' is a part of a string variable; only whole string variables can be read"));
+    return Unimplemented(
+        "variable '", name,
+        "' is a part of a string variable; only whole string variables can be read");
   }
   Array part(spec.dtype, spec.shape);
   CopySlice(whole, source.begin, part);

@@ -4,7 +4,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/padding_value.h"
@@ -80,9 +79,9 @@ absl::StatusOr<std::optional<ParsedFeature>> ReadParsedFeature(const proto::Node
   if (!known_kind || !shape.fully_known() || shape.rank() < 1 || shape.dim(0) < 0 ||
       !HasElementsAtMost(shape, kMaxExampleElements) || (kind != kSequence && shape.rank() != 1) ||
       value.dtype() != dtype || value.num_elements() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the attributes _example_* are not those of a feature: kind '", kind, "', ",
-                     TensorSpec{dtype, shape}.ToString(), ", default ", value.TypeString()));
+    return InvalidArgument("the attributes _example_* are not those of a feature: kind '", kind,
+                           "', ", TensorSpec{dtype, shape}.ToString(), ", default ",
+                           value.TypeString());
   }
   const double padding = dtype == DType::kString ? 0 : value.AsDouble();
   ParsedFeature feature{.serialized = Text(node, kSerialized),

@@ -82,17 +82,15 @@ absl::StatusOr<Shape> ReadShapeProto(const proto::TensorShapeProto& in) {
   Shape shape;
   int64_t elements = 1;
   if (in.dim_size() > kMaxRank)
-    return absl::InvalidArgumentError(
-        absl::StrCat("a shape has rank ", in.dim_size(), ", more than ", kMaxRank));
+    return InvalidArgument("a shape has rank ", in.dim_size(), ", more than ", kMaxRank);
   for (const auto& dim : in.dim()) {
     shape.push_back(dim.size());
     if (dim.size() == Shape::kUnknownDim) continue;
     // Sizes beside a 0 are counted too, because strides are products of them.
     const int64_t size = std::max<int64_t>(dim.size(), 1);
     if (dim.size() < 0 || elements > std::numeric_limits<int64_t>::max() / size) {
-      return absl::InvalidArgumentError(absl::StrCat("size ", dim.size(),
-                                                     " of a shape is negative, or too large after ",
-                                                     elements, " elements"));
+      return InvalidArgument("size ", dim.size(), " of a shape is negative, or too large after ",
+                             elements, " elements");
     }
     elements *= size;
   }
@@ -110,25 +108,25 @@ absl::StatusOr<Array> ReadTensorProto(const proto::TensorProto& in, int64_t max_
   const DType dtype = ReadDType(in.dtype());
   if (dtype == DType::kInvalid) {
     const std::string name = proto::DataType_Name(in.dtype());
-    return absl::UnimplementedError(
-        absl::StrCat("dtype ", name.empty() ? absl::StrCat(static_cast<int>(in.dtype())) : name));
+    return Unimplemented("dtype ",
+                         name.empty() ? absl::StrCat(static_cast<int>(in.dtype())) : name);
   }
   EST_ASSIGN_OR_RETURN(const Shape shape, ReadShapeProto(in.tensor_shape()));
   if (in.tensor_shape().unknown_rank() || !shape.fully_known())
-    return absl::InvalidArgumentError("a constant without a shape");
+    return InvalidArgument("a constant without a shape");
   const int64_t size = std::max<int64_t>(
       1, static_cast<int64_t>(dtype == DType::kString ? sizeof(std::string) : DTypeSize(dtype)));
   const std::string what =
       absl::StrCat("a constant of ", DTypeShortName(dtype), " ", shape.ToString());
   if (shape.num_elements() > max_bytes / size) {
-    return absl::InvalidArgumentError(absl::StrCat(what, " is larger than ", max_bytes, " bytes"));
+    return InvalidArgument(what, " is larger than ", max_bytes, " bytes");
   }
   const auto expected = static_cast<size_t>(shape.num_elements()) * DTypeSize(dtype);
   const bool has_content = !in.tensor_content().empty() && dtype != DType::kString;
   // Before the allocation: a small file may state a large shape.
   if (has_content && in.tensor_content().size() != expected) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " has ", in.tensor_content().size(), " bytes, expected ", expected));
+    return InvalidArgument(what, " has ", in.tensor_content().size(), " bytes, expected ",
+                           expected);
   }
   Array value(dtype, shape);
   if (has_content) {
@@ -141,7 +139,7 @@ absl::StatusOr<Array> ReadTensorProto(const proto::TensorProto& in, int64_t max_
   }
   const int num_values = SpreadValues(in, value);
   if (num_values > shape.num_elements())
-    return absl::InvalidArgumentError(absl::StrCat(what, " has ", num_values, " values"));
+    return InvalidArgument(what, " has ", num_values, " values");
   return value;
 }
 

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <limits>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/image/image_buffer.h"
 #include "estimator/image/image_format.h"
@@ -32,18 +30,16 @@ void DecodePixel(const uint8_t* in, int64_t in_channels, int64_t out_channels, u
 
 absl::StatusOr<Array> DecodeBmp(StringArg contents, const DecodeBmpOptions& options) {
   if (options.channels != 0 && options.channels != 3 && options.channels != 4) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("channels must be 0, 3 or 4 for BMP, got ", options.channels));
+    return InvalidArgument("channels must be 0, 3 or 4 for BMP, got ", options.channels);
   }
   if (DetectImageFormat(contents) != ImageFormat::kBmp) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Invalid BMP data: the contents are ", DescribeImageFormat(contents)));
+    return InvalidArgument("Invalid BMP data: the contents are ", DescribeImageFormat(contents));
   }
   if (contents.size() < 32) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "Incomplete bmp content, requires at least 32 bytes to find the header size, width, "
         "height, and bpp, got ",
-        contents.size(), " bytes"));
+        contents.size(), " bytes");
   }
   const int64_t header_bytes = ReadNumber<int32_t>(contents, 10);
   const int64_t width = ReadNumber<int32_t>(contents, 18);
@@ -51,22 +47,21 @@ absl::StatusOr<Array> DecodeBmp(StringArg contents, const DecodeBmpOptions& opti
   const int64_t height = signed_height < 0 ? -signed_height : signed_height;
   const int64_t bits = ReadNumber<int16_t>(contents, 28);
   if (bits != 8 && bits != 24 && bits != 32) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Invalid BMP data: a pixel must have 8, 24 or 32 bits, it has ", bits));
+    return InvalidArgument("Invalid BMP data: a pixel must have 8, 24 or 32 bits, it has ", bits);
   }
   if (width <= 0 || height == 0 || header_bytes < 0 ||
       width * height >= std::numeric_limits<int32_t>::max() / 8) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Invalid BMP data: width ", width, ", height ", signed_height, " and pixels from byte ",
-        header_bytes, "; sides must be positive, with fewer than 2^28 pixels"));
+    return InvalidArgument("Invalid BMP data: width ", width, ", height ", signed_height,
+                           " and pixels from byte ", header_bytes,
+                           "; sides must be positive, with fewer than 2^28 pixels");
   }
   const int64_t in_channels = bits / 8;
   const int64_t row_bytes = (in_channels * width + 3) / 4 * 4;
   const int64_t expected = header_bytes + row_bytes * height;
   if (expected != static_cast<int64_t>(contents.size())) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Invalid BMP data: an image of ", height, " x ", width, " with ", bits,
-        " bits a pixel has ", expected, " bytes with its header; there are ", contents.size()));
+    return InvalidArgument("Invalid BMP data: an image of ", height, " x ", width, " with ", bits,
+                           " bits a pixel has ", expected, " bytes with its header; there are ",
+                           contents.size());
   }
   const int64_t channels = options.channels != 0 ? options.channels : in_channels;
   EST_ASSIGN_OR_RETURN(Array image, UninitializedArray(DType::kUint8, {height, width, channels}));

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/image/convert_dtype.h"
 #include "estimator/image/hsv.h"
@@ -55,8 +54,7 @@ absl::Status CheckRgb(absl::string_view function, const Array& images) {
 
 absl::Status CheckFinite(absl::string_view function, absl::string_view argument, float value) {
   if (std::isfinite(value)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(function, ": ", argument, " must be finite, got ", value));
+  return InvalidArgument(function, ": ", argument, " must be finite, got ", value);
 }
 
 void AddTo(float* __restrict sums, const float* __restrict values, int64_t n) {
@@ -102,14 +100,13 @@ absl::StatusOr<Array> ConvertImageDtype(const Array& image, DType dtype,
                                         ConvertImageDtypeOptions options) {
   const auto is_number = [](DType d) { return IsFloating(d) || IsInteger(d); };
   if (!is_number(image.dtype()) || !is_number(dtype)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "ConvertImageDtype: both dtypes must be integers or floats, got ", image.TypeString(),
-        " and ", DTypeName(dtype), "; convert bools and strings first"));
+    return InvalidArgument("ConvertImageDtype: both dtypes must be integers or floats, got ",
+                           image.TypeString(), " and ", DTypeName(dtype),
+                           "; convert bools and strings first");
   }
   if (image.dtype() == DType::kFloat16 && (dtype == DType::kInt32 || dtype == DType::kInt64)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("ConvertImageDtype: f16 cannot hold the largest ", DTypeName(dtype), ", got ",
-                     image.TypeString(), "; convert to float32 first"));
+    return InvalidArgument("ConvertImageDtype: f16 cannot hold the largest ", DTypeName(dtype),
+                           ", got ", image.TypeString(), "; convert to float32 first");
   }
   return ConvertNumbers(image, dtype, options.saturate);
 }
@@ -143,8 +140,8 @@ absl::StatusOr<Array> AdjustSaturation(const Array& image, float saturation_fact
 absl::StatusOr<Array> AdjustHue(const Array& image, float delta) {
   EST_RETURN_IF_ERROR(CheckRgb("AdjustHue", image));
   if (!(delta >= -1 && delta <= 1)) {
-    return absl::InvalidArgumentError(absl::StrCat("AdjustHue: delta must be in [-1, 1], got ",
-                                                   delta, "; 1 is a whole turn of the hue"));
+    return InvalidArgument("AdjustHue: delta must be in [-1, 1], got ", delta,
+                           "; 1 is a whole turn of the hue");
   }
   return ChangeInFloat32(image, /*saturate=*/false, [&](float* x, int64_t n) {
     for (int64_t i = 0; i < n; i += 3) ShiftHue(x + i, delta);
@@ -156,8 +153,7 @@ absl::StatusOr<Array> AdjustGamma(const Array& image, AdjustGammaOptions options
   EST_RETURN_IF_ERROR(CheckFinite("AdjustGamma", "gamma", options.gamma));
   EST_RETURN_IF_ERROR(CheckFinite("AdjustGamma", "gain", options.gain));
   if (options.gamma < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("AdjustGamma: gamma must be at least 0, got ", options.gamma));
+    return InvalidArgument("AdjustGamma: gamma must be at least 0, got ", options.gamma);
   }
   return ChangeValues(image,
                       [options](float x) { return options.gain * std::pow(x, options.gamma); });

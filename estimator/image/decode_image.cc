@@ -1,7 +1,5 @@
 #include "estimator/image/decode_image.h"
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/image/bmp.h"
 #include "estimator/image/image_buffer.h"
@@ -34,14 +32,13 @@ absl::StatusOr<Array> Widen(const Array& image, DType dtype) {
 absl::StatusOr<Array> DecodeImage(StringArg contents, const DecodeImageOptions& options) {
   const int channels = options.channels;
   if (channels != 0 && channels != 1 && channels != 3 && channels != 4) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("`channels` must be 0, 1, 3 or 4 but got ", channels));
+    return InvalidArgument("`channels` must be 0, 1, 3 or 4 but got ", channels);
   }
   const DType dtype = options.dtype;
   if (dtype != DType::kUint8 && dtype != DType::kInt32 && dtype != DType::kFloat32) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("dtype must be uint8, int32 (for 16 bits) or float32 for DecodeImage, got ",
-                     DTypeName(dtype)));
+    return InvalidArgument(
+        "dtype must be uint8, int32 (for 16 bits) or float32 for DecodeImage, got ",
+        DTypeName(dtype));
   }
   switch (const ImageFormat format = DetectImageFormat(contents)) {
     case ImageFormat::kPng:
@@ -56,15 +53,14 @@ absl::StatusOr<Array> DecodeImage(StringArg contents, const DecodeImageOptions& 
     }
     case ImageFormat::kGif:
     case ImageFormat::kWebp:
-      return absl::UnimplementedError(
-          absl::StrCat("the contents are ", ImageFormatName(format),
-                       ", which is not supported; convert them to PNG or JPEG"));
+      return Unimplemented("the contents are ", ImageFormatName(format),
+                           ", which is not supported; convert them to PNG or JPEG");
     case ImageFormat::kUnknown:
       break;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("Unknown image file format. One of JPEG, PNG, BMP required; the contents are ",
-                   DescribeImageFormat(contents)));
+  return InvalidArgument(
+      "Unknown image file format. One of JPEG, PNG, BMP required; the contents are ",
+      DescribeImageFormat(contents));
 }
 
 }  // namespace estimator::image

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "estimator/array/element_limit.h"
@@ -112,9 +111,9 @@ absl::StatusOr<Array> Pad(absl::string_view function, const Array& image, int64_
   // An image of more than 2 GiB is a mistake, and its number of values could overflow.
   if (!HasElementsAtMost({size.height, size.width, image.shape().dim(-1)},
                          std::numeric_limits<int32_t>::max())) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         function, ": an image of ", size.height, " x ", size.width, " x ", image.shape().dim(-1),
-        " has more than 2^31 - 1 values; give a smaller target_height and target_width"));
+        " has more than 2^31 - 1 values; give a smaller target_height and target_width");
   }
   return PaddedWithZeros(image, offset_height, offset_width, size.height, size.width);
 }
@@ -123,26 +122,25 @@ absl::StatusOr<Array> Pad(absl::string_view function, const Array& image, int64_
 absl::Status CheckAtLeast(int64_t least, absl::string_view function, absl::string_view name,
                           int64_t value) {
   if (value >= least) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      function, ": ", name, least == 0 ? " must be >= 0, got " : " must be > 0, got ", value));
+  return InvalidArgument(function, ": ", name,
+                         least == 0 ? " must be >= 0, got " : " must be > 0, got ", value);
 }
 
 // Checks one axis of a crop. REQUIRES: offset >= 0, target > 0.
 absl::Status CheckInside(absl::string_view axis, int64_t size, int64_t offset, int64_t target) {
   if (target <= size && offset <= size - target) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("CropToBoundingBox: ", axis, " must be >= target + offset, got a ", axis, " of ",
-                   size, ", target_", axis, "=", target, " and offset_", axis, "=", offset,
-                   "; to pad where the image is too small, call ResizeWithCropOrPad"));
+  return InvalidArgument("CropToBoundingBox: ", axis, " must be >= target + offset, got a ", axis,
+                         " of ", size, ", target_", axis, "=", target, " and offset_", axis, "=",
+                         offset, "; to pad where the image is too small, call ResizeWithCropOrPad");
 }
 
 // Checks one axis of a padding. REQUIRES: offset >= 0.
 absl::Status CheckFits(absl::string_view axis, int64_t size, int64_t offset, int64_t target) {
   if (target >= offset && size <= target - offset) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("PadToBoundingBox: ", axis, " must be <= target - offset, got a ", axis, " of ",
-                   size, ", target_", axis, "=", target, " and offset_", axis, "=", offset,
-                   "; to crop where the image is too large, call ResizeWithCropOrPad"));
+  return InvalidArgument("PadToBoundingBox: ", axis, " must be <= target - offset, got a ", axis,
+                         " of ", size, ", target_", axis, "=", target, " and offset_", axis, "=",
+                         offset,
+                         "; to crop where the image is too large, call ResizeWithCropOrPad");
 }
 
 // Copies a part of an array, axis by axis. Returns the end of what was written.
@@ -209,8 +207,8 @@ absl::StatusOr<Array> ResizeWithCropOrPad(const Array& image, int64_t target_hei
 
 absl::StatusOr<Array> CentralCrop(const Array& image, double central_fraction) {
   if (!(central_fraction > 0 && central_fraction <= 1)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "CentralCrop: central_fraction must be within (0, 1], got ", central_fraction));
+    return InvalidArgument("CentralCrop: central_fraction must be within (0, 1], got ",
+                           central_fraction);
   }
   if (central_fraction == 1) return image;
   EST_RETURN_IF_ERROR(CheckHasPixels("CentralCrop", image));
@@ -266,23 +264,22 @@ absl::StatusOr<Array> Slice(const Array& array, absl::Span<const int64_t> begin,
   const Shape& shape = array.shape();
   const auto rank = static_cast<size_t>(shape.rank());
   if (begin.size() != rank || size.size() != rank) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Slice: expects begin and size with one number for each axis of ", array.TypeString(),
-        ", got begin=[", absl::StrJoin(begin, ","), "] and size=[", absl::StrJoin(size, ","), "]"));
+    return InvalidArgument("Slice: expects begin and size with one number for each axis of ",
+                           array.TypeString(), ", got begin=[", absl::StrJoin(begin, ","),
+                           "] and size=[", absl::StrJoin(size, ","), "]");
   }
   Shape result_shape;
   for (size_t i = 0; i < rank; ++i) {
     const int64_t length = shape.dim(static_cast<int>(i));
     if (begin[i] < 0 || begin[i] > length) {
-      return absl::InvalidArgumentError(absl::StrCat("Slice: expected begin[", i, "] in [0, ",
-                                                     length, "], but got ", begin[i], " for ",
-                                                     array.TypeString()));
+      return InvalidArgument("Slice: expected begin[", i, "] in [0, ", length, "], but got ",
+                             begin[i], " for ", array.TypeString());
     }
     const int64_t most = length - begin[i];
     if (size[i] < -1 || size[i] > most) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Slice: expected size[", i, "] in [0, ", most, "], or -1 for the rest, but got ", size[i],
-          " from begin[", i, "]=", begin[i], " of ", array.TypeString()));
+      return InvalidArgument("Slice: expected size[", i, "] in [0, ", most,
+                             "], or -1 for the rest, but got ", size[i], " from begin[", i,
+                             "]=", begin[i], " of ", array.TypeString());
     }
     result_shape.push_back(size[i] == -1 ? most : size[i]);
   }

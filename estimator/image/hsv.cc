@@ -46,14 +46,12 @@ void HsvToRgbPixel(const T* hsv, T* rgb) {
 template <typename Fn>
 absl::StatusOr<Array> MapFloatPixels(absl::string_view function, const Array& images, Fn fn) {
   if (images.dtype() != DType::kFloat32 && images.dtype() != DType::kFloat64) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(function, ": images must be float32 or float64, got ",
-                     images.valid() ? images.TypeString() : "an empty Array",
-                     "; convert them with ConvertImageDtype"));
+    return InvalidArgument(function, ": images must be float32 or float64, got ",
+                           images.valid() ? images.TypeString() : "an empty Array",
+                           "; convert them with ConvertImageDtype");
   }
   if (images.shape().rank() < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(function, ": images must be [...,3], got ", images.TypeString()));
+    return InvalidArgument(function, ": images must be [...,3], got ", images.TypeString());
   }
   EST_RETURN_IF_ERROR(
       CheckChannels(function, images, 3, "GrayscaleToRgb converts images of 1 channel"));

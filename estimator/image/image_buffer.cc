@@ -5,8 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/image/image_shape.h"
 
 namespace estimator::image {
@@ -15,8 +14,7 @@ absl::StatusOr<Array> UninitializedArray(DType dtype, const Shape& shape) {
   const size_t num_bytes = static_cast<size_t>(shape.num_elements()) * DTypeSize(dtype);
   void* bytes = nullptr;
   if (::posix_memalign(&bytes, Array::kAlignment, std::max<size_t>(num_bytes, 1)) != 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("out of memory: an image of ", num_bytes, " bytes"));
+    return ResourceExhausted("out of memory: an image of ", num_bytes, " bytes");
   }
   return Array::Wrap(dtype, shape, bytes, std::shared_ptr<void>(bytes, std::free));
 }

@@ -3,6 +3,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator::image {
 
@@ -28,9 +29,8 @@ absl::Status CheckImageFormat(StringArg contents, ImageFormat format) {
   if (found == format) return absl::OkStatus();
   const bool readable =
       found == ImageFormat::kJpeg || found == ImageFormat::kPng || found == ImageFormat::kBmp;
-  return absl::InvalidArgumentError(
-      absl::StrCat("Invalid ", ImageFormatName(format), " data: the contents are ",
-                   DescribeImageFormat(contents), readable ? "; DecodeImage reads it" : ""));
+  return InvalidArgument("Invalid ", ImageFormatName(format), " data: the contents are ",
+                         DescribeImageFormat(contents), readable ? "; DecodeImage reads it" : "");
 }
 
 std::string DescribeImageFormat(StringArg contents) {

@@ -1,6 +1,5 @@
 #include "estimator/image/image_shape.h"
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 
 namespace estimator::image {
@@ -8,10 +7,10 @@ namespace {
 
 absl::Status CheckNumber(absl::string_view function, const Array& images) {
   if (IsFloating(images.dtype()) || IsInteger(images.dtype())) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       function, ": images must be numbers, got ",
       images.valid() ? images.TypeString() : "an empty Array",
-      images.dtype() == DType::kString ? "; decode them first, as with DecodeImage" : ""));
+      images.dtype() == DType::kString ? "; decode them first, as with DecodeImage" : "");
 }
 
 ImageShape LastAxes(const Array& images) {
@@ -27,9 +26,9 @@ absl::StatusOr<ImageShape> BatchedImageShape(absl::string_view function, const A
   EST_RETURN_IF_ERROR(CheckNumber(function, images));
   const int rank = images.shape().rank();
   if (rank != 3 && rank != 4) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         function, ": images must be [height,width,channels] or [batch,height,width,channels], got ",
-        images.TypeString(), rank == 2 ? "; add an axis of 1 channel with Reshaped" : ""));
+        images.TypeString(), rank == 2 ? "; add an axis of 1 channel with Reshaped" : "");
   }
   return LastAxes(images);
 }
@@ -37,32 +36,30 @@ absl::StatusOr<ImageShape> BatchedImageShape(absl::string_view function, const A
 absl::StatusOr<ImageShape> AnyImageShape(absl::string_view function, const Array& images) {
   EST_RETURN_IF_ERROR(CheckNumber(function, images));
   if (images.shape().rank() < 3) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(function, ": images must be at least [height,width,channels], got ",
-                     images.TypeString(), "; add the missing axes with Reshaped"));
+    return InvalidArgument(function, ": images must be at least [height,width,channels], got ",
+                           images.TypeString(), "; add the missing axes with Reshaped");
   }
   return LastAxes(images);
 }
 
 absl::Status CheckHoldsNumbers(absl::string_view function, const Array& array) {
   if (DTypeSize(array.dtype()) > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(function, ": expects numbers, got ", array.TypeString(),
-                   array.dtype() == DType::kString ? "; decode the image first" : ""));
+  return InvalidArgument(function, ": expects numbers, got ", array.TypeString(),
+                         array.dtype() == DType::kString ? "; decode the image first" : "");
 }
 
 absl::Status CheckHasPixels(absl::string_view function, const Array& images) {
   EST_RETURN_IF_ERROR(CheckHoldsNumbers(function, images));
   const Shape& shape = images.shape();
   if (shape.rank() != 3 && shape.rank() != 4) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        function, ": image must have either 3 or 4 dimensions, [H,W,C] or [N,H,W,C], got ",
-        images.TypeString()));
+    return InvalidArgument(function,
+                           ": image must have either 3 or 4 dimensions, [H,W,C] or [N,H,W,C], got ",
+                           images.TypeString());
   }
   for (const int axis : {-3, -2, -1}) {
     if (shape.dim(axis) > 0) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(function, ": inner 3 dims of image must be > 0, got ", images.TypeString()));
+    return InvalidArgument(function, ": inner 3 dims of image must be > 0, got ",
+                           images.TypeString());
   }
   return absl::OkStatus();
 }
@@ -70,9 +67,8 @@ absl::Status CheckHasPixels(absl::string_view function, const Array& images) {
 absl::Status CheckChannels(absl::string_view function, const Array& images, int64_t channels,
                            absl::string_view cure) {
   if (images.shape().dim(-1) == channels) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(function, ": the last axis must be ", channels,
-                                                 " channel", channels == 1 ? "" : "s", ", got ",
-                                                 images.TypeString(), "; ", cure));
+  return InvalidArgument(function, ": the last axis must be ", channels, " channel",
+                         channels == 1 ? "" : "s", ", got ", images.TypeString(), "; ", cure);
 }
 
 Shape ResizedShape(const Array& images, int64_t height, int64_t width) {

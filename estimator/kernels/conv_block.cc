@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/kernels/layout.h"
 
@@ -21,8 +20,7 @@ absl::StatusOr<ConvGeometry> ConvGeometryOf(const Attrs& attrs, const Shape& ima
                                             const Shape& filter, bool depthwise) {
   if (!IsBlocked(attrs)) return MakeConvGeometry(attrs, image, filter, depthwise);
   if (image.rank() != 5) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("an image in blocks must have 5 dimensions, given ", image.ToString()));
+    return InvalidArgument("an image in blocks must have 5 dimensions, given ", image.ToString());
   }
   Attrs plain = attrs;
   plain.Set("data_format", std::string(kPlainFormat));
@@ -36,13 +34,11 @@ absl::StatusOr<ConvBlock> MakeConvBlock(const Attrs& attrs, const Shape& image,
   const Attrs pool = PoolAttrs(attrs);
   const std::vector<int64_t>& ksize = pool.ints("ksize");
   if (ksize.size() != 4 || ksize[0] != 1 || ksize[3] != 1) {
-    return absl::InvalidArgumentError(
-        "pool_ksize must have 4 numbers, of which the first and the last are 1");
+    return InvalidArgument("pool_ksize must have 4 numbers, of which the first and the last are 1");
   }
   EST_ASSIGN_OR_RETURN(block.pool, MakeWindow2D(pool, block.conv.output(), ksize[1], ksize[2]));
   if (block.taps() > 255) {
-    return absl::UnimplementedError(
-        absl::StrCat("the pool has ", block.taps(), " taps, but argmax is a byte: at most 255"));
+    return Unimplemented("the pool has ", block.taps(), " taps, but argmax is a byte: at most 255");
   }
   return block;
 }

@@ -1,23 +1,15 @@
 #include "estimator/kernels/fused_ops.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "estimator/op_def/op_def.h"
 
 namespace estimator {
-namespace {
-
-std::vector<std::string> NamesOf(const KernelSpec& spec) {
-  if (!spec.attrs.has("fused_ops")) return {};
-  return spec.attrs.get<std::vector<std::string>>("fused_ops");
-}
-
-}  // namespace
 
 std::optional<FusedOps> FusedOpsOf(const KernelSpec& spec) {
-  const std::vector<std::string> names = NamesOf(spec);
+  std::vector<std::string> names;
+  if (spec.attrs.has("fused_ops")) names = spec.attrs.get<std::vector<std::string>>("fused_ops");
   const size_t inputs = spec.inputs.size();
   std::optional<FusedOps> fused;
   if (names.empty()) {
@@ -39,14 +31,6 @@ std::optional<FusedOps> FusedOpsOf(const KernelSpec& spec) {
     if (activation->has_alpha) fused->alpha = spec.attrs.f("leakyrelu_alpha");
   }
   return fused;
-}
-
-KernelSpec WithoutActivation(KernelSpec spec) {
-  std::vector<std::string> names = NamesOf(spec);
-  if (names.size() < 2) return spec;
-  names.resize(1);
-  spec.attrs.Set("fused_ops", std::move(names));
-  return spec;
 }
 
 }  // namespace estimator

@@ -25,9 +25,6 @@ struct FusedOps {
 // trait (op_def/op_def.h). Shapes and dtypes are not checked.
 std::optional<FusedOps> FusedOpsOf(const KernelSpec& spec);
 
-// The same spec without its activation.
-KernelSpec WithoutActivation(KernelSpec spec);
-
 }  // namespace estimator
 
 #endif  // ESTIMATOR_KERNELS_FUSED_OPS_H_

@@ -66,12 +66,5 @@ TEST(FusedOps, OtherListsAreRefused) {
   }
 }
 
-TEST(FusedOps, TheActivationCanBeRemoved) {
-  const auto fused = FusedOpsOf(WithoutActivation(Spec({"BiasAdd", "Tanh"}, 4)));
-  ASSERT_TRUE(fused.has_value());
-  EXPECT_TRUE(fused->bias && fused->side);
-  EXPECT_FALSE(fused->activation.has_value());
-}
-
 }  // namespace
 }  // namespace estimator

@@ -136,8 +136,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, Ker
                                                      KernelTier slowest) {
   const Tiers* tiers = FindTiers(spec.op);
   if (tiers == nullptr) {
-    return absl::UnimplementedError(
-        absl::StrCat(spec.name, ": no kernel of op ", spec.op, " is linked in"));
+    return Unimplemented(spec.name, ": no kernel of op ", spec.op, " is linked in");
   }
   std::unique_ptr<Kernel> kernel;
   const auto build = [&kernel, &spec](Choice choice) {
@@ -150,8 +149,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec, Ker
   };
   if (VisitChoices(*tiers, spec, static_cast<int>(fastest), static_cast<int>(slowest), build))
     return kernel;
-  return absl::UnimplementedError(absl::StrCat(
-      spec.name, ": no kernel of ", spec.op, " takes these types and shapes: ", SpecString(spec)));
+  return Unimplemented(spec.name, ": no kernel of ", spec.op,
+                       " takes these types and shapes: ", SpecString(spec));
 }
 
 std::optional<KernelTier> AcceptingTier(const KernelSpec& spec, KernelTier fastest,
@@ -176,17 +175,15 @@ absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<
     for (const Array& input : inputs) full.inputs.push_back({input.dtype(), input.shape()});
   }
   if (full.inputs.size() != inputs.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(spec.name, ": ", spec.op, " is given ",
-                                                   inputs.size(), " inputs, but its spec has ",
-                                                   full.inputs.size()));
+    return InvalidArgument(spec.name, ": ", spec.op, " is given ", inputs.size(),
+                           " inputs, but its spec has ", full.inputs.size());
   }
   std::vector<const void*> in;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorSpec actual{inputs[i].dtype(), inputs[i].shape()};
     if (!(actual == full.inputs[i])) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(spec.name, ": input ", i, " of ", spec.op, " is ", actual.ToString(),
-                       ", but its spec has ", full.inputs[i].ToString()));
+      return InvalidArgument(spec.name, ": input ", i, " of ", spec.op, " is ", actual.ToString(),
+                             ", but its spec has ", full.inputs[i].ToString());
     }
     in.push_back(inputs[i].raw());
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 
@@ -12,10 +11,9 @@ absl::StatusOr<SliceRange> ResolveSlice(int64_t dim, const SliceAxis& axis) {
   if (axis.shrink) {
     const int64_t index = axis.begin < 0 ? axis.begin + dim : axis.begin;
     if (index >= 0 && index < dim) return SliceRange{index, 1, 1};
-    return absl::InvalidArgumentError(
-        absl::StrCat("index ", axis.begin, " is out of range for an axis of size ", dim));
+    return InvalidArgument("index ", axis.begin, " is out of range for an axis of size ", dim);
   }
-  if (axis.stride == 0) return absl::InvalidArgumentError("a slice's stride must not be 0");
+  if (axis.stride == 0) return InvalidArgument("a slice's stride must not be 0");
   const bool forward = axis.stride > 0;
   // With a negative stride a range may end before the first element, at -1.
   const int64_t low = forward ? 0 : -1, high = forward ? dim : dim - 1;
@@ -41,8 +39,7 @@ absl::StatusOr<SliceLayout> LayOutSlice(const Shape& whole, const std::vector<in
   const size_t n = begin.size();
   constexpr size_t kMaxEntries = 32;  // the masks have that many bits
   if (n > kMaxEntries) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a slice has ", n, " entries; at most 32 are supported"));
+    return InvalidArgument("a slice has ", n, " entries; at most 32 are supported");
   }
   const auto bit = [&](const char* mask, size_t i) { return ((masks.i(mask) >> i) & 1) != 0; };
   // Counts the entries that refer to an axis of the whole. The ellipsis takes the other axes.
@@ -56,11 +53,10 @@ absl::StatusOr<SliceLayout> LayOutSlice(const Shape& whole, const std::vector<in
   }
   const size_t rank = whole.dims().size();
   if (end.size() != n || strides.size() != n || num_named > rank) {
-    return absl::InvalidArgumentError(absl::StrCat(n, " begins, ", end.size(), " ends and ",
-                                                   strides.size(), " strides for the ", rank,
-                                                   " axes of ", whole.ToString()));
+    return InvalidArgument(n, " begins, ", end.size(), " ends and ", strides.size(),
+                           " strides for the ", rank, " axes of ", whole.ToString());
   }
-  if (num_ellipses > 1) return absl::InvalidArgumentError("a slice has more than one ellipsis");
+  if (num_ellipses > 1) return InvalidArgument("a slice has more than one ellipsis");
   SliceLayout layout;
   const auto take_whole = [&](size_t count) {
     for (; count > 0; --count) {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -12,12 +11,12 @@ namespace {
 
 absl::Status CheckFour(const std::vector<int64_t>& values, absl::string_view what) {
   if (values.size() != 4) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        what, " has ", values.size(), " numbers, expected 4 (batch, rows, columns, channels)"));
+    return InvalidArgument(what, " has ", values.size(),
+                           " numbers, expected 4 (batch, rows, columns, channels)");
   }
   if (values[0] != 1 || values[3] != 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        what, " along batch and channels must be 1, got ", values[0], " and ", values[3]));
+    return InvalidArgument(what, " along batch and channels must be 1, got ", values[0], " and ",
+                           values[3]);
   }
   return absl::OkStatus();
 }
@@ -27,15 +26,13 @@ absl::Status CheckFour(const std::vector<int64_t>& values, absl::string_view wha
 absl::StatusOr<Window> MakeWindow(int64_t input, int64_t kernel, int64_t stride, int64_t dilation,
                                   absl::string_view padding, int64_t before, int64_t after) {
   if (kernel < 1 || stride < 1 || dilation < 1) {
-    return absl::InvalidArgumentError(absl::StrCat("window size ", kernel, ", stride ", stride,
-                                                   " and dilation ", dilation,
-                                                   " must all be at least 1"));
+    return InvalidArgument("window size ", kernel, ", stride ", stride, " and dilation ", dilation,
+                           " must all be at least 1");
   }
   constexpr int64_t kMost = int64_t{1} << 31;  // products and sums of such numbers do not overflow
   if (kernel > kMost || stride > kMost || dilation > kMost || before > kMost || after > kMost) {
-    return absl::InvalidArgumentError(absl::StrCat("window size ", kernel, ", stride ", stride,
-                                                   ", dilation ", dilation, ", paddings ", before,
-                                                   " and ", after, " must be at most ", kMost));
+    return InvalidArgument("window size ", kernel, ", stride ", stride, ", dilation ", dilation,
+                           ", paddings ", before, " and ", after, " must be at most ", kMost);
   }
   Window w{.input = input, .kernel = kernel, .stride = stride, .dilation = dilation};
   const int64_t extent = (kernel - 1) * dilation + 1;
@@ -48,20 +45,18 @@ absl::StatusOr<Window> MakeWindow(int64_t input, int64_t kernel, int64_t stride,
   }
   if (padding == "EXPLICIT") {
     if (before < 0 || after < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("explicit paddings must not be negative, got ", before, " and ", after));
+      return InvalidArgument("explicit paddings must not be negative, got ", before, " and ",
+                             after);
     }
     w.pad_before = before;
     w.pad_after = after;
   } else if (padding != "VALID") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("padding is '", padding, "', expected SAME, VALID or EXPLICIT"));
+    return InvalidArgument("padding is '", padding, "', expected SAME, VALID or EXPLICIT");
   }
   const int64_t padded = input + w.pad_before + w.pad_after;
   if (padded < extent) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a window of ", extent, " does not fit into ", padded, " with padding ",
-                     padding, padding == "VALID" ? "; use SAME, or a smaller window" : ""));
+    return InvalidArgument("a window of ", extent, " does not fit into ", padded, " with padding ",
+                           padding, padding == "VALID" ? "; use SAME, or a smaller window" : "");
   }
   w.output = (padded - extent) / stride + 1;
   return w;
@@ -70,9 +65,8 @@ absl::StatusOr<Window> MakeWindow(int64_t input, int64_t kernel, int64_t stride,
 absl::StatusOr<Window2D> MakeWindow2D(const Attrs& attrs, const Shape& input, int64_t kernel_rows,
                                       int64_t kernel_columns) {
   if (attrs.has("data_format") && attrs.s("data_format") != "NHWC") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("data_format is ", attrs.s("data_format"),
-                     ", only NHWC is supported: transpose the input to NHWC"));
+    return InvalidArgument("data_format is ", attrs.s("data_format"),
+                           ", only NHWC is supported: transpose the input to NHWC");
   }
   const std::vector<int64_t>& strides = attrs.ints("strides");
   EST_RETURN_IF_ERROR(CheckFour(strides, "strides"));
@@ -84,7 +78,7 @@ absl::StatusOr<Window2D> MakeWindow2D(const Attrs& attrs, const Shape& input, in
   if (padding == "EXPLICIT") {
     pads = attrs.ints("explicit_paddings");
     if (pads.size() != 8 || pads[0] != 0 || pads[1] != 0 || pads[6] != 0 || pads[7] != 0) {
-      return absl::InvalidArgumentError(
+      return InvalidArgument(
           "explicit_paddings must be 8 numbers (before and after of N, H, W, C), 0 for N and C");
     }
   }
@@ -99,25 +93,24 @@ absl::StatusOr<Window2D> MakeWindow2D(const Attrs& attrs, const Shape& input, in
 absl::StatusOr<ConvGeometry> MakeConvGeometry(const Attrs& attrs, const Shape& input,
                                               const Shape& filter, bool depthwise) {
   if (input.rank() != 4) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "input has rank ", input.rank(), ", expected 4 (batch, rows, columns, channels)"));
+    return InvalidArgument("input has rank ", input.rank(),
+                           ", expected 4 (batch, rows, columns, channels)");
   }
   if (filter.rank() != 4) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("kernel has rank ", filter.rank(), ", expected 4 (rows, columns, in, out)"));
+    return InvalidArgument("kernel has rank ", filter.rank(),
+                           ", expected 4 (rows, columns, in, out)");
   }
   // If the kernel expects fewer channels than the input has, the convolution is grouped.
   const int64_t channels = input.dim(3), expected = filter.dim(2);
   const bool grouped = !depthwise && channels != expected && expected > 0;
   if (grouped ? channels % expected != 0 : channels != expected) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input has ", channels, " channels, kernel expects ", expected));
+    return InvalidArgument("input has ", channels, " channels, kernel expects ", expected);
   }
   const int64_t groups = grouped ? channels / expected : 1;
   if (groups == 0 || filter.dim(3) % groups != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "input has ", channels, " channels, kernel expects ", expected, " of them: the ",
-        filter.dim(3), " output channels are not a multiple of the ", groups, " groups"));
+    return InvalidArgument("input has ", channels, " channels, kernel expects ", expected,
+                           " of them: the ", filter.dim(3),
+                           " output channels are not a multiple of the ", groups, " groups");
   }
   EST_ASSIGN_OR_RETURN(const Window2D windows,
                        MakeWindow2D(attrs, input, filter.dim(0), filter.dim(1)));

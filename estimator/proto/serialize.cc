@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 
 namespace estimator {
@@ -21,9 +22,9 @@ absl::StatusOr<std::string> SerializeWithinLimit(const google::protobuf::Message
                                                  size_t max_bytes) {
   const size_t size = message.ByteSizeLong();
   if (size > max_bytes) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        what, " would have ", size, " bytes (", HumanBytes(static_cast<int64_t>(size)),
-        "), but at most ", max_bytes, " can be written (protobuf's limit is 2 GiB): ", cure));
+    return ResourceExhausted(what, " would have ", size, " bytes (",
+                             HumanBytes(static_cast<int64_t>(size)), "), but at most ", max_bytes,
+                             " can be written (protobuf's limit is 2 GiB): ", cure);
   }
   std::string bytes;
   if (!SerializeSorted(message, &bytes))

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 
@@ -41,8 +40,7 @@ class PlainStream final : public ByteStream {
   }
   absl::Status Seek(int64_t offset) override {
     if (offset < 0 || offset > file_->size()) {
-      return absl::OutOfRangeError(
-          absl::StrCat(path_, ": offset ", offset, " is past its ", file_->size(), " bytes"));
+      return OutOfRange(path_, ": offset ", offset, " is past its ", file_->size(), " bytes");
     }
     offset_ = offset;
     return absl::OkStatus();
@@ -103,7 +101,7 @@ class InflatedStream final : public ByteStream {
   absl::Status Init() {
     stream_ = {};
     if (inflateInit2(&stream_, ZlibWindowBits(compression_)) != Z_OK) {
-      return absl::ResourceExhaustedError("zlib has no memory to decompress");
+      return ResourceExhausted("zlib has no memory to decompress");
     }
     return absl::OkStatus();
   }
@@ -135,7 +133,7 @@ class InflatedStream final : public ByteStream {
   }
   absl::Status Seek(int64_t offset) override {
     if (offset < 0) {
-      return absl::OutOfRangeError(absl::StrCat(path_, ": offset ", offset, " is negative"));
+      return OutOfRange(path_, ": offset ", offset, " is negative");
     }
     // inflate cannot go back, so a lower offset starts again from the beginning of the file.
     if (offset < offset_) {
@@ -150,8 +148,8 @@ class InflatedStream final : public ByteStream {
       const size_t want = std::min(skipped.size(), static_cast<size_t>(offset - offset_));
       EST_ASSIGN_OR_RETURN(const size_t got, Read(want, skipped.data()));
       if (got < want) {
-        return absl::OutOfRangeError(absl::StrCat(path_, ": offset ", offset, " is past its ",
-                                                  offset_, " decompressed bytes"));
+        return OutOfRange(path_, ": offset ", offset, " is past its ", offset_,
+                          " decompressed bytes");
       }
     }
     return absl::OkStatus();
@@ -166,9 +164,8 @@ class InflatedStream final : public ByteStream {
     return absl::OkStatus();
   }
   absl::Status Corrupt(absl::string_view why) const {
-    return absl::DataLossError(absl::StrCat(path_, ": ", CompressionName(compression_),
-                                            " data is corrupt before byte ", file_->offset(), " (",
-                                            offset_, " decompressed): ", why));
+    return DataLoss(path_, ": ", CompressionName(compression_), " data is corrupt before byte ",
+                    file_->offset(), " (", offset_, " decompressed): ", why);
   }
 
   std::unique_ptr<PlainStream> file_;
@@ -192,8 +189,8 @@ absl::StatusOr<std::unique_ptr<ByteStream>> ByteStream::Open(absl::string_view p
                                                              Compression compression,
                                                              int64_t buffer_bytes) {
   if (buffer_bytes < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": the buffer size is ", buffer_bytes, " bytes; it must be at least 1"));
+    return InvalidArgument(path, ": the buffer size is ", buffer_bytes,
+                           " bytes; it must be at least 1");
   }
   EST_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, RandomAccessFile::Open(path));
   auto plain = std::make_unique<PlainStream>(std::move(file), buffer_bytes);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 namespace {
@@ -39,7 +39,7 @@ absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression comp
   if (compression == Compression::kNone) return std::string(bytes);
   z_stream stream = {};
   if (inflateInit2(&stream, ZlibWindowBits(compression)) != Z_OK) {
-    return absl::ResourceExhaustedError("zlib has no memory to decompress");
+    return ResourceExhausted("zlib has no memory to decompress");
   }
   std::string out;
   size_t used = 0;
@@ -62,13 +62,12 @@ absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression comp
     if (starved || (result != Z_OK && result != Z_STREAM_END)) {
       const std::string detail = stream.msg != nullptr ? stream.msg : "no more data";
       inflateEnd(&stream);
-      return absl::DataLossError(
-          absl::StrCat(source, ": ", CompressionName(compression), " data is ",
-                       starved ? "truncated: it ends within the compressed stream, after "
-                               : "corrupt near byte ",
-                       used,
-                       starved ? absl::StrCat(" bytes (", out.size(), " decompressed)")
-                               : absl::StrCat(": ", detail)));
+      return DataLoss(source, ": ", CompressionName(compression), " data is ",
+                      starved ? "truncated: it ends within the compressed stream, after "
+                              : "corrupt near byte ",
+                      used,
+                      starved ? absl::StrCat(" bytes (", out.size(), " decompressed)")
+                              : absl::StrCat(": ", detail));
     }
   }
   inflateEnd(&stream);
@@ -78,14 +77,13 @@ absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression comp
 absl::StatusOr<std::string> Compress(absl::string_view bytes, Compression compression, int level) {
   if (compression == Compression::kNone) return std::string(bytes);
   if (level < -1 || level > 9) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("compression level is ", level, "; it must be in [-1, 9]"));
+    return InvalidArgument("compression level is ", level, "; it must be in [-1, 9]");
   }
   constexpr int kMemoryLevel = 8;  // zlib's default
   z_stream stream = {};
   if (deflateInit2(&stream, level, Z_DEFLATED, ZlibWindowBits(compression), kMemoryLevel,
                    Z_DEFAULT_STRATEGY) != Z_OK) {
-    return absl::ResourceExhaustedError("zlib has no memory to compress");
+    return ResourceExhausted("zlib has no memory to compress");
   }
   std::string out;
   std::string chunk(kChunkBytes, '\0');

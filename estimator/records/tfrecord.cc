@@ -23,24 +23,22 @@ bool CrcMatches(absl::string_view data, const char* stored) {
 }
 
 absl::Status DataCrcError(size_t length) {
-  return absl::DataLossError(
-      absl::StrCat("the crc32c of its ", length, " bytes does not match: the file is damaged"));
+  return DataLoss("the crc32c of its ", length, " bytes does not match: the file is damaged");
 }
 
 }  // namespace
 
 absl::StatusOr<absl::string_view> ParseTFRecord(absl::string_view record) {
   if (record.size() < kHeaderBytes + kCrcBytes) {
-    return absl::DataLossError(absl::StrCat("its ", record.size(), " bytes are not a record"));
+    return DataLoss("its ", record.size(), " bytes are not a record");
   }
   if (!CrcMatches(record.substr(0, kLengthBytes), record.data() + kLengthBytes)) {
-    return absl::DataLossError("the crc32c of its length does not match: the file is damaged");
+    return DataLoss("the crc32c of its length does not match: the file is damaged");
   }
   const uint64_t length = LoadLittleEndian(record.substr(0, kLengthBytes));
   const absl::string_view rest = record.substr(kHeaderBytes);
   if (length != rest.size() - kCrcBytes) {
-    return absl::DataLossError(
-        absl::StrCat("its length is ", length, " bytes, but it has ", rest.size() - kCrcBytes));
+    return DataLoss("its length is ", length, " bytes, but it has ", rest.size() - kCrcBytes);
   }
   const absl::string_view data = rest.substr(0, rest.size() - kCrcBytes);
   if (!CrcMatches(data, rest.data() + data.size())) return DataCrcError(data.size());
@@ -55,9 +53,8 @@ absl::StatusOr<std::unique_ptr<TFRecordReader>> TFRecordReader::Open(StringArg p
       new TFRecordReader(std::move(stream), options.compression));
 }
 
-absl::Status TFRecordReader::DataLoss(StringArg what) const {
-  return absl::DataLossError(absl::StrCat(path(), ": record ", position_.index, " at byte ",
-                                          position_.offset, ": ", what));
+absl::Status TFRecordReader::Damaged(StringArg what) const {
+  return DataLoss(path(), ": record ", position_.index, " at byte ", position_.offset, ": ", what);
 }
 
 absl::StatusOr<int64_t> TFRecordReader::ReadLength() {
@@ -66,21 +63,21 @@ absl::StatusOr<int64_t> TFRecordReader::ReadLength() {
   EST_ASSIGN_OR_RETURN(const size_t got, stream_->Read(kHeaderBytes, header));
   if (got == 0) return -1;
   if (got < kHeaderBytes) {
-    return DataLoss(absl::StrCat("truncated: the file ends after ", got, " of the ", kHeaderBytes,
-                                 " bytes of its header"));
+    return Damaged(absl::StrCat("truncated: the file ends after ", got, " of the ", kHeaderBytes,
+                                " bytes of its header"));
   }
   const absl::string_view length_bytes(header, kLengthBytes);
   if (!CrcMatches(length_bytes, header + kLengthBytes)) {
     const bool gzip =
         position_.offset == 0 && compression_ == Compression::kNone && LooksLikeGzip(length_bytes);
-    return DataLoss(absl::StrCat(
+    return Damaged(absl::StrCat(
         "the crc32c of its length does not match: ",
         gzip ? "this is a GZIP file; read it with .compression = Compression::kGzip"
         : position_.index == 0 ? "this is not a TFRecord file, or it is compressed, or damaged"
                                : "the file is damaged"));
   }
   const uint64_t length = LoadLittleEndian({header, kLengthBytes});
-  if (length > kMaxLength) return DataLoss(absl::StrCat("its length is ", length, " bytes"));
+  if (length > kMaxLength) return Damaged(absl::StrCat("its length is ", length, " bytes"));
   return static_cast<int64_t>(length);
 }
 
@@ -94,13 +91,13 @@ absl::StatusOr<std::optional<std::string>> TFRecordReader::Next() {
     if (data.empty()) data.reserve(piece);
     EST_ASSIGN_OR_RETURN(const size_t got, stream_->Append(piece, &data));
     if (got < piece) {
-      return DataLoss(absl::StrCat("truncated: the file ends after ", data.size(), " of the ", want,
-                                   " bytes of its data and crc"));
+      return Damaged(absl::StrCat("truncated: the file ends after ", data.size(), " of the ", want,
+                                  " bytes of its data and crc"));
     }
   }
   const absl::string_view body(data.data(), static_cast<size_t>(length));
   if (!CrcMatches(body, data.data() + length)) {
-    return DataLoss(StringArg(DataCrcError(body.size()).message()));
+    return Damaged(StringArg(DataCrcError(body.size()).message()));
   }
   data.resize(static_cast<size_t>(length));
   position_ = {.offset = stream_->offset(), .index = position_.index + 1};
@@ -112,7 +109,7 @@ absl::StatusOr<bool> TFRecordReader::Skip() {
   if (length < 0) return false;
   const int64_t end = position_.offset + static_cast<int64_t>(kHeaderBytes + kCrcBytes) + length;
   const absl::Status seek = stream_->Seek(end);
-  if (!seek.ok()) return DataLoss(absl::StrCat("truncated: ", seek.message()));
+  if (!seek.ok()) return Damaged(absl::StrCat("truncated: ", seek.message()));
   position_ = {.offset = end, .index = position_.index + 1};
   return true;
 }
@@ -146,8 +143,8 @@ absl::Status TFRecordWriter::Write(StringArg record) {
 
 absl::Status TFRecordWriter::Flush() {
   if (options_.compression != Compression::kNone) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(file_->path(), ": a compressed file cannot be flushed; Close writes it"));
+    return FailedPrecondition(file_->path(),
+                              ": a compressed file cannot be flushed; Close writes it");
   }
   return file_->Flush();
 }

@@ -64,7 +64,7 @@ class TFRecordReader {
       : stream_(std::move(stream)), compression_(compression) {}
   // The length of the next record, or -1 at the end.
   absl::StatusOr<int64_t> ReadLength();
-  absl::Status DataLoss(StringArg what) const;
+  absl::Status Damaged(StringArg what) const;
 
   std::unique_ptr<ByteStream> stream_;
   Compression compression_;

@@ -58,17 +58,16 @@ std::string EncodeTFRecordIndex(const TFRecordIndex& index, double modified) {
 absl::StatusOr<TFRecordIndex> DecodeTFRecordIndex(absl::string_view bytes, int64_t file_size,
                                                   double modified) {
   if (bytes.size() < kHeadBytes + kIndexCrcBytes || bytes.substr(0, kMagic.size()) != kMagic) {
-    return absl::DataLossError(absl::StrCat("not an index of a TFRecord file: its ", bytes.size(),
-                                            " bytes are too few, or do not begin with \"", kMagic,
-                                            "\""));
+    return DataLoss("not an index of a TFRecord file: its ", bytes.size(),
+                    " bytes are too few, or do not begin with \"", kMagic, "\"");
   }
   const absl::string_view body = bytes.substr(0, bytes.size() - kIndexCrcBytes);
   if (UnmaskCrc32c(static_cast<uint32_t>(LoadLittleEndian(bytes.substr(body.size())))) !=
       Crc32c(body)) {
-    return absl::DataLossError("its crc32c does not match");
+    return DataLoss("its crc32c does not match");
   }
   if (body[kMagic.size()] != kVersion) {
-    return absl::NotFoundError(absl::StrCat("its version is ", body[kMagic.size()] + 0));
+    return NotFound("its version is ", body[kMagic.size()] + 0);
   }
   absl::string_view rest = body.substr(kMagic.size() + 1);
   const auto take = [&rest] {
@@ -79,12 +78,11 @@ absl::StatusOr<TFRecordIndex> DecodeTFRecordIndex(absl::string_view bytes, int64
   const uint64_t saved_size = take();
   if (saved_size != static_cast<uint64_t>(file_size) ||
       take() != std::bit_cast<uint64_t>(modified)) {
-    return absl::NotFoundError("the TFRecord file has changed since");
+    return NotFound("the TFRecord file has changed since");
   }
   const uint64_t num_records = take();
   if (rest.size() % kWordBytes != 0 || num_records != rest.size() / kWordBytes) {
-    return absl::DataLossError(
-        absl::StrCat("it has ", rest.size(), " bytes for ", num_records, " records"));
+    return DataLoss("it has ", rest.size(), " bytes for ", num_records, " records");
   }
   TFRecordIndex index;
   index.offsets.clear();
@@ -94,13 +92,12 @@ absl::StatusOr<TFRecordIndex> DecodeTFRecordIndex(absl::string_view bytes, int64
     const uint64_t offset = take();
     const bool valid =
         i == 0 ? offset == 0 : offset >= static_cast<uint64_t>(least) && offset < saved_size;
-    if (!valid) return absl::DataLossError(absl::StrCat("record ", i, " is at byte ", offset));
+    if (!valid) return DataLoss("record ", i, " is at byte ", offset);
     index.offsets.push_back(static_cast<int64_t>(offset));
     least = index.offsets.back() + kTFRecordOverheadBytes;
   }
   if (num_records == 0 ? file_size != 0 : file_size < least) {
-    return absl::DataLossError(
-        absl::StrCat(num_records, " records do not fit a file of ", file_size, " bytes"));
+    return DataLoss(num_records, " records do not fit a file of ", file_size, " bytes");
   }
   index.offsets.push_back(file_size);
   return index;

@@ -30,9 +30,8 @@ absl::Status Arena::Reserve(int64_t bytes) {
   data_ = static_cast<char*>(std::aligned_alloc(alignment, size));
   bytes_ = data_ == nullptr ? 0 : static_cast<int64_t>(size);
   if (data_ == nullptr) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("out of memory: the system refuses to allocate ", HumanBytes(bytes),
-                     " for a step; take a smaller batch, or raise the limit (ulimit -v)"));
+    return ResourceExhausted("out of memory: the system refuses to allocate ", HumanBytes(bytes),
+                             " for a step; take a smaller batch, or raise the limit (ulimit -v)");
   }
   // This is only a hint; without huge pages the step is a little slower.
   if (alignment == kHugePage) (void)madvise(data_, size, MADV_HUGEPAGE);
@@ -69,9 +68,8 @@ absl::Status CheckMemory(const Arenas& arenas, int64_t bytes, int64_t shared_byt
                  << ": it will swap to disk and be slow; take a smaller batch";
     return absl::OkStatus();
   }
-  return absl::ResourceExhaustedError(absl::StrCat("out of memory: a step is planned to take ",
-                                                   planned, ", but only ", there,
-                                                   "; take a smaller batch"));
+  return ResourceExhausted("out of memory: a step is planned to take ", planned, ", but only ",
+                           there, "; take a smaller batch");
 }
 
 absl::Status ReserveArenas(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,

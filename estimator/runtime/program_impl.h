@@ -21,7 +21,7 @@ class ProgramImpl {
   ir::MemoryPlan plan;
   ir::Code code;
   CompileOptions options;
-  std::string name;  // ProgramSpec::name
+  std::string name;           // ProgramSpec::name
   std::vector<char> checked;  // check_kernels: for each instruction, whether it can be checked
   ExecutableInfo info;
   std::vector<std::pair<std::string, TensorSpec>> variables;

@@ -58,9 +58,8 @@ absl::StatusOr<Array> VariableStore::Get(absl::string_view name) const {
   if (const Array* value = Peek(name)) return value->Clone();
   const std::vector<std::string> names = Names();
   const std::optional<std::string> nearest = NearestName(name, names);
-  return absl::NotFoundError(
-      absl::StrCat("there is no variable '", name, "' among the ", names.size(), " of the store",
-                   nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : ""));
+  return NotFound("there is no variable '", name, "' among the ", names.size(), " of the store",
+                  nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : "");
 }
 
 const Array* VariableStore::Peek(absl::string_view name) const {

@@ -182,8 +182,8 @@ absl::Status EventFileWriter::Flush() {
 absl::Status EventFileWriter::AddSummary(StringArg serialized_summary, int64_t step) {
   proto::Event event = NewEvent(step);
   if (!ParseWithinLimit(serialized_summary, event.mutable_summary())) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "step ", step, ": the ", serialized_summary.size(), " bytes are not a Summary"));
+    return InvalidArgument("step ", step, ": the ", serialized_summary.size(),
+                           " bytes are not a Summary");
   }
   return Write(event);
 }

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 namespace {
@@ -53,9 +54,8 @@ absl::StatusOr<std::string> EncodePng(const Array& image) {
   if ((channels != 1 && channels != 3 && channels != 4) || image.num_elements() == 0 ||
       shape.dim(0) > kMaxSide || shape.dim(1) > kMaxSide ||
       (!is_u8 && image.dtype() != DType::kFloat32)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("an image must be u8 or f32 [height, width, 1, 3 or 4 channels]; it is ",
-                     image.TypeString()));
+    return InvalidArgument("an image must be u8 or f32 [height, width, 1, 3 or 4 channels]; it is ",
+                           image.TypeString());
   }
   std::vector<uint8_t> scaled;
   if (!is_u8) scaled = Normalize(image);

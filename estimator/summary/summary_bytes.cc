@@ -40,8 +40,7 @@ std::string ScalarSummary(absl::string_view tag, float value) {
 
 absl::StatusOr<std::string> HistogramSummary(absl::string_view tag, const Array& values) {
   if (!values.valid() || values.dtype() == DType::kString) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(tag, ": a histogram needs numbers, not ", values.TypeString()));
+    return InvalidArgument(tag, ": a histogram needs numbers, not ", values.TypeString());
   }
   const Histogram histogram = MakeHistogram(values);
   proto::Summary summary;
@@ -59,9 +58,9 @@ absl::StatusOr<std::string> HistogramSummary(absl::string_view tag, const Array&
 absl::StatusOr<std::string> ImageSummary(absl::string_view tag, const Array& images,
                                          int max_outputs) {
   if (images.shape().rank() != 4 || max_outputs < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         tag, ": images must be [batch, height, width, channels] and max_outputs > 0; they are ",
-        images.TypeString(), ", max_outputs is ", max_outputs));
+        images.TypeString(), ", max_outputs is ", max_outputs);
   }
   proto::Summary summary;
   const int64_t count = std::min<int64_t>(max_outputs, images.shape().dim(0));
@@ -81,7 +80,7 @@ absl::StatusOr<std::string> SingleImageSummary(absl::string_view tag, const Arra
 
 absl::StatusOr<std::string> TensorSummary(absl::string_view tag, const Array& value,
                                           absl::string_view plugin_name) {
-  if (!value.valid()) return absl::InvalidArgumentError(absl::StrCat(tag, ": the value is empty"));
+  if (!value.valid()) return InvalidArgument(tag, ": the value is empty");
   proto::Summary summary;
   proto::Summary::Value* const out = AddValue(tag, &summary);
   proto::TensorProto* const tensor = out->mutable_tensor();
@@ -104,8 +103,7 @@ absl::StatusOr<std::string> RetagSummary(absl::string_view tag, absl::string_vie
                                          size_t max_bytes) {
   proto::Summary summary;
   if (!ParseWithinLimit(serialized, &summary)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(tag, ": the ", serialized.size(), " bytes are not a Summary"));
+    return InvalidArgument(tag, ": the ", serialized.size(), " bytes are not a Summary");
   }
   for (int i = 0; i < summary.value_size(); ++i)
     summary.mutable_value(i)->set_tag(absl::StrCat(tag, "/", i));

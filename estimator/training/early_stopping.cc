@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/summary/event_reader.h"
@@ -84,9 +83,8 @@ absl::StatusOr<History> ReadHistory(const std::string& eval_dir, const std::stri
     for (const auto& [name, value] : metrics) others.insert(name);
   }
   if (history.empty() && !others.empty()) {
-    return absl::NotFoundError(absl::StrCat("early stopping: the evaluations in ", eval_dir,
-                                            " have no metric '", metric_name, "'; they have ",
-                                            absl::StrJoin(others, ", ")));
+    return NotFound("early stopping: the evaluations in ", eval_dir, " have no metric '",
+                    metric_name, "'; they have ", absl::StrJoin(others, ", "));
   }
   return history;
 }

@@ -40,7 +40,7 @@ absl::Status TakeModelDir(const TaskConfig& task, RunConfig& config) {
 absl::StatusOr<std::unique_ptr<BundleReader>> OpenLatest(const std::string& model_dir) {
   absl::StatusOr<std::unique_ptr<BundleReader>> reader = LoadCheckpoint(model_dir);
   if (absl::IsNotFound(reader.status()))
-    return absl::NotFoundError(absl::StrCat("no checkpoint in ", model_dir, "; train first"));
+    return NotFound("no checkpoint in ", model_dir, "; train first");
   return reader;
 }
 

@@ -73,12 +73,12 @@ const TrainGraph& ImportedModelFn::Of(Mode mode) const {
 
 absl::Status ImportedModelFn::Check(Mode mode) const {
   if (mode == Mode::kTrain && !graphs_.train) {
-    return absl::NotFoundError(absl::StrCat(
+    return NotFound(
         where_,
         " has no graph with the tag `train`, so it can be evaluated only; the tags of its "
         "graphs are ",
         graphs_.tags,
-        ". Export it again with ModeKeys.TRAIN, or train from the .meta file of its model_dir"));
+        ". Export it again with ModeKeys.TRAIN, or train from the .meta file of its model_dir");
   }
   if (mode == Mode::kPredict && options_.predictions.empty() && Of(mode).info().outputs.empty()) {
     return InvalidArgument(

@@ -62,10 +62,10 @@ absl::StatusOr<SavedModelGraphs> ReadSavedModelGraphs(StringArg saved_model_dir,
   EST_RETURN_IF_ERROR(read(kTrainingTag, train, graphs.train));
   EST_RETURN_IF_ERROR(read(kEvalTag, eval, graphs.eval));
   if (!graphs.train && !graphs.eval) {
-    return absl::NotFoundError(absl::StrCat(
-        dir, " has no graph with the tag `train` or `eval`; the tags of its graphs are ",
-        tags.empty() ? "none" : graphs.tags, ". A graph to serve has no optimizer and no loss; ",
-        kHowToExport));
+    return NotFound(dir,
+                    " has no graph with the tag `train` or `eval`; the tags of its graphs are ",
+                    tags.empty() ? "none" : graphs.tags,
+                    ". A graph to serve has no optimizer and no loss; ", kHowToExport);
   }
   EST_RETURN_IF_ERROR(read(kServingTag, serve, graphs.serve));
   return graphs;
@@ -79,17 +79,16 @@ absl::Status StartFromSavedModel(StringArg saved_model_dir, StringArg model_dir)
   if (!HoldsSavedModel(from)) return NoSavedModel(from);
   const std::string prefix = JoinPath(from, "variables", "variables");
   if (CheckpointModifiedTimeSeconds(prefix) == 0) {
-    return absl::NotFoundError(
-        absl::StrCat(from, " has no variables (", prefix,
-                     ".index): training has nothing to "
-                     "continue from; copy the whole folder of the SavedModel"));
+    return NotFound(from, " has no variables (", prefix,
+                    ".index): training has nothing to "
+                    "continue from; copy the whole folder of the SavedModel");
   }
   EST_RETURN_IF_ERROR(CheckCheckpoint(prefix));
   const absl::StatusOr<Array> step = LoadVariable(prefix, "global_step");
   if (!step.ok()) {
-    return absl::NotFoundError(absl::StrCat(
+    return NotFound(
         prefix, ": ", step.status().message(),
-        ". The step of the SavedModel is not known; export it from an Estimator's model_dir"));
+        ". The step of the SavedModel is not known; export it from an Estimator's model_dir");
   }
   const std::string base = absl::StrCat("model.ckpt-", static_cast<int64_t>(step->AsDouble()));
   EST_RETURN_IF_ERROR(CreateDirectories(to));

@@ -4,8 +4,8 @@
 Usage: check_additions.py STABLEHLO_OPS_TOOL [--keep DIR]
 Copies the tree twice and adds to one copy the op MulNoNan (x * y, but 0 where y is 0), as
 CONTRIBUTING.md says: a row with its formula, a function with its gradient, and a table of goldens;
-to the other the optimizer AddSign: a formula, a class, and a row of goldens. It makes the goldens by
-TensorFlow, and builds and tests the copies. Then these hold:
+to the other the optimizer AddSign: a formula, a class, and a row of goldens. It makes the goldens
+by TensorFlow, and builds and tests the copies. Then these hold:
   the op, its gradient and the update rule equal TensorFlow's on the reference and the fused kernel
   JAX computes the same from their StableHLO
   the op is part of one kernel in a chain of element-wise ops
@@ -109,14 +109,13 @@ OPTIMIZER = Addition(
     what="optimizer",
     op="ApplyAddSign",
     edits=[
-        Edit("estimator/op_def/update_formulas.h", "// accum' = accum + grad^2                      "
-             "if update_slots, else accum\n// var'   = var - lr * grad / sqrt(accum')\n",
+        Edit("estimator/op_def/update_formulas.h",
+             "// accum'        = accum * rho + grad^2 * (1 - rho)\n",
              '''// m'   = m * beta + grad * (1 - beta)
 // var' = var - lr * (alpha + sign_decay * sign(grad) * sign(m')) * grad
 struct ApplyAddSign {
-  static constexpr UpdateDef kDef = {.op = "ApplyAddSign",
-                                     .operands = "var m lr alpha sign_decay beta grad",
-                                     .num_states = 2};
+  static constexpr UpdateDef kDef = {
+      .op = "ApplyAddSign", .signature = "var m lr alpha sign_decay beta grad -> var m"};
 
   template <typename N>
   static std::array<N, 2> Next(const std::array<N, 7>& operands, auto /*flag*/) {
@@ -130,7 +129,8 @@ struct ApplyAddSign {
 '''),
         Edit("estimator/op_def/update_formulas.h", "ApplyGradientDescent, ApplyMomentum,",
              "ApplyAddSign, "),
-        Edit("estimator/nn/train/add_sign.h", None, '''// AddSign: a larger step where the signs of the gradient and of its moving average agree.
+        Edit("estimator/nn/train/add_sign.h", None, '''\
+// AddSign: a larger step where the signs of the gradient and of its moving average agree.
 //   slot: `<variable>/AddSign` (m)
 // Source: TF 1.15 tf.contrib.opt.AddSignOptimizer.
 #ifndef ESTIMATOR_NN_TRAIN_ADD_SIGN_H_

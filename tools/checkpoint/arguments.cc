@@ -63,14 +63,14 @@ absl::StatusOr<std::vector<std::string>> SelectNames(const BundleReader& reader,
     if (passes) selected.push_back(name);
   }
   if (!selected.empty() || (!include && !exclude)) return selected;
-  return absl::NotFoundError(absl::StrCat("none of the ", reader.names().size(), " variables of ",
-                                          reader.prefix(), " matches --include=", filter.include,
-                                          " --exclude=", filter.exclude, "; `list` shows them"));
+  return NotFound("none of the ", reader.names().size(), " variables of ", reader.prefix(),
+                  " matches --include=", filter.include, " --exclude=", filter.exclude,
+                  "; `list` shows them");
 }
 
 absl::StatusOr<NameMap> NameMap::Parse(absl::string_view map) {
   if (map.empty()) {
-    return absl::InvalidArgumentError("--map must be given: --map=old=new,old2=new2 or --map=FILE");
+    return InvalidArgument("--map must be given: --map=old=new,old2=new2 or --map=FILE");
   }
   std::vector<std::string> entries;
   const bool is_file = FileExists(map) && !IsDirectory(map);
@@ -94,11 +94,11 @@ absl::StatusOr<NameMap> NameMap::Parse(absl::string_view map) {
     const bool whole = parts.size() == 2 && !parts[0].empty() && !parts[1].empty() &&
                        (is_file || separator == '=');
     if (!whole) {
-      return absl::InvalidArgumentError(absl::StrCat("\"", entry, "\" in --map is not old=new",
-                                                     is_file ? "" : ", and is not a file"));
+      return InvalidArgument("\"", entry, "\" in --map is not old=new",
+                             is_file ? "" : ", and is not a file");
     }
     if (!result.new_names_.emplace(parts[0], parts[1]).second) {
-      return absl::InvalidArgumentError(absl::StrCat("--map has ", parts[0], " twice"));
+      return InvalidArgument("--map has ", parts[0], " twice");
     }
   }
   return result;
@@ -130,20 +130,19 @@ absl::StatusOr<std::map<std::string, std::string>> NameMap::Apply(
         absl::StrCat(old_name, nearest ? absl::StrCat(" (did you mean ", *nearest, "?)") : ""));
   }
   if (!missing.empty()) {
-    return absl::NotFoundError(absl::StrCat("--map has names that are not in the checkpoint: ",
-                                            absl::StrJoin(missing, ", ")));
+    return NotFound("--map has names that are not in the checkpoint: ",
+                    absl::StrJoin(missing, ", "));
   }
   if (!doubled.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("two variables would get the same name: ", absl::StrJoin(doubled, "; ")));
+    return InvalidArgument("two variables would get the same name: ", absl::StrJoin(doubled, "; "));
   }
   return renamed;
 }
 
 absl::Status PrepareOutput(const std::string& prefix, bool force) {
   if (IsDirectory(prefix) || absl::EndsWith(prefix, "/")) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        prefix, " is a directory; give a prefix in it: ", JoinPath(prefix, "model.ckpt-0")));
+    return InvalidArgument(
+        prefix, " is a directory; give a prefix in it: ", JoinPath(prefix, "model.ckpt-0"));
   }
   // A V1 checkpoint counts too: readers would find the new one instead of it.
   if (!force && (FileExists(IndexPath(prefix)) || CheckpointModifiedTimeSeconds(prefix) > 0)) {

@@ -38,9 +38,9 @@ absl::Status CheckSameVariables(const Readers& readers) {
     if (std::set<std::string>(row.begin() + 1, row.end()).size() > 1) rows.push_back(row);
   }
   if (rows.size() == 1) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "these are not checkpoints of one model: ", rows.size() - 1,
-      " variables differ; `extract` those that they share first\n", FormatTable(rows)));
+  return InvalidArgument("these are not checkpoints of one model: ", rows.size() - 1,
+                         " variables differ; `extract` those that they share first\n",
+                         FormatTable(rows));
 }
 
 absl::Status AverageVariable(const Readers& readers, const std::string& name,

@@ -151,8 +151,8 @@ absl::StatusOr<int> RunRename(const Arguments& arguments) {
 absl::StatusOr<DType> CastDType(absl::string_view flag, const std::string& name) {
   const auto dtype = DTypeFromName(name);
   if (dtype.ok() && IsCastDType(*dtype)) return *dtype;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--", flag, "=", name, " is not one of float32, bfloat16, float16, float64, int32, int64"));
+  return InvalidArgument("--", flag, "=", name,
+                         " is not one of float32, bfloat16, float16, float64, int32, int64");
 }
 
 absl::StatusOr<int> RunCast(const Arguments& arguments) {

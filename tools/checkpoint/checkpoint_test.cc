@@ -81,8 +81,7 @@ TEST_F(CheckpointTest, WhatIsNotACheckpointIsToldSoWithTheCheckpointsBesideIt) {
   Save("model.ckpt-3", 2);
   const ProgramRun missing = Run("list " + dir_.File("model.ckpt-2"));
   EXPECT_EQ(missing.exit_code, 2);
-  EXPECT_THAT(missing.output,
-              HasSubstr("; " + dir_.path() + " has model.ckpt-3, model.ckpt-20\n"));
+  EXPECT_THAT(missing.output, HasSubstr("; " + dir_.path() + " has model.ckpt-3, model.ckpt-20\n"));
   EST_ASSERT_OK(WriteFileAtomically(dir_.File("notes.txt"), "a text, and no checkpoint at all\n"));
   for (const char* command : {"list ", "verify "}) {
     const ProgramRun text = Run(command + dir_.File("notes.txt"));

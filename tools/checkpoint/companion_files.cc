@@ -27,30 +27,29 @@ absl::Status CheckMetaGraph(const std::string& bytes) {
   const absl::string_view size_text = " bytes are not a MetaGraphDef";
   proto::MetaGraphDef meta_graph;
   if (!ParseWithinLimit(bytes, &meta_graph)) {
-    return absl::DataLossError(absl::StrCat("its ", bytes.size(), size_text));
+    return DataLoss("its ", bytes.size(), size_text);
   }
   std::set<std::string> names;
   for (const proto::NodeDef& node : meta_graph.graph_def().node()) {
     if (!names.insert(node.name()).second) {
-      return absl::DataLossError(absl::StrCat("two of its nodes are named ", node.name()));
+      return DataLoss("two of its nodes are named ", node.name());
     }
   }
   if (names.empty()) {
-    return absl::DataLossError(absl::StrCat("its ", bytes.size(), size_text, " with a graph"));
+    return DataLoss("its ", bytes.size(), size_text, " with a graph");
   }
   for (const proto::NodeDef& node : meta_graph.graph_def().node()) {
     for (const std::string& input : node.input()) {
       if (names.count(NodeOf(input)) > 0) continue;
-      return absl::DataLossError(absl::StrCat("its node ", node.name(), " reads ", input,
-                                              ", but there is no node ", NodeOf(input)));
+      return DataLoss("its node ", node.name(), " reads ", input, ", but there is no node ",
+                      NodeOf(input));
     }
   }
   const proto::SaverDef& saver = meta_graph.saver_def();
   for (const std::string& used :
        {saver.filename_tensor_name(), saver.save_tensor_name(), saver.restore_op_name()}) {
     if (used.empty() || names.count(NodeOf(used)) > 0) continue;
-    return absl::DataLossError(
-        absl::StrCat("its saver uses ", used, ", but there is no node ", NodeOf(used)));
+    return DataLoss("its saver uses ", used, ", but there is no node ", NodeOf(used));
   }
   return absl::OkStatus();
 }

@@ -209,8 +209,8 @@ absl::StatusOr<std::string> DamagedWhere(const BundleReader& a, const BundleRead
 absl::StatusOr<DiffReport> Diff(const BundleReader& a, const BundleReader& b,
                                 const DiffOptions& options) {
   if (!(options.rtol >= 0) || !(options.atol >= 0)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--rtol and --atol must be >= 0, got ", options.rtol, " and ", options.atol));
+    return InvalidArgument("--rtol and --atol must be >= 0, got ", options.rtol, " and ",
+                           options.atol);
   }
   const auto names_a = SelectNames(a, options.filter), names_b = SelectNames(b, options.filter);
   if (!names_a.ok() && !names_b.ok()) return names_a.status();

@@ -41,9 +41,9 @@ absl::Status CheckFits(const Array& numbers, const std::string& name, DType to) 
   using Limits = std::numeric_limits<int32_t>;
   for (const int64_t number : numbers.values<int64_t>()) {
     if (number >= Limits::min() && number <= Limits::max()) continue;
-    return absl::OutOfRangeError(absl::StrCat(
+    return OutOfRange(
         name, ": ", number,
-        " does not fit into int32; leave the variable out with --include or --exclude"));
+        " does not fit into int32; leave the variable out with --include or --exclude");
   }
   return absl::OkStatus();
 }
@@ -150,9 +150,9 @@ absl::StatusOr<std::string> Cast(const BundleReader& reader, const CastOptions& 
                                  const std::string& output) {
   for (const DType from : options.from) {
     if (CastsTo(from, options.to)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot cast ", DTypeName(from), " to ", DTypeName(options.to),
-                     ": floating variables stay floating, integers (int32, int64) stay integers"));
+    return InvalidArgument(
+        "cannot cast ", DTypeName(from), " to ", DTypeName(options.to),
+        ": floating variables stay floating, integers (int32, int64) stay integers");
   }
   EST_ASSIGN_OR_RETURN(const auto selected, SelectNames(reader, options.filter));
   const std::set<std::string> names(selected.begin(), selected.end());
@@ -204,15 +204,15 @@ absl::StatusOr<std::string> Extract(const BundleReader& reader,
         absl::StrCat(name, nearest ? absl::StrCat(" (did you mean ", *nearest, "?)") : ""));
   }
   if (!missing.empty()) {
-    return absl::NotFoundError(absl::StrCat("checkpoint ", reader.prefix(), " does not have ",
-                                            absl::StrJoin(missing, ", ")));
+    return NotFound("checkpoint ", reader.prefix(), " does not have ",
+                    absl::StrJoin(missing, ", "));
   }
   if (!filter.include.empty() || !filter.exclude.empty()) {
     EST_ASSIGN_OR_RETURN(const auto selected, SelectNames(reader, filter));
     wanted.insert(selected.begin(), selected.end());
   }
   if (wanted.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "name the variables to extract after the output, or select them with --include or "
         "--exclude");
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -37,13 +36,12 @@ absl::StatusOr<TensorStream> TensorStream::Open(const BundleReader& reader,
                                                 absl::string_view name) {
   const auto found = reader.index().tensors.find(std::string(name));
   if (found == reader.index().tensors.end()) {
-    return absl::NotFoundError(absl::StrCat(reader.prefix(), " has no variable ", name));
+    return NotFound(reader.prefix(), " has no variable ", name);
   }
   const BundleEntry& entry = found->second;
   if (DTypeOnDiskSize(entry.dtype_on_disk) == 0) {
-    return absl::UnimplementedError(absl::StrCat(reader.prefix(), ": the dtype of ", name, " is ",
-                                                 DTypeOnDiskName(entry.dtype_on_disk),
-                                                 ", which has no numbers"));
+    return Unimplemented(reader.prefix(), ": the dtype of ", name, " is ",
+                         DTypeOnDiskName(entry.dtype_on_disk), ", which has no numbers");
   }
   // Gather reads ranges of slices, whose crc32c it cannot check.
   if (!entry.slices.empty()) {

@@ -28,8 +28,7 @@ absl::Status CheckFlags(const std::vector<Command>& commands, const Command& com
       unused.push_back(absl::StrCat("--", flag));
   }
   if (unused.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(command.name, " does not take ", absl::StrJoin(unused, ", ")));
+  return InvalidArgument(command.name, " does not take ", absl::StrJoin(unused, ", "));
 }
 
 }  // namespace
@@ -38,8 +37,7 @@ std::vector<std::string> FlagNames(absl::string_view words) { return absl::StrSp
 
 absl::StatusOr<int> Dispatch(StringArg tool, const std::vector<Command>& commands,
                              const Arguments& arguments) {
-  if (arguments.empty())
-    return absl::InvalidArgumentError("a command is missing; `help` shows them");
+  if (arguments.empty()) return InvalidArgument("a command is missing; `help` shows them");
   std::vector<std::string> names;
   for (const Command& command : commands) {
     names.push_back(command.name);
@@ -47,21 +45,19 @@ absl::StatusOr<int> Dispatch(StringArg tool, const std::vector<Command>& command
     EST_RETURN_IF_ERROR(CheckFlags(commands, command));
     const Arguments rest(arguments.begin() + 1, arguments.end());
     if (std::find(rest.begin(), rest.end(), "") != rest.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("an argument of `", tool, " ", command.name,
-                       "` is empty: check that the shell variables are set"));
+      return InvalidArgument("an argument of `", tool, " ", command.name,
+                             "` is empty: check that the shell variables are set");
     }
     if (rest.size() >= command.min_arguments && rest.size() <= command.max_arguments)
       return command.run(rest);
-    return absl::InvalidArgumentError(absl::StrCat(
-        "expected `", tool, " ", command.name, " ", command.arguments, "`, got `", tool, " ",
-        absl::StrJoin(arguments, " "), "`", command.cure.empty() ? "" : "; ", command.cure));
+    return InvalidArgument("expected `", tool, " ", command.name, " ", command.arguments,
+                           "`, got `", tool, " ", absl::StrJoin(arguments, " "), "`",
+                           command.cure.empty() ? "" : "; ", command.cure);
   }
   const auto nearest = NearestName(arguments[0], names);
-  return absl::InvalidArgumentError(
-      absl::StrCat("there is no command ", arguments[0], "; ",
-                   nearest ? absl::StrCat("did you mean ", *nearest, "?")
-                           : absl::StrCat("the commands are ", absl::StrJoin(names, ", "))));
+  return InvalidArgument("there is no command ", arguments[0], "; ",
+                         nearest ? absl::StrCat("did you mean ", *nearest, "?")
+                                 : absl::StrCat("the commands are ", absl::StrJoin(names, ", ")));
 }
 
 absl::StatusOr<int> PrintText(const absl::StatusOr<std::string>& text) {

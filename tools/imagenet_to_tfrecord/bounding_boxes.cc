@@ -54,8 +54,7 @@ bool HasArea(const BoundingBox& box) { return box.xmin < box.xmax && box.ymin < 
 absl::StatusOr<std::vector<BoundingBox>> ParseAnnotation(const std::string& path,
                                                          absl::string_view xml) {
   const auto error = [&](absl::string_view what) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": not an annotation of ImageNet: ", what));
+    return InvalidArgument(path, ": not an annotation of ImageNet: ", what);
   };
   std::vector<double> width, height, xmin, xmax, ymin, ymax;
   if (!ReadNumbers(Elements(xml, "width"), width) ||
@@ -98,7 +97,7 @@ absl::StatusOr<BoundingBoxes> ReadBoundingBoxXmls(const std::string& directory) 
     return absl::OkStatus();
   }));
   if (mistakes.empty()) return result;
-  return absl::InvalidArgumentError(absl::StrCat(JoinSome(mistakes, 20), "; remove these files"));
+  return InvalidArgument(JoinSome(mistakes, 20), "; remove these files");
 }
 
 absl::StatusOr<BoundingBoxes> ReadBoundingBoxCsv(const std::string& path) {
@@ -114,8 +113,7 @@ absl::StatusOr<BoundingBoxes> ReadBoundingBoxCsv(const std::string& path) {
     if (fields.size() != 5 || !absl::SimpleAtof(fields[1], &box.xmin) ||
         !absl::SimpleAtof(fields[2], &box.ymin) || !absl::SimpleAtof(fields[3], &box.xmax) ||
         !absl::SimpleAtof(fields[4], &box.ymax)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ":", number, ": \"", line, "\" is not NAME,xmin,ymin,xmax,ymax"));
+      return InvalidArgument(path, ":", number, ": \"", line, "\" is not NAME,xmin,ymin,xmax,ymax");
     }
     result[std::string(fields[0])].push_back(box);
   }

@@ -50,10 +50,10 @@ class Finder {
 
   absl::StatusOr<Imagenet> Find() {
     if (train_.empty() && validation_.empty()) {
-      return absl::NotFoundError(absl::StrCat(
+      return NotFound(
           options_.directory,
           " has neither images of ImageNet for training (train/n01440764/*.JPEG) nor for "
-          "validation (validation/*.JPEG), nor Kaggle's folders (ILSVRC/Data/CLS-LOC/train)"));
+          "validation (validation/*.JPEG), nor Kaggle's folders (ILSVRC/Data/CLS-LOC/train)");
     }
     if (train_.empty()) Note("there are no training images (train/): only validation is written");
     if (validation_.empty()) Note("there are no validation images (validation/, val/)");
@@ -95,13 +95,12 @@ class Finder {
       }
     }
     if (result_.set.synsets.empty()) {
-      return absl::NotFoundError(
-          path.empty()
-              ? absl::StrCat(options_.directory, " has no folders of synsets; pass --labels_file")
-              : absl::StrCat(path, " has no synsets"));
+      return NotFound(path.empty() ? absl::StrCat(options_.directory,
+                                                  " has no folders of synsets; pass --labels_file")
+                                   : absl::StrCat(path, " has no synsets"));
     }
     if (label_of_.size() < result_.set.synsets.size()) {
-      return absl::InvalidArgumentError(absl::StrCat(path, " has a synset twice"));
+      return InvalidArgument(path, " has a synset twice");
     }
     return absl::OkStatus();
   }
@@ -163,12 +162,12 @@ class Finder {
       }));
     }
     if (!unknown.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          directory, " has ", unknown.size(), " entries that are not folders of a known synset: ",
-          JoinSome(unknown, 5), "; remove them, or add them to --labels_file"));
+      return InvalidArgument(directory, " has ", unknown.size(),
+                             " entries that are not folders of a known synset: ",
+                             JoinSome(unknown, 5), "; remove them, or add them to --labels_file");
     }
     if (!indices.empty()) return absl::OkStatus();
-    return absl::NotFoundError(absl::StrCat(directory, " has no images"));
+    return NotFound(directory, " has no images");
   }
 
   absl::Status AddValidation() {
@@ -181,9 +180,9 @@ class Finder {
     if (files.size() < names.size()) {
       for (const std::string& name : names) {
         if (name[0] == '.' || !IsDirectory(JoinPath(validation_, name))) continue;
-        return absl::InvalidArgumentError(absl::StrCat(
+        return InvalidArgument(
             validation_, " has images (", files[0], ") and folders (", name,
-            "); images are either all in folders of synsets or all beside each other"));
+            "); images are either all in folders of synsets or all beside each other");
       }
     }
     EST_ASSIGN_OR_RETURN(const auto synset_of, ReadValidationLabels());
@@ -199,8 +198,7 @@ class Finder {
       }
     }
     if (mistakes.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat(validation_, ": ", JoinSome(mistakes, 5), " (", validation_labels_, ")"));
+    return InvalidArgument(validation_, ": ", JoinSome(mistakes, 5), " (", validation_labels_, ")");
   }
 
   // The synset of each validation image, by its name without ".JPEG".
@@ -209,11 +207,11 @@ class Finder {
         FileOf(options_.validation_labels_file,
                {"imagenet_2012_validation_synset_labels.txt", "LOC_val_solution.csv"});
     if (validation_labels_.empty()) {
-      return absl::NotFoundError(absl::StrCat(
+      return NotFound(
           options_.directory,
           " has no imagenet_2012_validation_synset_labels.txt or LOC_val_solution.csv with the "
           "labels of ",
-          validation_, "; pass --validation_labels_file"));
+          validation_, "; pass --validation_labels_file");
     }
     EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(validation_labels_));
     std::map<std::string, std::string> result;

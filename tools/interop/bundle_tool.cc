@@ -65,7 +65,7 @@ absl::Status Print(const std::string& prefix) {
 }
 
 int Run(const std::vector<std::string>& arguments) {
-  absl::Status status = absl::InvalidArgumentError("usage: bundle_tool write|print PREFIX");
+  absl::Status status = InvalidArgument("usage: bundle_tool write|print PREFIX");
   if (arguments.size() == 2 && arguments[0] == "write") status = Write(arguments[1]);
   if (arguments.size() == 2 && arguments[0] == "print") status = Print(arguments[1]);
   if (!status.ok()) std::cerr << status << '\n';

@@ -49,7 +49,7 @@ absl::Status RunOp(const std::vector<std::string>& words) {
 absl::Status RunJob(absl::string_view line) {
   const std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
   if (words.empty()) return absl::OkStatus();
-  if (words.size() < 3) return absl::InvalidArgumentError("a job needs a function and two files");
+  if (words.size() < 3) return InvalidArgument("a job needs a function and two files");
   if (absl::ascii_isupper(static_cast<unsigned char>(words[0][0]))) return RunOp(words);
   EST_ASSIGN_OR_RETURN(const image::testing::Numbers numbers,
                        image::testing::ParseNumbers(absl::MakeSpan(words).subspan(3)));

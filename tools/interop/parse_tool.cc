@@ -36,7 +36,7 @@ absl::StatusOr<Strings> StringsOf(const ArrayMap& request, const std::string& na
 absl::StatusOr<int64_t> IntOf(absl::string_view text) {
   int64_t value = 0;
   if (absl::SimpleAtoi(text, &value)) return value;
-  return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is not a number"));
+  return InvalidArgument("\"", text, "\" is not a number");
 }
 
 // An array whose elements all have a value.
@@ -199,9 +199,8 @@ absl::Status Run(const std::string& requests, const std::string& results) {
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  const absl::Status status =
-      argc == 3 ? estimator::Run(argv[1], argv[2])
-                : absl::InvalidArgumentError("usage: parse_tool REQUESTS RESULTS");
+  const absl::Status status = argc == 3 ? estimator::Run(argv[1], argv[2])
+                                        : InvalidArgument("usage: parse_tool REQUESTS RESULTS");
   if (!status.ok()) std::cerr << status << '\n';
   return status.ok() ? 0 : 1;
 }

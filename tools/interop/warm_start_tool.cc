@@ -87,7 +87,7 @@ absl::Status Run(const std::string& out, const std::vector<std::string>& words) 
     } else if (parts.first == "assign") {
       assignment_map.emplace_back(values[0], values[1]);
     } else {
-      return absl::InvalidArgumentError(absl::StrCat("unknown word ", word));
+      return InvalidArgument("unknown word ", word);
     }
   }
   if (!all.empty()) settings.vars_to_warm_start = VarsToWarmStart(all);

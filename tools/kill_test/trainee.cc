@@ -140,8 +140,7 @@ absl::Status Train(const TraineeOptions& options) {
   EST_ASSIGN_OR_RETURN(const auto log, ExampleLog::Open(ExamplesPath(options.model_dir)));
   if (options.model == "mnist") return TrainMnist(options, log);
   if (options.model == "resnet") return TrainResnet(options, log);
-  return absl::InvalidArgumentError(
-      absl::StrCat("--model must be mnist or resnet, given \"", options.model, "\""));
+  return InvalidArgument("--model must be mnist or resnet, given \"", options.model, "\"");
 }
 
 absl::Status WritePictures(const std::string& data_dir) {

@@ -138,8 +138,7 @@ absl::StatusOr<std::vector<std::string>> WriteJpegs(const std::string& work_dir,
       files.push_back(std::move(contents));
     }
     if (files.empty()) {
-      return absl::NotFoundError(
-          absl::StrCat("'", images, "' has no file that ends in .jpg, .jpeg or .JPEG"));
+      return NotFound("'", images, "' has no file that ends in .jpg, .jpeg or .JPEG");
     }
   }
   for (size_t i = 0; i < files.size(); ++i) {

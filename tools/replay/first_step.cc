@@ -34,11 +34,11 @@ absl::StatusOr<std::map<Tensor, std::string>> ForwardTensors(Graph& graph,
     }
   }
   if (!unknown.empty() && tensors.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "this model's graph has none of the forward tensors of ", reference.folder(), ": ",
         absl::StrJoin(unknown, ", "),
         "; use the names of layers and ops of the model that made the reference, or record the "
-        "reference without forward/"));
+        "reference without forward/");
   }
   if (!unknown.empty()) {
     notes.push_back(absl::StrCat("forward tensors that this model's graph does not have: ",
@@ -55,10 +55,10 @@ absl::Status CheckGradients(const Graph& graph, const Reference& reference) {
     if (trainable.count(name) == 0) frozen.push_back(absl::StrCat("'", name, "'"));
   }
   if (frozen.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       reference.folder(), " has gradients of ", absl::StrJoin(frozen, ", "),
       ", which are not trainable variables of this model; make them trainable, or record the "
-      "reference with frozen variables"));
+      "reference with frozen variables");
 }
 
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> GradientTensors(
@@ -77,10 +77,9 @@ absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> GradientTensors(
   EST_RETURN_IF_ERROR(model.graph->status());
   for (size_t i = 0; i < variables.size(); ++i) {
     if (!tensors[i].valid()) {
-      return absl::InvalidArgumentError(absl::StrCat("the reference has a gradient of variable '",
-                                                     variables[i].name(),
-                                                     "', but this model's loss does not depend on "
-                                                     "it"));
+      return InvalidArgument("the reference has a gradient of variable '", variables[i].name(),
+                             "', but this model's loss does not depend on "
+                             "it");
     }
     gradients.emplace_back(variables[i].name(), tensors[i]);
   }

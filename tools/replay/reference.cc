@@ -31,10 +31,9 @@ class Errors : public google::protobuf::io::ErrorCollector {
 absl::StatusOr<proto::ReferenceRun> ReadManifest(const std::string& folder) {
   const std::string path = JoinPath(folder, kManifest);
   if (!FileExists(path)) {
-    return absl::NotFoundError(
-        absl::StrCat(FileExists(folder) ? absl::StrCat("there is no ", kManifest, " in ", folder)
-                                        : absl::StrCat("there is no folder ", folder),
-                     "; testdata/reference/reference_lib.py writes the folder of a reference"));
+    return NotFound(FileExists(folder) ? absl::StrCat("there is no ", kManifest, " in ", folder)
+                                       : absl::StrCat("there is no folder ", folder),
+                    "; testdata/reference/reference_lib.py writes the folder of a reference");
   }
   EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   proto::ReferenceRun manifest;
@@ -42,8 +41,7 @@ absl::StatusOr<proto::ReferenceRun> ReadManifest(const std::string& folder) {
   Errors errors;
   parser.RecordErrorsTo(&errors);
   if (!parser.ParseFromString(text, &manifest)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ":", absl::StrJoin(errors.lines, absl::StrCat("; ", path, ":"))));
+    return InvalidArgument(path, ":", absl::StrJoin(errors.lines, absl::StrCat("; ", path, ":")));
   }
   std::vector<std::string> missing;
   if (manifest.num_steps() < 1) missing.push_back("num_steps (1 or more)");
@@ -56,8 +54,7 @@ absl::StatusOr<proto::ReferenceRun> ReadManifest(const std::string& folder) {
     if (!(value >= 0)) missing.push_back(absl::StrCat(name, " (0 or more)"));
   }
   if (!missing.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, " does not say ", absl::StrJoin(missing, ", ")));
+    return InvalidArgument(path, " does not say ", absl::StrJoin(missing, ", "));
   }
   return manifest;
 }
@@ -108,23 +105,22 @@ absl::StatusOr<Reference> Reference::Load(absl::string_view folder) {
     bool is_label;
     std::string key;
     if (!SplitInputName(name, &is_label, &key)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(batches->prefix(), ": '", name,
-                       "' is neither features, features/<name>, labels nor labels/<name>"));
+      return InvalidArgument(batches->prefix(), ": '", name,
+                             "' is neither features, features/<name>, labels nor labels/<name>");
     }
     const int64_t count = array.shape().rank() == 0 ? 0 : array.shape().dim(0);
     if (count == 0 || (reference.num_batches_ != 0 && count != reference.num_batches_)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          batches->prefix(), ": '", name, "' is ", array.TypeString(), ", but must be [",
-          reference.num_batches_ == 0 ? std::string("batches")
-                                      : absl::StrCat(reference.num_batches_),
-          ", batch size, ...]"));
+      return InvalidArgument(batches->prefix(), ": '", name, "' is ", array.TypeString(),
+                             ", but must be [",
+                             reference.num_batches_ == 0 ? std::string("batches")
+                                                         : absl::StrCat(reference.num_batches_),
+                             ", batch size, ...]");
     }
     reference.num_batches_ = count;
     reference.batches_[name] = std::move(array);
   }
   if (reference.num_batches_ == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(batches->prefix(), " has no batches"));
+    return InvalidArgument(batches->prefix(), " has no batches");
   }
   return reference;
 }
@@ -163,9 +159,8 @@ absl::StatusOr<Array> Reference::Expected(absl::string_view name) const {
     if ((*reader)->Has(name)) return (*reader)->Read(name);
   }
   const std::optional<std::string> nearest = NearestName(name, Names(""));
-  return absl::NotFoundError(
-      absl::StrCat(folder_, " has no expected value '", name, "'",
-                   nearest ? absl::StrCat("; the nearest is '", *nearest, "'") : std::string()));
+  return NotFound(folder_, " has no expected value '", name, "'",
+                  nearest ? absl::StrCat("; the nearest is '", *nearest, "'") : std::string());
 }
 
 }  // namespace estimator::replay

@@ -84,9 +84,8 @@ class Replayer {
  private:
   absl::Status Build() {
     if (num_steps_ < 1 || num_steps_ > reference_.num_steps()) {
-      return absl::InvalidArgumentError(absl::StrCat(reference_.folder(), " has ",
-                                                     reference_.num_steps(),
-                                                     " steps, but num_steps is ", num_steps_));
+      return InvalidArgument(reference_.folder(), " has ", reference_.num_steps(),
+                             " steps, but num_steps is ", num_steps_);
     }
     backend_ = strategy_->MakeBackend(reference_.mode(), store_);
     EST_ASSIGN_OR_RETURN(const StepInput first, Input(0));
@@ -108,10 +107,9 @@ class Replayer {
     }
     const int64_t part = input.num_examples / options_.num_shards;
     if (part == 0 || input.num_examples % options_.num_shards != 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the batches of ", reference_.folder(), ", of ", input.num_examples,
-                       " rows, cannot be split over ", options_.num_shards,
-                       " replicas; take a divisor of the batch size"));
+      return InvalidArgument("the batches of ", reference_.folder(), ", of ", input.num_examples,
+                             " rows, cannot be split over ", options_.num_shards,
+                             " replicas; take a divisor of the batch size");
     }
     for (int64_t i = 0; i < options_.num_shards; ++i) {
       absl::StatusOr<Element> replica =
@@ -167,8 +165,8 @@ class Replayer {
                            reference_.Expected(absl::StrCat("prediction/", name)));
       const auto found = predictions.find(name);
       if (found == predictions.end()) {
-        return absl::NotFoundError(absl::StrCat(reference_.folder(), " has predictions '", name,
-                                                "', but this model does not"));
+        return NotFound(reference_.folder(), " has predictions '", name,
+                        "', but this model does not");
       }
       EST_ASSIGN_OR_RETURN(const Array row, RowOf(expected, index, name));
       Hold({.step = index + 1, .stage = Stage::kPrediction, .name = name}, found->second, row,
@@ -190,12 +188,12 @@ class Replayer {
   absl::Status CheckSomethingCompared() const {
     if (!report_.ok() || !report_.matches.empty()) return absl::OkStatus();
     const std::vector<std::string> names = reference_.Names("");
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "nothing was compared in ", num_steps_, " of ", reference_.num_steps(), " steps of ",
         reference_.folder(), ", which expects ",
         names.empty() ? std::string("nothing") : absl::StrJoin(names, ", "),
         "; if it has only final/, run all steps; else record a loss, or predictions in PREDICT",
-        report_.notes.empty() ? "" : "; ", absl::StrJoin(report_.notes, "; ")));
+        report_.notes.empty() ? "" : "; ", absl::StrJoin(report_.notes, "; "));
   }
 
   absl::Status HoldLoss(int64_t index, const Array& loss) {
@@ -229,9 +227,8 @@ class Replayer {
 
   absl::StatusOr<Array> RowOf(const Array& all, int64_t index, absl::string_view name) const {
     if (all.shape().rank() > 0 && index < all.shape().dim(0)) return all.Row(index);
-    return absl::InvalidArgumentError(absl::StrCat(reference_.folder(), ": '", name, "' is ",
-                                                   all.TypeString(), ", but there are ",
-                                                   reference_.num_steps(), " steps"));
+    return InvalidArgument(reference_.folder(), ": '", name, "' is ", all.TypeString(),
+                           ", but there are ", reference_.num_steps(), " steps");
   }
 
   absl::Status HoldAll(Stage stage, const std::vector<FirstStep::Value>& values, double rtol) {
@@ -274,14 +271,12 @@ class Replayer {
 absl::StatusOr<ReplayReport> Replay(const Model& model, absl::string_view folder,
                                     const ReplayOptions& options) {
   if (options.num_shards < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("num_shards must be 1 or more, given ", options.num_shards));
+    return InvalidArgument("num_shards must be 1 or more, given ", options.num_shards);
   }
   for (const std::optional<double>& tolerance :
        {options.rtol, options.variable_rtol, options.atol}) {
     if (tolerance.has_value() && !(*tolerance >= 0)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a tolerance must be 0 or more, given ", *tolerance));
+      return InvalidArgument("a tolerance must be 0 or more, given ", *tolerance);
     }
   }
   EST_ASSIGN_OR_RETURN(Reference reference, Reference::Load(folder));

@@ -133,9 +133,8 @@ absl::Status Run(const std::map<std::string, Model>& models) {
     if (!report->ok()) differing.push_back(name);
   }
   if (differing.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(differing.size(), " of ", cases.size(),
-                   " differ from the reference: ", absl::StrJoin(differing, ", ")));
+  return FailedPrecondition(differing.size(), " of ", cases.size(),
+                            " differ from the reference: ", absl::StrJoin(differing, ", "));
 }
 
 }  // namespace

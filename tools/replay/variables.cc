@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/restore.h"
@@ -69,10 +68,10 @@ absl::Status CheckVariables(const Graph& graph, const Reference& reference) {
                     initial ? reference.initial().specs().at(name).ToString() : "after the steps",
                     Nearest(name, only_here)});
   }
-  return absl::NotFoundError(absl::StrCat(
-      "the model's variables are not those of ", reference.folder(), ":\n", FormatTable(rows),
-      "Names, scopes and the optimizer must be those of the model that made the "
-      "reference"));
+  return NotFound("the model's variables are not those of ", reference.folder(), ":\n",
+                  FormatTable(rows),
+                  "Names, scopes and the optimizer must be those of the model that made the "
+                  "reference");
 }
 
 absl::Status SetInitialValues(const Graph& graph, const Reference& reference,

@@ -32,8 +32,7 @@ absl::StatusOr<Array> ReadRecords(const std::string& path) {
 absl::StatusOr<Array> ReadInput(const std::string& path) {
   if (absl::EndsWith(path, ".tfrecord")) return ReadRecords(path);
   if (!absl::EndsWith(path, ".npy")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": an input must be a .npy file (numpy.save) or a .tfrecord file"));
+    return InvalidArgument(path, ": an input must be a .npy file (numpy.save) or a .tfrecord file");
   }
   return LoadNpy(path);
 }
@@ -57,7 +56,7 @@ absl::StatusOr<std::string> FindSavedModel(const std::string& dir) {
   if (HoldsSavedModel(dir)) return dir;
   if (absl::EndsWith(dir, ".meta")) {
     if (FileExists(dir)) return dir;
-    return absl::NotFoundError(absl::StrCat("there is no file ", dir));
+    return NotFound("there is no file ", dir);
   }
   const std::string newest = NewestExport(dir);
   if (!newest.empty()) return newest;
@@ -73,11 +72,11 @@ absl::StatusOr<std::map<std::string, std::string>> ParseInputFiles(absl::string_
   for (const absl::string_view part : absl::StrSplit(text, ';', absl::SkipWhitespace())) {
     const std::vector<absl::string_view> words = absl::StrSplit(part, absl::MaxSplits('=', 1));
     if (words.size() != 2 || words[0].empty() || words[1].empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--inputs: '", part, "' is not NAME=FILE; several are separated by ';'"));
+      return InvalidArgument("--inputs: '", part,
+                             "' is not NAME=FILE; several are separated by ';'");
     }
     if (!files.emplace(words[0], words[1]).second)
-      return absl::InvalidArgumentError(absl::StrCat("--inputs: '", words[0], "' occurs twice"));
+      return InvalidArgument("--inputs: '", words[0], "' occurs twice");
   }
   return files;
 }
@@ -95,10 +94,10 @@ absl::StatusOr<ArrayMap> ReadInputs(const std::map<std::string, std::string>& fi
 absl::StatusOr<std::string> OutputPath(absl::string_view outdir, absl::string_view name) {
   for (const absl::string_view part : absl::StrSplit(name, '/')) {
     if (part != "..") continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("output '", name,
-                     "' would be written outside of --outdir; select other outputs with --outputs, "
-                     "or print it by leaving out --outdir"));
+    return InvalidArgument(
+        "output '", name,
+        "' would be written outside of --outdir; select other outputs with --outputs, "
+        "or print it by leaving out --outdir");
   }
   return JoinPath(outdir, absl::StrCat(name, ".npy"));
 }

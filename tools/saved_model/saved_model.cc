@@ -78,7 +78,7 @@ Exit codes:
   2  a wrong command line)";
 
 // Returns an error of the command line.
-absl::Status Usage(const std::string& what) { return absl::InvalidArgumentError(what); }
+absl::Status Usage(const std::string& what) { return InvalidArgument(what); }
 
 absl::StatusOr<std::string> ModelDir() {
   EST_ASSIGN_OR_RETURN(const std::string found, FindSavedModel(FLAGS_dir));

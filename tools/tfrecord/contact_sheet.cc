@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<Choice>> ChooseRecords(const std::vector<std::string>
     total += end.index;
     ends.push_back(total);
   }
-  if (total == 0) return absl::InvalidArgumentError("the files have no records");
+  if (total == 0) return InvalidArgument("the files have no records");
   Permutation order(options.seed, total);
   std::vector<int64_t> chosen;
   for (int64_t i = 0; i < std::min(total, options.num_images); ++i) chosen.push_back(order.At(i));
@@ -78,8 +78,7 @@ void Paste(const Array& image, int64_t x, int64_t y, Array& sheet) {
 absl::Status CheckRange(absl::string_view flag, int64_t value, int64_t least, int64_t most,
                         absl::string_view unit = "") {
   if (value >= least && value <= most) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag, "=", value, " is not between ", least, " and ", most, unit));
+  return InvalidArgument("--", flag, "=", value, " is not between ", least, " and ", most, unit);
 }
 
 absl::Status CheckOptions(const ContactSheetOptions& options) {
@@ -134,8 +133,8 @@ absl::StatusOr<Array> DrawContactSheet(const std::vector<std::string>& files,
   const int64_t tile_width = options.side + kGap, tile_height = options.side + kTextHeight + kGap;
   const int64_t height = rows * tile_height + kGap, width = columns * tile_width + kGap;
   if (height * width > kMaxPixels) {
-    return absl::InvalidArgumentError(absl::StrCat("a sheet of ", width, " x ", height,
-                                                   " pixels is too large; reduce --num or --side"));
+    return InvalidArgument("a sheet of ", width, " x ", height,
+                           " pixels is too large; reduce --num or --side");
   }
   Array sheet(DType::kUint8, {height, width, 3});
   std::memset(sheet.raw(), kBackground, sheet.num_bytes());

@@ -125,9 +125,8 @@ absl::StatusOr<std::string> ShowRecords(const std::string& file, InputCompressio
       EST_ASSIGN_OR_RETURN(data, reader->Next());
     }
     if (!data) {
-      return absl::OutOfRangeError(absl::StrCat(file, " has ", position.index,
-                                                " records, so there is no record ", index,
-                                                "; the first record is 0"));
+      return OutOfRange(file, " has ", position.index, " records, so there is no record ", index,
+                        "; the first record is 0");
     }
     const Record record = {
         .path = file, .index = index, .offset = position.offset, .data = *std::move(data)};

@@ -45,9 +45,9 @@ absl::StatusOr<std::vector<std::string>> FindRecordFiles(
     if (files.size() == before) missing.push_back(argument);
   }
   if (missing.empty()) return files;
-  return absl::NotFoundError(absl::StrCat(
+  return NotFound(
       "no file: ", absl::StrJoin(missing, ", "),
-      "; an argument is a file, a pattern in quotes ('DIR/train-*'), or a directory of files"));
+      "; an argument is a file, a pattern in quotes ('DIR/train-*'), or a directory of files");
 }
 
 absl::StatusOr<InputCompression> ParseInputCompression(const std::string& name) {
@@ -56,14 +56,13 @@ absl::StatusOr<InputCompression> ParseInputCompression(const std::string& name) 
   if (lower.empty() || lower == "none") return InputCompression::kNone;
   if (lower == "gzip") return InputCompression::kGzip;
   if (lower == "zlib") return InputCompression::kZlib;
-  return absl::InvalidArgumentError(
-      absl::StrCat("compression ", name, " is not one of auto, none, gzip, zlib"));
+  return InvalidArgument("compression ", name, " is not one of auto, none, gzip, zlib");
 }
 
 absl::StatusOr<Compression> ParseOutputCompression(const std::string& name) {
   EST_ASSIGN_OR_RETURN(const InputCompression parsed, ParseInputCompression(name));
   if (parsed != InputCompression::kAuto) return DetectCompression("", parsed);
-  return absl::InvalidArgumentError("the compression of an output is none, gzip or zlib, not auto");
+  return InvalidArgument("the compression of an output is none, gzip or zlib, not auto");
 }
 
 absl::StatusOr<Compression> DetectCompression(const std::string& path, InputCompression input) {
@@ -117,8 +116,8 @@ absl::Status ForEachRecord(const std::string& path, InputCompression input,
 absl::StatusOr<proto::Example> ParseExampleRecord(const Record& record) {
   proto::Example example;
   if (example.ParseFromString(record.data)) return example;
-  return absl::InvalidArgumentError(absl::StrCat(record.Place(), ": its ", record.data.size(),
-                                                 " bytes are not a serialized tf.train.Example"));
+  return InvalidArgument(record.Place(), ": its ", record.data.size(),
+                         " bytes are not a serialized tf.train.Example");
 }
 
 absl::StatusOr<std::string> BytesOfKey(const Record& record, const proto::Example& example,
@@ -129,13 +128,12 @@ absl::StatusOr<std::string> BytesOfKey(const Record& record, const proto::Exampl
     std::vector<std::string> keys;
     for (const auto& [name, feature] : features) keys.push_back(name);
     std::sort(keys.begin(), keys.end());
-    return absl::NotFoundError(absl::StrCat(record.Place(), ": there is no key \"", key,
-                                            "\"; the keys are ", JoinSome(keys, 20)));
+    return NotFound(record.Place(), ": there is no key \"", key, "\"; the keys are ",
+                    JoinSome(keys, 20));
   }
   if (found->second.kind_case() != proto::Feature::kBytesList ||
       found->second.bytes_list().value_size() == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(record.Place(), ": the key \"", key, "\" has no value of bytes"));
+    return InvalidArgument(record.Place(), ": the key \"", key, "\" has no value of bytes");
   }
   return found->second.bytes_list().value(0);
 }

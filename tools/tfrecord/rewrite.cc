@@ -56,8 +56,8 @@ absl::StatusOr<std::string> SplitRecordFiles(const std::vector<std::string>& fil
           : std::clamp<int64_t>((bytes + options.shard_bytes / 2) / options.shard_bytes, 1,
                                 std::max<int64_t>(records, 1));
   if (records < num_shards) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "there are ", records, " records for ", num_shards, " shards; a shard must not be empty"));
+    return InvalidArgument("there are ", records, " records for ", num_shards,
+                           " shards; a shard must not be empty");
   }
   // The records of a shard begin at this number. So the shards differ by one record at most.
   const auto first_of = [&](int64_t shard) { return records * shard / num_shards; };
@@ -68,8 +68,7 @@ absl::StatusOr<std::string> SplitRecordFiles(const std::vector<std::string>& fil
     EST_RETURN_IF_ERROR(CheckAbsent(paths.back(), options.rewrite.force));
     for (const std::string& file : files) {
       if (!IsSameFile(file, paths.back())) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat(file, " is an input and an output; choose another prefix"));
+      return InvalidArgument(file, " is an input and an output; choose another prefix");
     }
   }
   EST_RETURN_IF_ERROR(CreateDirectoryOf(prefix));
@@ -103,8 +102,8 @@ absl::StatusOr<std::string> MergeRecordFiles(const std::vector<std::string>& fil
                                              const RewriteOptions& options) {
   for (const std::string& file : files) {
     if (IsSameFile(file, output)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(output, " is an input and the output; the last argument is the output"));
+      return InvalidArgument(output,
+                             " is an input and the output; the last argument is the output");
     }
   }
   EST_RETURN_IF_ERROR(CheckAbsent(output, options.force));

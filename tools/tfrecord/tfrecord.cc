@@ -108,8 +108,8 @@ absl::StatusOr<int> RunShow(const Arguments& arguments) {
   for (const auto part : absl::StrSplit(FLAGS_records, ',')) {
     int64_t record = -1;
     if (!absl::SimpleAtoi(part, &record) || record < 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--records=", FLAGS_records, " is not a list of record numbers, such as 0,5,12"));
+      return InvalidArgument("--records=", FLAGS_records,
+                             " is not a list of record numbers, such as 0,5,12");
     }
     options.records.push_back(record);
   }
@@ -162,7 +162,7 @@ absl::StatusOr<int> RunSplit(const Arguments& arguments) {
                        .suffix = FLAGS_suffix};
   if (FLAGS_counts_in_names && FLAGS_suffix.empty()) options.suffix = ".tfrec";
   if (options.num_shards < 0 || options.shard_bytes < 1) {
-    return absl::InvalidArgumentError("--num_shards and --shard_mb must be positive");
+    return InvalidArgument("--num_shards and --shard_mb must be positive");
   }
   EST_ASSIGN_OR_RETURN(options.rewrite, Rewriting());
   EST_ASSIGN_OR_RETURN(const auto files, FilesBeforeLast(arguments));
@@ -184,10 +184,10 @@ absl::StatusOr<int> RunIndex(const Arguments& arguments) {
     EST_RETURN_IF_ERROR(CheckInterrupt());
     EST_ASSIGN_OR_RETURN(const Compression compression, DetectCompression(path, input));
     if (compression != Compression::kNone) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, " is a ", CompressionName(compression),
-                       " file, in which readers cannot seek, so it has no index; `merge` copies "
-                       "its records to a file that is not compressed"));
+      return InvalidArgument(
+          path, " is a ", CompressionName(compression),
+          " file, in which readers cannot seek, so it has no index; `merge` copies "
+          "its records to a file that is not compressed");
     }
     EST_ASSIGN_OR_RETURN(const TFRecordIndex index, LoadTFRecordIndex(path));
     const std::string index_path = TFRecordIndexPath(path);

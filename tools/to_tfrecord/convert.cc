@@ -297,11 +297,10 @@ absl::Status WriteLabels(const SampleSet& set, const ConvertOptions& options) {
   if (FileExists(path) && !options.force) {
     EST_ASSIGN_OR_RETURN(const std::string before, ReadFile(path));
     if (before == text) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, " has other classes than this data set (", set.classes.size(), ", ",
-                     JoinSome(set.classes, 5),
-                     "), so that labels would mean different classes in one folder. "
-                     "Choose another --output_dir, or pass --force"));
+    return FailedPrecondition(path, " has other classes than this data set (", set.classes.size(),
+                              ", ", JoinSome(set.classes, 5),
+                              "), so that labels would mean different classes in one folder. "
+                              "Choose another --output_dir, or pass --force");
   }
   return WriteFileAtomically(path, text);
 }
@@ -309,9 +308,9 @@ absl::Status WriteLabels(const SampleSet& set, const ConvertOptions& options) {
 absl::Status SetNumShards(const SampleSet& set, const ConvertOptions& options, Split& split) {
   const auto count = static_cast<int64_t>(split.samples.size());
   if (split.num_shards > count) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("split ", split.name, " has ", count, " images, which are fewer than its ",
-                     split.num_shards, " shards; reduce the number of shards"));
+    return InvalidArgument("split ", split.name, " has ", count,
+                           " images, which are fewer than its ", split.num_shards,
+                           " shards; reduce the number of shards");
   }
   if (split.num_shards > 0) return absl::OkStatus();
   int64_t bytes = 0;
@@ -371,12 +370,13 @@ absl::StatusOr<ConvertReport> Convert(const SampleSet& set, std::vector<Split> s
   for (const UnusedFile& unused : report.unused) {
     lines.push_back(absl::StrCat("\n  ", unused.path, ": ", unused.reason));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      report.unused.size(), " of ", total, " images cannot be used, and --allow_bad=",
-      options.allow_bad, " allows fewer:", JoinSome(lines, 20), "\n",
+  return InvalidArgument(
+      report.unused.size(), " of ", total,
+      " images cannot be used, and --allow_bad=", options.allow_bad,
+      " allows fewer:", JoinSome(lines, 20), "\n",
       JoinPath(options.output_dir, "unused_files-*.txt"),
       " has the whole list. Repair or remove them, or pass --allow_bad=", report.unused.size(),
-      " to leave them out; the same command then writes the shards that are missing"));
+      " to leave them out; the same command then writes the shards that are missing");
 }
 
 }  // namespace estimator

@@ -24,11 +24,11 @@ absl::StatusOr<std::vector<std::string>> TakeRow(absl::string_view* text, int64_
     fields.emplace_back();
     end = TakeCsvField({.lines = true}, text, &fields.back());
     if (end == CsvEnd::kNoClosingQuote) {
-      return absl::InvalidArgumentError("a quoted field has no closing quote");
+      return InvalidArgument("a quoted field has no closing quote");
     }
     *line += std::count(before.begin(), text->begin(), '\n');
     if (end == CsvEnd::kTextBehindQuote) {
-      return absl::InvalidArgumentError(
+      return InvalidArgument(
           "there is text behind a closing quote; write a quote in a quoted field as two quotes");
     }
   }
@@ -44,17 +44,16 @@ absl::StatusOr<size_t> CsvTable::Column(const std::string& name) const {
   const auto found = std::find(columns.begin(), columns.end(), name);
   if (found != columns.end()) return static_cast<size_t>(found - columns.begin());
   const auto nearest = NearestName(name, columns);
-  return absl::NotFoundError(
-      absl::StrCat(path, " has no column \"", name, "\"",
-                   nearest ? absl::StrCat(" (did you mean \"", *nearest, "\"?)") : "",
-                   "; its columns are ", absl::StrJoin(columns, ", ")));
+  return NotFound(path, " has no column \"", name, "\"",
+                  nearest ? absl::StrCat(" (did you mean \"", *nearest, "\"?)") : "",
+                  "; its columns are ", absl::StrJoin(columns, ", "));
 }
 
 absl::StatusOr<CsvTable> ParseCsv(const std::string& path, absl::string_view text) {
   absl::ConsumePrefix(&text, "\xef\xbb\xbf");
   CsvTable table{.path = path, .columns = {}, .rows = {}, .lines = {}};
   const auto error = [&path](int64_t line, absl::string_view what) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ":", line, ": ", what));
+    return InvalidArgument(path, ":", line, ": ", what);
   };
   for (int64_t next_line = 1; !text.empty();) {
     const int64_t line = next_line;

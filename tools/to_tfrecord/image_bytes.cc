@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
 #include "estimator/base/status.h"
 #include "estimator/image/image_format.h"
@@ -36,10 +35,9 @@ absl::StatusOr<Array> Decode(const std::string& bytes, ImageFormat format, int c
 
 absl::StatusOr<EncodedImage> CheckImage(std::string bytes, const ImageBytesOptions& options) {
   const ImageFormat format = image::DetectImageFormat(bytes);
-  if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
+  if (bytes.empty()) return InvalidArgument("the file is empty");
   if (format != ImageFormat::kJpeg && format != ImageFormat::kPng) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("neither JPEG nor PNG, but ", image::DescribeImageFormat(bytes)));
+    return InvalidArgument("neither JPEG nor PNG, but ", image::DescribeImageFormat(bytes));
   }
   EST_ASSIGN_OR_RETURN(const Shape shape, format == ImageFormat::kJpeg ? image::JpegShape(bytes)
                                                                        : image::PngShape(bytes));

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "estimator/base/status.h"
 #include "estimator/data/parsing/example_builder.h"
 
 namespace estimator {
@@ -48,7 +49,7 @@ void AddBoxes(const Sample& sample, const SampleSet& set, int64_t label, const s
 
 absl::Status CheckExampleKeys(const SampleSet& set, const ImageExampleOptions& options) {
   const ExampleKeys& keys = options.keys;
-  if (keys.image.empty()) return absl::InvalidArgumentError("--image_key must not be empty");
+  if (keys.image.empty()) return InvalidArgument("--image_key must not be empty");
   std::map<std::string, std::string> flag_of;
   std::vector<std::string> doubled;
   const auto use = [&](const std::string& key, const std::string& flag) {
@@ -71,8 +72,7 @@ absl::Status CheckExampleKeys(const SampleSet& set, const ImageExampleOptions& o
     for (const std::string& name : set.classes) use(name, "the class of that name");
   }
   if (doubled.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("two features would have one key: ", absl::StrJoin(doubled, ", ")));
+  return InvalidArgument("two features would have one key: ", absl::StrJoin(doubled, ", "));
 }
 
 std::string BuildImageExample(const EncodedImage& image, const Sample& sample, const SampleSet& set,

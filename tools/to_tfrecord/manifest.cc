@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 namespace {
@@ -61,7 +62,7 @@ absl::StatusOr<Manifest> DecodeManifest(absl::string_view text) {
   Manifest manifest;
   const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
   if (lines[0] != "manifest\t1") {
-    return absl::DataLossError("line 1 is not \"manifest 1\": not a manifest of this version");
+    return DataLoss("line 1 is not \"manifest 1\": not a manifest of this version");
   }
   for (size_t i = 1; i < lines.size(); ++i) {
     if (lines[i].empty()) continue;
@@ -73,7 +74,7 @@ absl::StatusOr<Manifest> DecodeManifest(absl::string_view text) {
       fields.push_back(std::move(field));
     }
     if (!valid || !AddLine(fields, manifest)) {
-      return absl::DataLossError(absl::StrCat("line ", i + 1, " is damaged"));
+      return DataLoss("line ", i + 1, " is damaged");
     }
   }
   return manifest;
@@ -97,7 +98,7 @@ absl::Status CheckSameSettings(const std::map<std::string, std::string>& earlier
     }
   }
   if (differences.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrJoin(differences, "; "));
+  return FailedPrecondition(absl::StrJoin(differences, "; "));
 }
 
 }  // namespace estimator

@@ -66,7 +66,7 @@ std::optional<bool> ParseZeroOrOne(const std::string& text) {
 }
 
 absl::Status TooManyMistakes(const std::vector<std::string>& mistakes, absl::string_view cure) {
-  return absl::InvalidArgumentError(absl::StrCat(JoinSome(mistakes, 10), "; ", cure));
+  return InvalidArgument(JoinSome(mistakes, 10), "; ", cure);
 }
 
 // One column for each class.
@@ -164,19 +164,17 @@ absl::StatusOr<SampleSet> ClassFolderSamples(const std::string& directory) {
     set.classes.push_back(name);
   }
   if (set.samples.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat(directory, " has no folders with images. Expected a folder for each class (",
-                     directory, "/daisy/1.jpg), IDX files (train-images-idx3-ubyte), or --csv"));
+    return NotFound(directory, " has no folders with images. Expected a folder for each class (",
+                    directory, "/daisy/1.jpg), IDX files (train-images-idx3-ubyte), or --csv");
   }
   if (!beside.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(directory, " has files beside the folders of classes: ", JoinSome(beside, 5),
-                     ". They have no class; move them away, or list all images with --csv"));
+    return InvalidArgument(directory,
+                           " has files beside the folders of classes: ", JoinSome(beside, 5),
+                           ". They have no class; move them away, or list all images with --csv");
   }
   if (!empty.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        directory, " has folders without files, which would be classes: ", JoinSome(empty, 5),
-        "; remove them"));
+    return InvalidArgument(directory, " has folders without files, which would be classes: ",
+                           JoinSome(empty, 5), "; remove them");
   }
   return set;
 }
@@ -184,7 +182,7 @@ absl::StatusOr<SampleSet> ClassFolderSamples(const std::string& directory) {
 absl::StatusOr<SampleSet> CsvSamples(const std::string& directory, const CsvOptions& options) {
   EST_ASSIGN_OR_RETURN(const CsvTable table, ReadCsv(options.csv));
   if (!options.label_column.empty() && !options.label_columns.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "--label_column (one column with the class) and --label_columns (a column for each class) "
         "exclude each other");
   }
@@ -192,13 +190,13 @@ absl::StatusOr<SampleSet> CsvSamples(const std::string& directory, const CsvOpti
   if (!options.path_column.empty()) {
     EST_ASSIGN_OR_RETURN(path_column, table.Column(options.path_column));
   }
-  if (table.rows.empty()) return absl::InvalidArgumentError(options.csv + " has no rows");
+  if (table.rows.empty()) return InvalidArgument(options.csv + " has no rows");
   SampleSet set;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const std::string& name = table.rows[row][path_column];
     if (name.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(table.Place(row), " has no path in column ", table.columns[path_column]));
+      return InvalidArgument(table.Place(row), " has no path in column ",
+                             table.columns[path_column]);
     }
     const std::string file = absl::StrCat(name, options.path_suffix);
     const std::string path = file[0] == '/' ? file : JoinPath(directory, file);
@@ -216,13 +214,13 @@ absl::StatusOr<SampleSet> IdxSamples(const std::string& images, const std::strin
   EST_ASSIGN_OR_RETURN(const Array pixels, ReadIdx(images));
   EST_ASSIGN_OR_RETURN(const Array numbers, ReadIdx(labels));
   if (pixels.dtype() != DType::kUint8 || pixels.shape().rank() != 3 || pixels.num_elements() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(images, " has ", pixels.TypeString(),
-                                                   ", expected u8 [images, height, width]"));
+    return InvalidArgument(images, " has ", pixels.TypeString(),
+                           ", expected u8 [images, height, width]");
   }
   if (numbers.dtype() != DType::kUint8 || numbers.shape().rank() != 1 ||
       numbers.shape()[0] != pixels.shape()[0]) {
-    return absl::InvalidArgumentError(absl::StrCat(labels, " has ", numbers.TypeString(), ", but ",
-                                                   images, " needs u8 [", pixels.shape()[0], "]"));
+    return InvalidArgument(labels, " has ", numbers.TypeString(), ", but ", images, " needs u8 [",
+                           pixels.shape()[0], "]");
   }
   SampleSet set;
   int64_t largest = 0;

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "estimator/base/status.h"
 #include "estimator/data/transforms/permutation.h"
 
 namespace estimator {
@@ -15,9 +16,9 @@ namespace estimator {
 absl::StatusOr<std::vector<Split>> MakeSplits(const std::string& splits, int64_t num_samples,
                                               bool shuffle, uint64_t seed) {
   const auto error = [&](absl::string_view what) {
-    return absl::InvalidArgumentError(absl::StrCat("--split=", splits, ": ", what,
-                                                   "; expected NAME, or NAME=FRACTION,... such as ",
-                                                   "train=0.8,validation=0.2"));
+    return InvalidArgument("--split=", splits, ": ", what,
+                           "; expected NAME, or NAME=FRACTION,... such as ",
+                           "train=0.8,validation=0.2");
   };
   std::vector<Split> result;
   std::vector<double> ends;

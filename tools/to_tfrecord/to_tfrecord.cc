@@ -95,8 +95,8 @@ absl::StatusOr<SampleSet> ReadSamples() {
   const std::string images = FindIdx(FLAGS_idx_images), labels = FindIdx(FLAGS_idx_labels);
   if (!images.empty() && !labels.empty()) return IdxSamples(images, labels);
   if (!images.empty() || FlagIsGiven("idx_images") || FlagIsGiven("idx_labels")) {
-    return absl::NotFoundError(absl::StrCat(FLAGS_input_dir, " has no ",
-                                            images.empty() ? FLAGS_idx_images : FLAGS_idx_labels));
+    return NotFound(FLAGS_input_dir, " has no ",
+                    images.empty() ? FLAGS_idx_images : FLAGS_idx_labels);
   }
   return ClassFolderSamples(FLAGS_input_dir);
 }

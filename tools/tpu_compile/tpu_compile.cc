@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
 #include "estimator/base/main.h"
@@ -25,7 +24,7 @@ namespace {
 
 absl::StatusOr<bool> CompileAll() {
   if (FLAGS_stablehlo.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "--stablehlo=FILE is required: --dump_stablehlo of a program writes such files");
   }
   EST_ASSIGN_OR_RETURN(const CompileTarget target, FindCompileTarget(FLAGS_topology));

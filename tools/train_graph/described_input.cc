@@ -57,10 +57,10 @@ bool IsScalar(const TrainGraphInput& wanted) {
 }
 
 absl::Status ScalarError(const TrainGraphInput& wanted) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(wanted.name, " is a scalar (", DTypeName(wanted.dtype),
-                   "), which has no rows; only --input=fixed: gives it, or a program of your own "
-                   "(docs/zero_port.md)"));
+  return InvalidArgument(
+      wanted.name, " is a scalar (", DTypeName(wanted.dtype),
+      "), which has no rows; only --input=fixed: gives it, or a program of your own "
+      "(docs/zero_port.md)");
 }
 
 // The array with another integer type, if every value fits.
@@ -81,14 +81,13 @@ std::string Count(size_t count, absl::string_view what) {
 absl::Status CheckCount(size_t given, absl::string_view what,
                         const std::vector<TrainGraphInput>& wanted) {
   if (given == wanted.size()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("--input gives ", Count(given, what),
-                                                 ", but the graph takes ", wanted.size(),
-                                                 ", in this order:\n", InputTable(wanted)));
+  return InvalidArgument("--input gives ", Count(given, what), ", but the graph takes ",
+                         wanted.size(), ", in this order:\n", InputTable(wanted));
 }
 
 absl::Status AllProblems(const std::vector<std::string>& problems) {
   if (problems.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("--input: ", absl::StrJoin(problems, "\n")));
+  return InvalidArgument("--input: ", absl::StrJoin(problems, "\n"));
 }
 
 Dataset Batches(Dataset rows, const DescribedInputOptions& options, bool drop_remainder) {
@@ -144,25 +143,24 @@ absl::StatusOr<Dataset> FromFiles(const DescribedInputOptions& options, absl::st
     arrays.features.emplace(InputName(i, paths.size()), *std::move(fitting));
   }
   if (missing) {
-    return absl::NotFoundError(absl::StrCat("--input: ", absl::StrJoin(problems, "\n")));
+    return NotFound("--input: ", absl::StrJoin(problems, "\n"));
   }
   if (damaged) {
-    return absl::DataLossError(absl::StrCat("--input: ", absl::StrJoin(problems, "\n")));
+    return DataLoss("--input: ", absl::StrJoin(problems, "\n"));
   }
   if (sizes.size() > 1) {
     problems.push_back(
         absl::StrCat(absl::StrJoin(rows, ", "), "; each example needs one row of each"));
   }
   EST_RETURN_IF_ERROR(AllProblems(problems));
-  if (sizes.empty()) return absl::InvalidArgumentError("--input: the graph takes no input");
+  if (sizes.empty()) return InvalidArgument("--input: the graph takes no input");
   if (*sizes.begin() == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--input: ", absl::StrJoin(rows, ", "), "; there is nothing to read"));
+    return InvalidArgument("--input: ", absl::StrJoin(rows, ", "), "; there is nothing to read");
   }
   if (!options.repeat && HasFixedBatch(wanted) && *sizes.begin() < options.batch_size) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--input: ", absl::StrJoin(rows, ", "), ", but the graph takes batches of ",
-                     options.batch_size, " only; give at least as many rows"));
+    return InvalidArgument("--input: ", absl::StrJoin(rows, ", "),
+                           ", but the graph takes batches of ", options.batch_size,
+                           " only; give at least as many rows");
   }
   // A graph of one batch size cannot take a smaller last batch.
   return Batches(Dataset::FromTensorSlices(std::move(arrays)), options,
@@ -203,10 +201,9 @@ absl::StatusOr<Element> InOrder(const Element& parsed, const std::vector<FileFea
       Shape shape({batch});
       for (const int64_t size : feature.shape.dims()) shape.push_back(size);
       if (decoded->num_elements() != shape.num_elements()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(feature.name, ": a string has ", decoded->shape()[-1], " numbers of type ",
-                         DTypeName(feature.dtype), ", but the shape of the feature file is ",
-                         feature.shape.ToString()));
+        return InvalidArgument(feature.name, ": a string has ", decoded->shape()[-1],
+                               " numbers of type ", DTypeName(feature.dtype),
+                               ", but the shape of the feature file is ", feature.shape.ToString());
       }
       array = decoded->Reshaped(shape);
     }
@@ -219,7 +216,7 @@ absl::StatusOr<Dataset> FromRecords(const DescribedInputOptions& options,
                                     absl::string_view patterns,
                                     const std::vector<TrainGraphInput>& wanted) {
   if (options.features.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "--input=tfrecord: needs --features=FILE, which has one line for each input of the graph: "
         "NAME TYPE SHAPE [default=VALUE]");
   }
@@ -253,9 +250,9 @@ absl::StatusOr<Dataset> FixedBatch(const DescribedInputOptions& options, absl::s
     Shape shape = wanted[i].shape;
     if (shape.rank() > 0) shape.set_dim(0, options.batch_size);
     if (!wanted[i].rank_known || !shape.fully_known()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--input=fixed: the graph does not say the shape of ", wanted[i].name, ", ",
-                       TypeText(wanted[i]), "; give its values as --input=npy:FILE,FILE"));
+      return InvalidArgument("--input=fixed: the graph does not say the shape of ", wanted[i].name,
+                             ", ", TypeText(wanted[i]),
+                             "; give its values as --input=npy:FILE,FILE");
     }
     Philox random(static_cast<uint64_t>(options.seed), i);
     EST_ASSIGN_OR_RETURN(Array array, RandomArray(wanted[i], shape, ranges[i], random));
@@ -314,15 +311,13 @@ absl::StatusOr<Array> FitRows(const Array& array, const std::string& what,
       absl::StrCat(what, " is ", TypeText(array.dtype(), array.shape()), ", but ", wanted.name,
                    " is ", TypeText(wanted), ", where axis 0 is the batch");
   if (array.shape().rank() == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(types, "; the array needs an axis 0 with a row for each example"));
+    return InvalidArgument(types, "; the array needs an axis 0 with a row for each example");
   }
   const Shape row(absl::MakeConstSpan(array.shape().dims()).subspan(1));
   if (!RowFits(row, wanted)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(types,
-                     "; the rows need another shape: numpy.reshape, or numpy.transpose if "
-                     "the axes have another order"));
+    return InvalidArgument(types,
+                           "; the rows need another shape: numpy.reshape, or numpy.transpose if "
+                           "the axes have another order");
   }
   if (array.dtype() == wanted.dtype) return array;
   if (std::optional<Array> converted = ConvertedIntegers(array, wanted.dtype)) return *converted;
@@ -333,8 +328,8 @@ absl::StatusOr<Array> FitRows(const Array& array, const std::string& what,
   } else if (IsFloating(array.dtype()) && IsInteger(wanted.dtype)) {
     scale = ", which drops fractions: undo a scaling before (often * 255)";
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat(types, "; convert it: numpy.save(FILE, array.astype(\"", dtype, "\"))", scale));
+  return InvalidArgument(types, "; convert it: numpy.save(FILE, array.astype(\"", dtype, "\"))",
+                         scale);
 }
 
 namespace {
@@ -344,8 +339,7 @@ absl::StatusOr<Dataset> MakeInput(const DescribedInputOptions& options,
   const std::vector<std::string> words = absl::StrSplit(options.input, absl::MaxSplits(':', 1));
   const std::string& kind = words[0];
   if (words.size() == 2 && kind != "tfrecord" && !options.features.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--features is for --input=tfrecord:PATTERN, given --input=", kind, ":"));
+    return InvalidArgument("--features is for --input=tfrecord:PATTERN, given --input=", kind, ":");
   }
   if (words.size() == 2) {
     if (kind == "npy") return FromFiles(options, words[1], LoadNpy, wanted);
@@ -353,9 +347,8 @@ absl::StatusOr<Dataset> MakeInput(const DescribedInputOptions& options,
     if (kind == "tfrecord") return FromRecords(options, words[1], wanted);
     if (kind == "fixed") return FixedBatch(options, words[1], wanted);
   }
-  return absl::InvalidArgumentError(absl::StrCat("--input must be ", kForms, "; given '",
-                                                 options.input, "'. The graph takes:\n",
-                                                 InputTable(wanted)));
+  return InvalidArgument("--input must be ", kForms, "; given '", options.input,
+                         "'. The graph takes:\n", InputTable(wanted));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace {
 // The largest number of values of a feature: a typing error must not allocate all memory.
 constexpr int64_t kMaxElements = int64_t{1} << 24;
 
-absl::Status Wrong(absl::string_view what) { return absl::InvalidArgumentError(what); }
+absl::Status Wrong(absl::string_view what) { return InvalidArgument(what); }
 
 // "[28,28]", "[]".
 absl::StatusOr<Shape> ParseShape(absl::string_view text) {
@@ -183,7 +183,7 @@ absl::StatusOr<std::vector<FileFeature>> ParseFeatureFile(StringArg text, String
     problems.push_back(
         absl::StrCat(absl::string_view(path), ": has no feature; write one line for each"));
   }
-  if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
+  if (!problems.empty()) return InvalidArgument(absl::StrJoin(problems, "\n"));
   return features;
 }
 

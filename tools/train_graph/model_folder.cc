@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
@@ -55,7 +54,7 @@ absl::Status KeepSavedModel(const std::string& folder, const std::string& saved_
 
 absl::StatusOr<std::string> FindGraph(StringArg model_dir, StringArg meta, StringArg saved_model) {
   if (!meta.empty() && !saved_model.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "--meta and --saved_model are both given, but there can be one graph only");
   }
   if (!saved_model.empty()) {
@@ -64,20 +63,19 @@ absl::StatusOr<std::string> FindGraph(StringArg model_dir, StringArg meta, Strin
   }
   if (!meta.empty()) {
     if (!absl::EndsWith(meta, kExtension)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--meta must be a file such as model.ckpt-1000.meta, given ", absl::string_view(meta)));
+      return InvalidArgument("--meta must be a file such as model.ckpt-1000.meta, given ",
+                             absl::string_view(meta));
     }
     if (FileExists(meta)) return std::string(meta);
-    return absl::NotFoundError(absl::StrCat("--meta: there is no file ", absl::string_view(meta)));
+    return NotFound("--meta: there is no file ", absl::string_view(meta));
   }
   if (model_dir.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "--model_dir=DIR must be given, a folder that TensorFlow's Estimator wrote, or "
         "--meta=FILE, a graph in it, or --saved_model=DIR, a SavedModel with its training");
   }
   if (!IsDirectory(model_dir)) {
-    return absl::NotFoundError(
-        absl::StrCat("--model_dir: there is no folder ", absl::string_view(model_dir)));
+    return NotFound("--model_dir: there is no folder ", absl::string_view(model_dir));
   }
   const std::string kept = JoinPath(model_dir, kImportedGraphName);
   if (FileExists(kept)) return kept;
@@ -87,11 +85,11 @@ absl::StatusOr<std::string> FindGraph(StringArg model_dir, StringArg meta, Strin
   std::pair<int64_t, std::string> newest = {-1, ""};
   for (const std::string& name : names) newest = std::max(newest, {StepOf(name), name});
   if (newest.first >= 0) return JoinPath(model_dir, newest.second);
-  return absl::NotFoundError(absl::StrCat(
+  return NotFound(
       "--model_dir: ", absl::string_view(model_dir),
       " has no model.ckpt-N.meta. TensorFlow writes one with each checkpoint, unless the program "
       "set checkpoint_save_graph_def=False or write_meta_graph=False; a graph with another name "
-      "is given as --meta=FILE, and a SavedModel as --saved_model=DIR"));
+      "is given as --meta=FILE, and a SavedModel as --saved_model=DIR");
 }
 
 absl::Status PrepareFolder(StringArg model_dir, StringArg graph_path) {
@@ -102,10 +100,10 @@ absl::Status PrepareFolder(StringArg model_dir, StringArg graph_path) {
   if (!newest) {
     const std::string prefix(absl::StripSuffix(graph, kExtension));
     if (CheckpointModifiedTimeSeconds(prefix) == 0) {
-      return absl::NotFoundError(absl::StrCat(
+      return NotFound(
           folder, " has no checkpoint, and there is none beside ", graph, " either (", prefix,
           ".index): training would begin with other values; pass --model_dir=DIR, a folder with "
-          "checkpoints of this graph"));
+          "checkpoints of this graph");
     }
     EST_RETURN_IF_ERROR(CheckCheckpoint(prefix));
     EST_RETURN_IF_ERROR(CopyCheckpoint(prefix, folder, Basename(prefix)));

@@ -68,7 +68,7 @@ absl::Status Run() {
       MakeDescribedInput({.input = FLAGS_input, .batch_size = batch_size}, wanted));
   const WorkFolder folder;
   if (folder.path().empty()) {
-    return absl::FailedPreconditionError(
+    return FailedPrecondition(
         "cannot create a temporary folder; set TMPDIR to a folder that is writable");
   }
   EST_RETURN_IF_ERROR(PrepareFolder(folder.path(), *meta));

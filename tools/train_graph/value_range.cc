@@ -7,10 +7,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
@@ -20,8 +19,8 @@ absl::StatusOr<ValueRange> ParseValueRange(absl::string_view text) {
   if (ends.size() > 2 || !absl::SimpleAtod(ends[0], &range.low) ||
       !absl::SimpleAtod(ends.back(), &range.high) || !std::isfinite(range.low) ||
       !std::isfinite(range.high) || range.low > range.high) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--input=fixed: '", text, "' is neither LOW..HIGH nor a number, such as 0..9 or 0.5"));
+    return InvalidArgument("--input=fixed: '", text,
+                           "' is neither LOW..HIGH nor a number, such as 0..9 or 0.5");
   }
   return range;
 }
@@ -57,9 +56,8 @@ absl::StatusOr<Array> RandomArray(const TrainGraphInput& wanted, const Shape& sh
   });
   if (!known) problem = "cannot be drawn for strings; give files or a program of your own";
   if (!problem.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("--input=fixed: the values ", range.low, "..",
-                                                   range.high, " for ", wanted.name, ", ",
-                                                   DTypeName(wanted.dtype), ", ", problem));
+    return InvalidArgument("--input=fixed: the values ", range.low, "..", range.high, " for ",
+                           wanted.name, ", ", DTypeName(wanted.dtype), ", ", problem);
   }
   return array;
 }

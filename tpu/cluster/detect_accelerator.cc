@@ -46,8 +46,7 @@ class Detector {
     EST_ASSIGN_OR_RETURN(std::optional<Accelerator> found, FindTPU());
     // A TPU that the user named must not be replaced by a GPU or the CPU without a word.
     if (!found.has_value() && !options_.tpu.empty()) {
-      return absl::NotFoundError(
-          absl::StrCat("the TPU \"", options_.tpu, "\" cannot be used here: ", notes_.back()));
+      return NotFound("the TPU \"", options_.tpu, "\" cannot be used here: ", notes_.back());
     }
     // A TPU is preferred, because programs of TPUEstimator are written for it.
     if (!found.has_value()) found = FindGPU();
@@ -105,11 +104,11 @@ class Detector {
         slice.ok() ? slice->num_hosts : static_cast<int64_t>(cluster.workers.size());
     // libtpu would wait for the other hosts without end.
     if (num_hosts > 1 && !UsesOneHost(machine_)) {
-      return absl::UnimplementedError(absl::StrCat(
+      return Unimplemented(
           "this machine is one of the ", num_hosts, " hosts of a TPU ", type,
           ", and this program runs on one host: create a slice of one host, such as v3-8 or "
           "v5litepod-8, or set TPU_PROCESS_BOUNDS=1,1,1 and TPU_VISIBLE_CHIPS to use the chips of "
-          "this host alone"));
+          "this host alone");
     }
     accelerator.description = absl::StrCat("TPU ", type.empty() ? chips.version : type, ": ",
                                            Plural(chips.num_chips, "chip"), ", ", *libtpu);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "estimator/base/status.h"
 
 namespace estimator::tpu {
 namespace {
@@ -19,7 +20,7 @@ bool IsIPv6(absl::string_view host) {
 }
 
 absl::Status Invalid(absl::string_view text, absl::string_view problem) {
-  return absl::InvalidArgumentError(absl::StrCat("the address \"", text, "\" ", problem));
+  return InvalidArgument("the address \"", text, "\" ", problem);
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ struct Url {
 
 absl::StatusOr<Url> ParseUrl(absl::string_view text) {
   if (absl::StartsWithIgnoreCase(text, "https://"))
-    return absl::UnimplementedError("https is not supported, only http");
+    return Unimplemented("https is not supported, only http");
   if (!absl::StartsWithIgnoreCase(text, "http://"))
-    return absl::InvalidArgumentError("a URL begins with http://");
+    return InvalidArgument("a URL begins with http://");
   text.remove_prefix(7);
   Url url;
   const size_t slash = std::min(text.find('/'), text.size());
@@ -46,7 +46,7 @@ absl::StatusOr<Url> ParseUrl(absl::string_view text) {
   url.server = *std::move(server);
   for (const char c : absl::StrCat(url.server.host, url.path)) {
     if (absl::ascii_iscntrl(static_cast<unsigned char>(c)) || c == ' ')
-      return absl::InvalidArgumentError("a URL has no spaces and no control characters");
+      return InvalidArgument("a URL has no spaces and no control characters");
   }
   return url;
 }
@@ -100,8 +100,7 @@ class Socket {
       if (received < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       if (received < 0) return Failed("cannot receive");
       all.append(buffer, static_cast<size_t>(received));
-      if (all.size() > kMaxBytes)
-        return absl::ResourceExhaustedError("the answer has more than 1 MiB");
+      if (all.size() > kMaxBytes) return ResourceExhausted("the answer has more than 1 MiB");
     }
   }
 
@@ -154,7 +153,7 @@ absl::StatusOr<std::string> BodyOf(const std::string& answer) {
   const std::string message = absl::StrCat(
       "status ", code, words.size() > 2 ? " " : "", words.size() > 2 ? words[2] : "",
       body.empty() ? "" : ": ", absl::StripAsciiWhitespace(absl::string_view(body).substr(0, 300)));
-  if (code == 404) return absl::NotFoundError(message);
+  if (code == 404) return NotFound(message);
   if (code == 401 || code == 403) return absl::PermissionDeniedError(message);
   return absl::UnavailableError(message);
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
+#include "estimator/base/status.h"
 
 namespace estimator::tpu {
 namespace {
@@ -113,16 +114,16 @@ absl::StatusOr<std::string> FindLibtpu(const Machine& machine, const std::string
     if (FileExists(path)) return path;
   }
   if (!installed.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("libtpu.so, the TPU's library, is not installed: run tools/get_libtpu.sh, "
-                     "which puts it at ",
-                     installed, ", or pip install libtpu, or name the file in TPU_LIBRARY_PATH"));
+    return NotFound(
+        "libtpu.so, the TPU's library, is not installed: run tools/get_libtpu.sh, "
+        "which puts it at ",
+        installed, ", or pip install libtpu, or name the file in TPU_LIBRARY_PATH");
   }
-  return absl::NotFoundError(absl::StrCat(
+  return NotFound(
       "there is no file ", paths[0],
       given.empty() ? " (TPU_LIBRARY_PATH); correct the variable, or unset it to use the installed "
                       "libtpu.so"
-                    : "; correct the path, or leave it out to use the installed libtpu.so"));
+                    : "; correct the path, or leave it out to use the installed libtpu.so");
 }
 
 bool HasMetadataServer(const Machine& machine) {

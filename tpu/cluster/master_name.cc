@@ -1,8 +1,8 @@
 #include "tpu/cluster/master_name.h"
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 
 namespace estimator::tpu {
 namespace {
@@ -29,19 +29,19 @@ absl::StatusOr<std::string> TPUJobName(
   }
   const bool reserved = cluster_spec.count(kDefaultJob) > 0;
   if (!reserved && workers.size() == 1) return workers[0];
-  return absl::InvalidArgumentError(
-      absl::StrCat("the job of the TPU's workers cannot be told from the jobs of the cluster (",
-                   absl::StrJoin(jobs, ", "), ")",
-                   reserved ? ", of which \"tpu_worker\" is not an allowed name" : "",
-                   "; name it in TPUConfig.tpu_job_name"));
+  return InvalidArgument(
+      "the job of the TPU's workers cannot be told from the jobs of the cluster (",
+      absl::StrJoin(jobs, ", "), ")",
+      reserved ? ", of which \"tpu_worker\" is not an allowed name" : "",
+      "; name it in TPUConfig.tpu_job_name");
 }
 
 absl::Status CannotDrive(const std::string& master, const std::string& source) {
-  return absl::UnimplementedError(absl::StrCat(
+  return Unimplemented(
       "the TPU at ", master, " (from ", source,
       ") is on another machine, and this program only drives devices of its own machine. Run it on "
       "the TPU VM itself with --master=pjrt:/path/libtpu.so (or --use_tpu=auto, which finds it), "
-      "or leave the address out to run on replicas in this process"));
+      "or leave the address out to run on replicas in this process");
 }
 
 }  // namespace estimator::tpu

@@ -23,9 +23,9 @@ absl::Status UseLocalTPU(const TPUClusterResolver& resolver, RunConfig& config) 
                        DetectAccelerator({.tpu = "local", .machine = resolver.machine}));
   const std::optional<int64_t> wanted = config.tpu_config.num_shards;
   if (wanted.has_value() && *wanted != accelerator.num_replicas) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "TPUConfig.num_shards is ", *wanted, ", but the TPU (", accelerator.description, ") has ",
-        accelerator.num_replicas, " replicas; set it to that, or leave it out"));
+    return InvalidArgument("TPUConfig.num_shards is ", *wanted, ", but the TPU (",
+                           accelerator.description, ") has ", accelerator.num_replicas,
+                           " replicas; set it to that, or leave it out");
   }
   accelerator.Configure(config);
   return absl::OkStatus();
@@ -38,9 +38,9 @@ absl::Status ResolveMasters(const TaskConfig& task, RunConfig& config) {
   std::map<std::string, std::vector<std::string>> cluster_spec;
   if (config.cluster.has_value()) {
     if (!config.master.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("RunConfig: master (\"", config.master,
-                       "\") and cluster are both given, and both choose the TPU; leave one out"));
+      return InvalidArgument(
+          "RunConfig: master (\"", config.master,
+          "\") and cluster are both given, and both choose the TPU; leave one out");
     }
     EST_ASSIGN_OR_RETURN(const TPUCluster cluster, config.cluster->Resolve());
     if (cluster.local) {
@@ -69,9 +69,9 @@ absl::Status ResolveMasters(const TaskConfig& task, RunConfig& config) {
   const bool same = evaluation.empty() || evaluation == config.master ||
                     (IsLocalMaster(evaluation) && IsLocalMaster(config.master));
   if (!same) {
-    return absl::UnimplementedError(absl::StrCat(
+    return Unimplemented(
         "RunConfig.evaluation_master is \"", evaluation, "\", but master is \"", config.master,
-        "\", and one program runs on the devices of one master; leave evaluation_master out"));
+        "\", and one program runs on the devices of one master; leave evaluation_master out");
   }
   return absl::OkStatus();
 }

@@ -32,8 +32,7 @@ std::string Field(const Json& object, const char* name) {
 
 absl::StatusOr<Json> ParseObject(const std::string& text, const std::string& what) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object())
-    return absl::InvalidArgumentError(absl::StrCat(what, " is not a JSON object: ", text));
+  if (!json.is_object()) return InvalidArgument(what, " is not a JSON object: ", text);
   return json;
 }
 
@@ -45,10 +44,9 @@ absl::StatusOr<std::vector<std::string>> ParseAddresses(const std::string& text)
     absl::ConsumePrefix(&address, kGrpc);
     const absl::StatusOr<HostPort> parsed = ParseHostPort(address, kDefaultPort);
     if (!parsed.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("\"", text, "\" has the address \"", address,
-                       "\"; an address of a TPU is grpc://HOST or grpc://HOST:PORT (",
-                       parsed.status().message(), ")"));
+      return InvalidArgument("\"", text, "\" has the address \"", address,
+                             "\"; an address of a TPU is grpc://HOST or grpc://HOST:PORT (",
+                             parsed.status().message(), ")");
     }
     addresses.push_back(parsed->ToString());
   }
@@ -77,7 +75,7 @@ class Search {
         return Local("TPU_WORKER_HOSTNAMES");
       if (Metadata("instance/attributes/accelerator-type").ok())
         return Local("the metadata server");
-      return absl::NotFoundError(
+      return NotFound(
           "no TPU is named: give the name or the address of a TPU (--tpu), or set TPU_NAME; on a "
           "Cloud TPU VM the name is \"local\"");
     }
@@ -105,7 +103,7 @@ class Search {
     EST_ASSIGN_OR_RETURN(const Json json, ParseObject(*config, "TPU_CONFIG"));
     name_ = Field(json, "tpu_node_name");
     if (name_.empty())
-      return absl::InvalidArgumentError("TPU_CONFIG has no tpu_node_name, the name of the TPU");
+      return InvalidArgument("TPU_CONFIG has no tpu_node_name, the name of the TPU");
     if (project_.empty()) project_ = Field(json, "project");
     if (zone_.empty()) zone_ = Field(json, "zone");
     source_ = "TPU_CONFIG";
@@ -114,8 +112,7 @@ class Search {
 
   // Asks the metadata server. Errors: NOT_FOUND without a request if this machine has none.
   absl::StatusOr<std::string> Metadata(const std::string& path) const {
-    if (!HasMetadataServer(machine_))
-      return absl::NotFoundError("this machine has no metadata server");
+    if (!HasMetadataServer(machine_)) return NotFound("this machine has no metadata server");
     std::string host = "metadata.google.internal";
     for (const char* variable : {"GCE_METADATA_HOST", "GCE_METADATA_IP"}) {
       if (const auto value = machine_.variable(variable); value.has_value()) host = *value;
@@ -167,10 +164,9 @@ class Search {
     if (!value.empty()) return absl::OkStatus();
     const absl::StatusOr<std::string> found = Metadata(path);
     if (!found.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the ", what, " of the TPU \"", name_, "\" is not known: give it (", flag,
-                       "), or give the address of the TPU in place of its name (",
-                       found.status().message(), ")"));
+      return InvalidArgument("the ", what, " of the TPU \"", name_, "\" is not known: give it (",
+                             flag, "), or give the address of the TPU in place of its name (",
+                             found.status().message(), ")");
     }
     value = found->substr(found->rfind('/') + 1);
     return absl::OkStatus();
@@ -186,20 +182,19 @@ class Search {
     const std::string where =
         absl::StrCat("the TPU \"", name_, "\" of project ", project_, ", zone ", zone_);
     if (absl::StartsWithIgnoreCase(endpoint, "https://")) {
-      return absl::UnimplementedError(absl::StrCat(
+      return Unimplemented(
           where, ": its address is known to ", endpoint,
           ", which needs https, and this program speaks only http. Run on the TPU VM itself with "
           "--tpu=local, or give the address: --tpu=grpc://HOST:8470, or set TPU_API_DISCOVERY_URL "
-          "to an http endpoint that forwards to it"));
+          "to an http endpoint that forwards to it");
     }
     const absl::StatusOr<std::string> text = HttpGet(
         absl::StrCat(endpoint, "/v1/projects/", project_, "/locations/", zone_, "/nodes/", name_));
     if (!text.ok()) return Annotate(text.status(), where);
     EST_ASSIGN_OR_RETURN(const Json json, ParseObject(*text, "the answer of the TPU API"));
     if (const std::string state = Field(json, "state"); state != "READY") {
-      return absl::FailedPreconditionError(
-          absl::StrCat(where, " is not ready; its state is \"", state,
-                       "\". Wait until it is, or create it again if it was preempted"));
+      return FailedPrecondition(where, " is not ready; its state is \"", state,
+                                "\". Wait until it is, or create it again if it was preempted");
     }
     TPUCluster cluster = {.name = name_,
                           .accelerator_type = Field(json, "acceleratorType"),
@@ -218,7 +213,7 @@ class Search {
       add(json);
     }
     if (cluster.workers.empty())
-      return absl::NotFoundError(absl::StrCat(where, ": the answer of the TPU API has no address"));
+      return NotFound(where, ": the answer of the TPU API has no address");
     return cluster;
   }
 

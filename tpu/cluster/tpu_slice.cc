@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator::tpu {
 
@@ -38,10 +39,10 @@ absl::StatusOr<TPUSlice> ParseAcceleratorType(StringArg accelerator_type) {
   int64_t size = 0;
   if (dash == absl::string_view::npos || !absl::SimpleAtoi(text.substr(dash + 1), &size) ||
       size < 1 || size > 1000000 || generation == nullptr || (!chips && size % 2 != 0)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("\"", text,
-                     "\" is not a TPU's accelerator type; types are v2-N, v3-N, v4-N and v5p-N "
-                     "with an even number N of cores, v5litepod-N and v6e-N with N chips"));
+    return InvalidArgument(
+        "\"", text,
+        "\" is not a TPU's accelerator type; types are v2-N, v3-N, v4-N and v5p-N "
+        "with an even number N of cores, v5litepod-N and v6e-N with N chips");
   }
   TPUSlice slice;
   slice.num_chips = chips ? size : size / 2;

@@ -21,8 +21,8 @@ absl::StatusOr<CompileTarget> FindCompileTarget(StringArg name) {
         .tflops = generation.tflops / devices,
         .gigabytes_per_sec = generation.gigabytes_per_sec / devices};
   }
-  return absl::InvalidArgumentError(absl::StrCat("unknown TPU topology '", name, "'; known are ",
-                                                 absl::StrJoin(TopologyNames(), ", ")));
+  return InvalidArgument("unknown TPU topology '", name, "'; known are ",
+                         absl::StrJoin(TopologyNames(), ", "));
 }
 
 }  // namespace estimator::tpu

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "estimator/base/status.h"
 #include "glog/logging.h"
 #include "tpu/compile_check/hlo_memory.h"
 
@@ -143,8 +144,7 @@ class Search {
 
   absl::Status Try(int64_t rows) {
     if (result_.num_compiles >= limits_.max_compiles) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("it compiles at most ", limits_.max_compiles, " programs"));
+      return ResourceExhausted("it compiles at most ", limits_.max_compiles, " programs");
     }
     CompileRequest request = request_;
     request.timeout_seconds =
@@ -155,7 +155,7 @@ class Search {
     absl::StatusOr<std::optional<std::string>> text = program_(rows);
     if (!text.ok()) return text.status();
     if (!text->has_value()) {
-      return absl::NotFoundError(absl::StrCat("the model cannot be built for ", rows, " rows"));
+      return NotFound("the model cannot be built for ", rows, " rows");
     }
     request.stablehlo = **std::move(text);
     ++result_.num_compiles;

@@ -4,7 +4,6 @@
 #include <mutex>
 #include <numeric>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "glog/logging.h"
@@ -38,8 +37,8 @@ absl::StatusOr<c_api::BufferType> BufferTypeOf(DType dtype) {
   for (const auto& [known, type] : kTypes) {
     if (known == dtype) return type;
   }
-  return absl::UnimplementedError(absl::StrCat("a device has no values of dtype ", DTypeName(dtype),
-                                               ": convert them to numbers in input_fn"));
+  return Unimplemented("a device has no values of dtype ", DTypeName(dtype),
+                       ": convert them to numbers in input_fn");
 }
 
 absl::StatusOr<std::shared_ptr<Client>> Client::Shared(StringArg path) {
@@ -83,18 +82,16 @@ absl::Status Client::FindDevices() {
     devices_.push_back(std::move(device));
   }
   if (!devices_.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("the plugin ", plugin_->path(), " found no device on this machine"));
+  return FailedPrecondition("the plugin ", plugin_->path(), " found no device on this machine");
 }
 
 absl::StatusOr<std::unique_ptr<LoadedProgram>> Client::Compile(StringArg stablehlo,
                                                                int num_replicas) {
   CHECK_GE(num_replicas, 1);
   if (static_cast<size_t>(num_replicas) > devices_.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(num_replicas, " replicas need as many devices, but the plugin ",
-                     plugin_->path(), " has ", devices_.size(), " (", devices_[0].kind,
-                     "): set TPUConfig::num_shards to ", devices_.size(), " or less"));
+    return InvalidArgument(num_replicas, " replicas need as many devices, but the plugin ",
+                           plugin_->path(), " has ", devices_.size(), " (", devices_[0].kind,
+                           "): set TPUConfig::num_shards to ", devices_.size(), " or less");
   }
   std::vector<int64_t> ids;
   for (int i = 0; i < num_replicas; ++i) ids.push_back(devices_[static_cast<size_t>(i)].id);
@@ -159,9 +156,8 @@ absl::Status DeviceBuffer::Download(Array& array) const {
   EST_RETURN_IF_ERROR(plugin.Call("PJRT_Buffer_Dimensions", &c_api::Api::buffer_dimensions, dims));
   const absl::Span<const int64_t> shape(dims.dims, dims.num_dims);
   if (type.type != wanted || shape != absl::MakeConstSpan(array.shape().dims())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a device buffer of type ", static_cast<int>(type.type), " and shape [",
-                     absl::StrJoin(shape, ","), "] is not ", array.TypeString()));
+    return InvalidArgument("a device buffer of type ", static_cast<int>(type.type), " and shape [",
+                           absl::StrJoin(shape, ","), "] is not ", array.TypeString());
   }
   // An empty array has no bytes to copy to.
   if (array.num_bytes() == 0) return absl::OkStatus();

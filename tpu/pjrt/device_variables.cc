@@ -1,6 +1,5 @@
 #include "tpu/pjrt/device_variables.h"
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "glog/logging.h"
 
@@ -10,19 +9,18 @@ absl::Status DeviceVariables::Update(const VariableStore& store, absl::string_vi
   Value& value = values_[std::string(name)];
   if (store.newer_on(name, this)) {
     if (!value.buffers.empty()) return absl::OkStatus();
-    return absl::DataLossError(
-        absl::StrCat("the value of variable '", name,
-                     "' was lost when a step failed on the device; restore the newest checkpoint"));
+    return DataLoss("the value of variable '", name,
+                    "' was lost when a step failed on the device; restore the newest checkpoint");
   }
   const Array* const array = store.Peek(name);  // may come from other devices
   if (array == nullptr) {
-    return absl::NotFoundError(absl::StrCat("the store has no variable '", name, "'"));
+    return NotFound("the store has no variable '", name, "'");
   }
   // The storage of a variable whose newest value could not be copied has an old one.
   if (!store.initialized(name)) {
     EST_RETURN_IF_ERROR(store.Download());
-    return absl::FailedPreconditionError(absl::StrCat(
-        "variable '", name, "' has no value yet; initialize it or restore a checkpoint"));
+    return FailedPrecondition("variable '", name,
+                              "' has no value yet; initialize it or restore a checkpoint");
   }
   if (!value.buffers.empty() && value.version == store.version(name)) return absl::OkStatus();
   value.buffers.clear();
@@ -56,7 +54,7 @@ void DeviceVariables::Set(VariableStore& store, absl::string_view name,
 absl::Status DeviceVariables::Download(absl::string_view name, uint64_t version, Array& storage) {
   const auto it = values_.find(name);
   if (it == values_.end() || it->second.buffers.empty()) {
-    return absl::DataLossError(
+    return DataLoss(
         "its value was lost when a step failed on the device; restore the newest checkpoint");
   }
   // All replicas have the same value.

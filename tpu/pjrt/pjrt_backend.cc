@@ -88,9 +88,8 @@ class PjrtExecutable : public Executable {
     if (missing.empty()) return absl::OkStatus();
     EST_RETURN_IF_ERROR(store_.Download());  // a device that failed is the cause
     std::sort(missing.begin(), missing.end());
-    return absl::FailedPreconditionError(
-        absl::StrCat("the step reads variables that have no value yet: ", JoinSome(missing, 10),
-                     "; initialize them or restore a checkpoint"));
+    return FailedPrecondition("the step reads variables that have no value yet: ",
+                              JoinSome(missing, 10), "; initialize them or restore a checkpoint");
   }
 
   // Stacks the batches of up to `num_steps` steps. An error of the input is in the result, because
@@ -115,8 +114,8 @@ class PjrtExecutable : public Executable {
 
   absl::Status Stack(const StepFeeds& feeds, int64_t row) {
     if (feeds.size() != replicas_) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the input is split for ", feeds.size(), " replicas, but the backend runs ", replicas_));
+      return InvalidArgument("the input is split for ", feeds.size(),
+                             " replicas, but the backend runs ", replicas_);
     }
     size_t stack = 0;
     for (const StepArgument& argument : module_.arguments) {
@@ -124,15 +123,13 @@ class PjrtExecutable : public Executable {
       const TensorSpec spec = RowOf(argument.spec);
       for (size_t r = 0; r < replicas_; ++r, ++stack) {
         if (feeds[r].size() < num_feeds_) {
-          return absl::InvalidArgumentError(absl::StrCat("replica ", r, " has ", feeds[r].size(),
-                                                         " arrays, but the step has inputs up to ",
-                                                         num_feeds_));
+          return InvalidArgument("replica ", r, " has ", feeds[r].size(),
+                                 " arrays, but the step has inputs up to ", num_feeds_);
         }
         const Array& array = feeds[r][static_cast<size_t>(argument.index)];
         if (array.dtype() != spec.dtype || array.shape() != spec.shape) {
-          return absl::InvalidArgumentError(
-              absl::StrCat("the input ", argument.name, " is ", array.TypeString(),
-                           ", but the step was compiled for ", spec.ToString()));
+          return InvalidArgument("the input ", argument.name, " is ", array.TypeString(),
+                                 ", but the step was compiled for ", spec.ToString());
         }
         if (array.num_bytes() == 0) continue;
         std::memcpy(

@@ -27,15 +27,15 @@ absl::StatusOr<std::shared_ptr<const Plugin>> Plugin::Load(StringArg path) {
   // Local: a plugin has libraries in it that this program may have in another version.
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return absl::NotFoundError(absl::StrCat("cannot load the PJRT plugin ", file, ": ", dlerror()));
+    return NotFound("cannot load the PJRT plugin ", file, ": ", dlerror());
   }
   void* const symbol = dlsym(library, "GetPjrtApi");
   if (symbol == nullptr) {
     dlclose(library);
-    return absl::FailedPreconditionError(absl::StrCat(
+    return FailedPrecondition(
         file,
         " is no PJRT plugin: it does not export GetPjrtApi. Plugins are libtpu.so and JAX's "
-        "xla_cuda_plugin.so"));
+        "xla_cuda_plugin.so");
   }
   EST_ASSIGN_OR_RETURN(std::shared_ptr<const Plugin> plugin,
                        FromApi(reinterpret_cast<c_api::GetApi>(symbol)(), file));
@@ -46,18 +46,16 @@ absl::StatusOr<std::shared_ptr<const Plugin>> Plugin::Load(StringArg path) {
 absl::StatusOr<std::shared_ptr<const Plugin>> Plugin::FromApi(const c_api::Api* api,
                                                               StringArg path) {
   if (api == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("GetPjrtApi of the plugin ", path, " returned null"));
+    return FailedPrecondition("GetPjrtApi of the plugin ", path, " returned null");
   }
   std::shared_ptr<const Plugin> plugin(new Plugin(api, path));
   const c_api::ApiVersion& version = api->version;
   if (version.major_version != kMajor || version.minor_version < kMinMinor) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the plugin ", path, " has version ", plugin->version(),
-                     " of the PJRT C API; this program "
-                     "needs ",
-                     kMajor, ".", kMinMinor, " or a later ", kMajor, ".x: install ",
-                     version.major_version > kMajor ? "an older" : "a newer", " plugin"));
+    return FailedPrecondition("the plugin ", path, " has version ", plugin->version(),
+                              " of the PJRT C API; this program "
+                              "needs ",
+                              kMajor, ".", kMinMinor, " or a later ", kMajor, ".x: install ",
+                              version.major_version > kMajor ? "an older" : "a newer", " plugin");
   }
   c_api::PluginInitializeArgs args;
   EST_RETURN_IF_ERROR(plugin->Call("PJRT_Plugin_Initialize", &c_api::Api::plugin_initialize, args));
@@ -98,8 +96,8 @@ absl::Status Plugin::ToStatus(absl::string_view name, c_api::Error* error) const
 }
 
 absl::Status Plugin::Missing(absl::string_view name) const {
-  return absl::UnimplementedError(absl::StrCat("the plugin ", path_, " (PJRT C API ", version(),
-                                               ") has no ", name, ": install a newer one"));
+  return Unimplemented("the plugin ", path_, " (PJRT C API ", version(), ") has no ", name,
+                       ": install a newer one");
 }
 
 }  // namespace estimator::tpu::pjrt

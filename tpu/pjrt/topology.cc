@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "tpu/pjrt/compile_options.h"
 
@@ -61,9 +60,8 @@ Topology::~Topology() {
 
 absl::StatusOr<CompiledProgram> Topology::Compile(StringArg stablehlo, int64_t num_replicas) const {
   if (num_replicas < 1 || num_replicas > num_devices_) {
-    return absl::InvalidArgumentError(absl::StrCat("the program has ", num_replicas,
-                                                   " replicas, but the topology has ", num_devices_,
-                                                   " devices: give each replica a device"));
+    return InvalidArgument("the program has ", num_replicas, " replicas, but the topology has ",
+                           num_devices_, " devices: give each replica a device");
   }
   std::vector<int64_t> ids(static_cast<size_t>(num_replicas));
   std::iota(ids.begin(), ids.end(), 0);

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/finished_early.h"
 #include "estimator/base/interrupt.h"
+#include "estimator/base/status.h"
 #include "estimator/nn/replica_scope.h"
 #include "estimator/training/compiled_model.h"
 #include "glog/logging.h"
@@ -148,8 +149,8 @@ absl::Status CheckedStrategy::CheckRun(const ModelSpec& spec, int64_t rows) cons
   CheckGraphRules(model, report);
   CheckLayoutRules(model, report);
   if (const std::string refusals = report.Refusals(); !refusals.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the model breaks rules of TPUs (--tpu_check=rules explains them): ", refusals));
+    return InvalidArgument("the model breaks rules of TPUs (--tpu_check=rules explains them): ",
+                           refusals);
   }
   // A program that trains in a loop builds its models once, but evaluation builds one for each
   // batch size.
@@ -299,13 +300,13 @@ absl::Status CheckedStrategy::MayBegin(const Call& call) {
   }
   const int violations = report.num_violations();
   if (violations == 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the TPU check failed: no rule is violated, but not every step compiles for ",
-                     options_.tpu_config.check, "; the report on stdout says why"));
+    return FailedPrecondition(
+        "the TPU check failed: no rule is violated, but not every step compiles for ",
+        options_.tpu_config.check, "; the report on stdout says why");
   }
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the TPU check failed: ", violations, violations == 1 ? " violation" : " violations",
-      " of rules; the report on stdout names each one and its cure"));
+  return FailedPrecondition("the TPU check failed: ", violations,
+                            violations == 1 ? " violation" : " violations",
+                            " of rules; the report on stdout names each one and its cure");
 }
 
 }  // namespace

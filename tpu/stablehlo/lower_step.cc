@@ -38,25 +38,22 @@ std::string Describe(const ir::Module& module, const ir::Node& node) {
 
 absl::Status CheckOptions(const ProgramSpec& spec, const LowerOptions& options) {
   if (options.num_replicas < 1 || options.iterations < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("num_replicas and iterations must be at least 1, they are ",
-                     options.num_replicas, " and ", options.iterations));
+    return InvalidArgument("num_replicas and iterations must be at least 1, they are ",
+                           options.num_replicas, " and ", options.iterations);
   }
   if (options.compute_dtype != DType::kFloat32 && options.compute_dtype != DType::kBfloat16) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "compute_dtype must be float32 or bfloat16, it is ", DTypeName(options.compute_dtype)));
+    return InvalidArgument("compute_dtype must be float32 or bfloat16, it is ",
+                           DTypeName(options.compute_dtype));
   }
   if (!options.guard_fetch.has_value()) return absl::OkStatus();
   if (*options.guard_fetch >= spec.fetches.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("guard_fetch is ", *options.guard_fetch,
-                                                   ", but the step has ", spec.fetches.size(),
-                                                   " fetches"));
+    return InvalidArgument("guard_fetch is ", *options.guard_fetch, ", but the step has ",
+                           spec.fetches.size(), " fetches");
   }
   const Tensor& guard = spec.fetches[*options.guard_fetch];
   if (guard.valid() && !IsFloating(guard.dtype())) {
-    return absl::InvalidArgumentError(absl::StrCat("guard_fetch is ", guard.name(), ", which is ",
-                                                   DTypeName(guard.dtype()),
-                                                   "; only floats can be infinite or NaN"));
+    return InvalidArgument("guard_fetch is ", guard.name(), ", which is ", DTypeName(guard.dtype()),
+                           "; only floats can be infinite or NaN");
   }
   return absl::OkStatus();
 }
@@ -143,9 +140,8 @@ class StepLowering {
 
   absl::Status Problems() const {
     if (problems_.empty()) return absl::OkStatus();
-    return absl::UnimplementedError(
-        absl::StrCat(problems_.size(), " parts of the step cannot be lowered to StableHLO:\n  ",
-                     absl::StrJoin(problems_, "\n  ")));
+    return Unimplemented(problems_.size(), " parts of the step cannot be lowered to StableHLO:\n  ",
+                         absl::StrJoin(problems_, "\n  "));
   }
 
   // Fills the lists of arguments and results.

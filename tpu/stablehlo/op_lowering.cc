@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "glog/logging.h"
 
 namespace estimator::tpu::stablehlo {
@@ -27,7 +28,7 @@ absl::StatusOr<Ints> LoweringArgs::ConstantInts(int i) const {
   return Ints(values.begin(), values.end());
 }
 
-absl::Status NotLowerable(StringArg reason) { return absl::UnimplementedError(reason); }
+absl::Status NotLowerable(StringArg reason) { return Unimplemented(reason); }
 
 bool RegisterLowering(absl::string_view op, OpLowering lowering) {
   CHECK(Registry().emplace(op, std::move(lowering)).second)

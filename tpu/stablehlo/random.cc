@@ -13,7 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "estimator/base/status.h"
 #include "tpu/stablehlo/op_lowering.h"
 
 namespace estimator::tpu::stablehlo {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/crc32c.h"
+#include "estimator/base/status.h"
 #include "estimator/proto/tensor_bundle.pb.h"
 
 namespace estimator {
@@ -25,7 +26,7 @@ bool Overlap(const std::vector<SliceExtent>& at_a, const Shape& a,
 }  // namespace
 
 absl::Status CorruptIndex(absl::string_view where, absl::string_view what) {
-  return absl::DataLossError(absl::StrCat(where, ": ", what));
+  return DataLoss(where, ": ", what);
 }
 
 std::optional<uint32_t> BundleEntry::crc32c() const {

@@ -22,14 +22,14 @@ absl::Status ParseHeader(absl::string_view path, const std::string& value, Bundl
   if (!header.ParseFromString(value))
     return CorruptIndex(path, "the header is not a BundleHeaderProto");
   if (header.endianness() != proto::BundleHeaderProto::LITTLE) {
-    return absl::UnimplementedError(absl::StrCat(
+    return Unimplemented(
         path,
         ": it was written on a big-endian machine; load and save it with TensorFlow on a "
-        "little-endian machine first"));
+        "little-endian machine first");
   }
   if (header.version().min_consumer() > kBundleVersion) {
-    return absl::UnimplementedError(absl::StrCat(
-        path, ": bundle version ", header.version().producer(), " is newer than this reader's 1"));
+    return Unimplemented(path, ": bundle version ", header.version().producer(),
+                         " is newer than this reader's 1");
   }
   if (header.num_shards() < 1) {
     return CorruptIndex(path,
@@ -116,8 +116,8 @@ absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix) {
   const std::string path = IndexPath(prefix);
   const absl::Status found = FileSize(path).status();
   if (absl::IsNotFound(found)) {
-    return absl::NotFoundError(absl::StrCat("no checkpoint ", prefix, ": there is no ", path,
-                                            DataFilesText(prefix), OthersText(prefix)));
+    return NotFound("no checkpoint ", prefix, ": there is no ", path, DataFilesText(prefix),
+                    OthersText(prefix));
   }
   EST_RETURN_IF_ERROR(found);
   EST_ASSIGN_OR_RETURN(const auto table, ReadIndexTable(path));

@@ -49,7 +49,7 @@ absl::Status BundleShards::LossError(const std::map<int, Lost>& lost) const {
       texts.emplace_back(Corrupt(*of_shard.first, what).message());
     }
   }
-  return absl::DataLossError(absl::StrJoin(texts, "; "));
+  return DataLoss(absl::StrJoin(texts, "; "));
 }
 
 // Damaged slices may share bytes. This check bounds the allocation for a tensor by the size of the
@@ -63,9 +63,8 @@ absl::Status BundleShards::CheckSizes(const BundleIndex& index) const {
                              ? static_cast<size_t>(entry.spec.shape.num_elements())
                              : entry.spec.num_bytes();
     if (entry.slices.empty() || least <= static_cast<size_t>(total)) continue;
-    return absl::DataLossError(absl::StrCat(IndexPath(prefix_), ": ", name, " is ",
-                                            entry.spec.ToString(),
-                                            ", but the data files have only ", total, " bytes"));
+    return DataLoss(IndexPath(prefix_), ": ", name, " is ", entry.spec.ToString(),
+                    ", but the data files have only ", total, " bytes");
   }
   return absl::OkStatus();
 }

@@ -30,7 +30,7 @@ StoredCrc::StoredCrc(int dtype_on_disk, int64_t num_elements)
 }
 
 absl::Status StoredCrc::Corrupt(absl::string_view what) const {
-  return absl::DataLossError(absl::StrCat("byte ", position_, " of the value: ", what));
+  return DataLoss("byte ", position_, " of the value: ", what);
 }
 
 StoredCrc::Phase StoredCrc::AfterLength() const {
@@ -111,9 +111,8 @@ absl::Status StoredCrc::Finish(std::optional<uint32_t> expected) const {
                                                                  : "its last element is cut off");
   }
   if (!expected || crc_ == *expected) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("crc32c is ", absl::Hex(crc_, absl::kZeroPad8),
-                                          ", but the index says ",
-                                          absl::Hex(*expected, absl::kZeroPad8)));
+  return DataLoss("crc32c is ", absl::Hex(crc_, absl::kZeroPad8), ", but the index says ",
+                  absl::Hex(*expected, absl::kZeroPad8));
 }
 
 }  // namespace estimator

@@ -15,7 +15,7 @@ namespace estimator {
 namespace {
 
 absl::Status CorruptAt(size_t offset, absl::string_view what) {
-  return absl::DataLossError(absl::StrCat("byte ", offset, " of the value: ", what));
+  return DataLoss("byte ", offset, " of the value: ", what);
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 #include "estimator/checkpoint/bundle/value_source.h"
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
 absl::Status ValueSource::Corrupt(const BundleEntry& entry, absl::string_view what) const {
-  return absl::DataLossError(absl::StrCat(Path(entry.shard), ": ", entry.NameForMessages(), " (",
-                                          entry.size, " bytes at offset ", entry.offset,
-                                          "): ", what));
+  return DataLoss(Path(entry.shard), ": ", entry.NameForMessages(), " (", entry.size,
+                  " bytes at offset ", entry.offset, "): ", what);
 }
 
 }  // namespace estimator

@@ -14,7 +14,7 @@ constexpr int64_t kLengthsBytes = 30;  // three varints
 constexpr int64_t kMaxRestarts = 1 << 16;
 
 absl::Status Corrupt(int64_t offset, absl::string_view what) {
-  return absl::DataLossError(absl::StrCat("byte ", offset, " of it: ", what));
+  return DataLoss("byte ", offset, " of it: ", what);
 }
 
 }  // namespace

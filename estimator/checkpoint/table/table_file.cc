@@ -31,11 +31,11 @@ constexpr size_t kPieceBytes = size_t{1} << 20;
 constexpr size_t kMaxExpansion = 32;
 
 absl::Status Damaged(absl::string_view path, absl::string_view what) {
-  return absl::DataLossError(absl::StrCat(path, ": not a whole checkpoint: ", what));
+  return DataLoss(path, ": not a whole checkpoint: ", what);
 }
 
 absl::Status UnknownType(char type) {
-  return absl::DataLossError(absl::StrCat("unknown compression type ", static_cast<int>(type)));
+  return DataLoss("unknown compression type ", static_cast<int>(type));
 }
 
 std::string PlaceOf(const TableFile::Block& block) {
@@ -105,8 +105,7 @@ bool TableFile::EndsAsOne(absl::string_view path) {
 absl::Status TableFile::ReadExactly(int64_t offset, size_t n, char* bytes) const {
   const absl::Status status = file_->ReadExactly(offset, n, bytes);
   if (!absl::IsOutOfRange(status)) return status;
-  return absl::DataLossError(
-      absl::StrCat("the file was truncated: ", n, " bytes at offset ", offset, " are missing"));
+  return DataLoss("the file was truncated: ", n, " bytes at offset ", offset, " are missing");
 }
 
 ReadAt TableFile::Reader() const {
@@ -197,9 +196,8 @@ absl::Status TableFile::Verify(const Block& block) const {
   EST_RETURN_IF_ERROR(
       ReadExactly(block.offset + covered, sizeof(stored), reinterpret_cast<char*>(&stored)));
   if (UnmaskCrc32c(stored) == crc) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("its crc32c is ", absl::Hex(crc, absl::kZeroPad8),
-                                          ", but the stored one is ",
-                                          absl::Hex(UnmaskCrc32c(stored), absl::kZeroPad8)));
+  return DataLoss("its crc32c is ", absl::Hex(crc, absl::kZeroPad8), ", but the stored one is ",
+                  absl::Hex(UnmaskCrc32c(stored), absl::kZeroPad8));
 }
 
 absl::StatusOr<std::string> TableFile::Read(const Block& block) const {
@@ -211,7 +209,7 @@ absl::StatusOr<std::string> TableFile::Read(const Block& block) const {
   if (type == kPlainBlock) return contents;
   if (type != kSnappyBlock) return UnknownType(type);
   auto plain = Uncompress(contents);
-  if (!plain) return absl::DataLossError("it is compressed, but not by snappy");
+  if (!plain) return DataLoss("it is compressed, but not by snappy");
   return *std::move(plain);
 }
 
@@ -277,8 +275,7 @@ absl::StatusOr<BlockWalker> TableFile::WalkBlock(const Block& block) const {
   char type = 0;
   EST_RETURN_IF_ERROR(ReadExactly(block.offset + block.size, 1, &type));
   if (type == kSnappyBlock) {
-    return absl::UnimplementedError(
-        absl::StrCat(path(), ": the ", PlaceOf(block), " is compressed"));
+    return Unimplemented(path(), ": the ", PlaceOf(block), " is compressed");
   }
   if (type != kPlainBlock) return UnknownType(type);
   return BlockWalker::Open(ReaderOf(block), block.size);

@@ -19,7 +19,7 @@ constexpr int kSavedSliceData = 3;
 constexpr int64_t kHeadBytes = 20;  // a tag, and a length or a varint, of ten bytes each
 
 absl::Status Corrupt(int64_t offset, absl::string_view what) {
-  return absl::DataLossError(absl::StrCat("offset ", offset, ": ", what));
+  return DataLoss("offset ", offset, ": ", what);
 }
 
 // The range of the field with that number; empty if there is none. It must have a length and occur

@@ -64,9 +64,7 @@ struct V1File {
   std::map<std::string, TableFile::ValuePlace> entries = {};  // by key
   proto::SavedTensorSliceMeta meta = {};
 
-  absl::Status Corrupt(absl::string_view what) const {
-    return absl::DataLossError(absl::StrCat(table->path(), ": ", what));
-  }
+  absl::Status Corrupt(absl::string_view what) const { return DataLoss(table->path(), ": ", what); }
 };
 
 // The error to report for `found`, when only the first block was verified. If a block is damaged,
@@ -94,9 +92,8 @@ absl::Status ReadMeta(V1File& file) {
                                      entry.begin, ") cannot be parsed: every variable is lost"));
   }
   if (message.meta().versions().min_consumer() > kV1Version) {
-    return absl::UnimplementedError(
-        absl::StrCat(file.table->path(), ": version ", message.meta().versions().producer(),
-                     " of the V1 format is newer than this reader's 1"));
+    return Unimplemented(file.table->path(), ": version ", message.meta().versions().producer(),
+                         " of the V1 format is newer than this reader's 1");
   }
   file.meta = std::move(*message.mutable_meta());
   return absl::OkStatus();
@@ -109,23 +106,21 @@ absl::Status AddSlice(const V1File& file, const BundleEntry& variable,
   BundleEntry part = variable;
   const std::optional<Shape> shape = SliceShape(variable.spec.shape, extents);
   if (!shape) {
-    return absl::DataLossError(
-        absl::StrCat("a slice does not lie in ", variable.spec.shape.ToString()));
+    return DataLoss("a slice does not lie in ", variable.spec.shape.ToString());
   }
   part.spec.shape = *shape;
   *slice = {.extents = extents, .key = SliceKey(variable.variable, extents)};
   const auto found = file.entries.find(slice->key);
   if (found == file.entries.end()) {
-    return absl::DataLossError(absl::StrCat("the list of tensors has a slice of ",
-                                            part.spec.shape.ToString(),
-                                            ", but the table does not"));
+    return DataLoss("the list of tensors has a slice of ", part.spec.shape.ToString(),
+                    ", but the table does not");
   }
   const TableFile::ValuePlace& stored = found->second;
   const auto encoding = EncodingOf(variable.dtype_on_disk);
   if (!encoding) {
-    return absl::UnimplementedError(absl::StrCat(
-        file.table->path(), ": ", variable.variable, " has dtype ",
-        DTypeOnDiskName(variable.dtype_on_disk), ", which the V1 format does not support"));
+    return Unimplemented(file.table->path(), ": ", variable.variable, " has dtype ",
+                         DTypeOnDiskName(variable.dtype_on_disk),
+                         ", which the V1 format does not support");
   }
   V1Values::Place place{.block = stored.block,
                         .encoding = *encoding,
@@ -137,13 +132,12 @@ absl::Status AddSlice(const V1File& file, const BundleEntry& variable,
   part.offset = stored.begin;
   const auto size = values.Add(part.shard, part.offset, place);
   if (absl::IsDataLoss(size.status())) {
-    return absl::DataLossError(
-        absl::StrCat("offset ", stored.begin, ": ", size.status().message()));
+    return DataLoss("offset ", stored.begin, ": ", size.status().message());
   }
   EST_RETURN_IF_ERROR(size.status());
   part.size = *size;
   if (index->slices.emplace(slice->key, std::move(part)).second) return absl::OkStatus();
-  return absl::DataLossError("two files have the same slice of it");
+  return DataLoss("two files have the same slice of it");
 }
 
 absl::Status AddTensor(const V1File& file, const proto::SavedSliceMeta& meta, V1Values& values,
@@ -179,7 +173,7 @@ absl::Status AddTensor(const V1File& file, const proto::SavedSliceMeta& meta, V1
 absl::Status JoinSlices(const std::vector<std::string>& files, BundleIndex* index) {
   for (auto& [name, entry] : index->tensors) {
     if (entry.slices.empty()) {
-      return absl::DataLossError(absl::StrCat(files.front(), ": ", name, ": it has no slices"));
+      return DataLoss(files.front(), ": ", name, ": it has no slices");
     }
     const int shard = index->slices.at(entry.slices.front().key).shard;
     EST_RETURN_IF_ERROR(
@@ -212,7 +206,7 @@ absl::StatusOr<std::vector<std::string>> V1Files(absl::string_view prefix) {
   }
   if (numbers.empty()) return std::vector<std::string>();
   if (numbers.size() == 1) return ShardPaths(prefix, *numbers.begin());
-  return absl::FailedPreconditionError(absl::StrFormat(
+  return FailedPrecondition(absl::StrFormat(
       "%s: there are files of a checkpoint in %d and of one in %d files; name one: %s-%s-of-%05d",
       prefix, *numbers.begin(), *numbers.rbegin(), prefix, kAnyShard, *numbers.rbegin()));
 }
@@ -253,22 +247,21 @@ std::string LikelyMeant(const std::string& path) {
 absl::StatusOr<std::unique_ptr<TableFile>> OpenFile(const std::string& path, size_t num_files) {
   auto table = TableFile::Open(path);
   if (absl::IsNotFound(table.status())) {
-    return absl::DataLossError(absl::StrCat(path, " is missing; it is one of ", num_files,
-                                            " files of a checkpoint: every variable in it is lost, "
-                                            "from offset 0 on"));
+    return DataLoss(path, " is missing; it is one of ", num_files,
+                    " files of a checkpoint: every variable in it is lost, "
+                    "from offset 0 on");
   }
   if (!absl::IsDataLoss(table.status()) || num_files > 1) return table;
   if (!LooksLikeV1(path)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, " is not a checkpoint: there is no ", IndexPath(path),
-                     ", and the file is not in TensorFlow's V1 format, in which a checkpoint is "
-                     "one file",
-                     LikelyMeant(path)));
+    return InvalidArgument(
+        path, " is not a checkpoint: there is no ", IndexPath(path),
+        ", and the file is not in TensorFlow's V1 format, in which a checkpoint is "
+        "one file",
+        LikelyMeant(path));
   }
-  return absl::DataLossError(
-      absl::StrCat(table.status().message(), ". There is no ", IndexPath(path),
-                   ", so this should be a checkpoint in TensorFlow's V1 format, which is one file",
-                   LikelyMeant(path)));
+  return DataLoss(table.status().message(), ". There is no ", IndexPath(path),
+                  ", so this should be a checkpoint in TensorFlow's V1 format, which is one file",
+                  LikelyMeant(path));
 }
 
 absl::Status AddFile(int shard, V1Values& values, BundleIndex* index) {

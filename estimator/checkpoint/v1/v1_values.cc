@@ -18,7 +18,7 @@ constexpr int64_t kVarintWindowBytes = 64 << 10;  // decoded, these are at most 
 constexpr int64_t kMaxVarintBytes = 10;
 
 absl::Status TooFew(int64_t there, int64_t wanted) {
-  return absl::DataLossError(absl::StrCat("it holds ", there, " of ", wanted, " elements"));
+  return DataLoss("it holds ", there, " of ", wanted, " elements");
 }
 
 int64_t VarintSize(uint64_t value) {
@@ -50,9 +50,8 @@ absl::StatusOr<int64_t> V1Values::SizeOf(int shard, const Place& place) const {
     case SavedEncoding::Kind::kBytes:
       if (size == place.num_elements * element_bytes) return size;
       if (size % element_bytes == 0) return TooFew(size / element_bytes, place.num_elements);
-      return absl::DataLossError(absl::StrCat("it holds ", size, " bytes, but ", place.num_elements,
-                                              " elements have ",
-                                              place.num_elements * element_bytes));
+      return DataLoss("it holds ", size, " bytes, but ", place.num_elements, " elements have ",
+                      place.num_elements * element_bytes);
     case SavedEncoding::Kind::kVarints:
       if (size >= place.num_elements) return place.num_elements * element_bytes;
       return TooFew(size, place.num_elements);
@@ -77,7 +76,7 @@ absl::StatusOr<int64_t> V1Values::Add(int shard, int64_t offset, const Place& pl
                 .next_element = 0,
                 .next_position = place.values.begin};
   if (stored_.emplace(std::pair(shard, offset), std::move(stored)).second) return size;
-  return absl::DataLossError(absl::StrCat("two slices have the same offset ", offset));
+  return DataLoss("two slices have the same offset ", offset);
 }
 
 V1Values::Stored& V1Values::Find(const BundleEntry& entry) const {
@@ -157,7 +156,7 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
       }
     }
     if (at == 0 && position == position_end) return TooFew(element, stored.place.num_elements);
-    if (at == 0) return absl::DataLossError(absl::StrCat("offset ", position, ": not a number"));
+    if (at == 0) return DataLoss("offset ", position, ": not a number");
     position += static_cast<int64_t>(at);
     if (!elements.empty()) EST_RETURN_IF_ERROR(sink(elements));
   }
@@ -168,8 +167,8 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
   }
   const bool all = first + count == stored.place.num_elements;
   if (!all || position == position_end) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("offset ", position, ": it holds more than ",
-                                          stored.place.num_elements, " elements"));
+  return DataLoss("offset ", position, ": it holds more than ", stored.place.num_elements,
+                  " elements");
 }
 
 absl::Status V1Values::ReadStrings(int shard, const Place& place, const Sink& sink) const {

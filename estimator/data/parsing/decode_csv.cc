@@ -73,13 +73,11 @@ absl::Status Extract(absl::string_view line, const DecodeCsvOptions& options,
     end = TakeCsvField(format, &line, &field);
     switch (end) {
       case CsvEnd::kNoClosingQuote:
-        return absl::InvalidArgumentError(
-            "Quoted field has to end with quote followed by delim or end");
+        return InvalidArgument("Quoted field has to end with quote followed by delim or end");
       case CsvEnd::kTextBehindQuote:
-        return absl::InvalidArgumentError(
-            "Quote inside a string has to be escaped by another quote");
+        return InvalidArgument("Quote inside a string has to be escaped by another quote");
       case CsvEnd::kSpecialCharacter:
-        return absl::InvalidArgumentError("Unquoted fields cannot have quotes/CRLFs inside");
+        return InvalidArgument("Unquoted fields cannot have quotes/CRLFs inside");
       default:
         break;
     }
@@ -101,8 +99,7 @@ absl::Status Convert(const std::string& field, size_t index, const Array& value,
                      const DecodeCsvOptions& options, absl::string_view where, T* out) {
   if (field.empty() || field == options.na_value) {
     if (value.num_elements() == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Field ", index, " is required but missing", where, "!"));
+      return InvalidArgument("Field ", index, " is required but missing", where, "!");
     }
     *out = value.data<T>()[0];
     return absl::OkStatus();
@@ -110,8 +107,8 @@ absl::Status Convert(const std::string& field, size_t index, const Array& value,
   if constexpr (std::is_same_v<T, std::string>) {
     *out = field;
   } else if (!ParseNumber(field, out)) {
-    return absl::InvalidArgumentError(absl::StrCat("Field ", index, where, " is not a valid ",
-                                                   TypeName(value.dtype()), ": ", field));
+    return InvalidArgument("Field ", index, where, " is not a valid ", TypeName(value.dtype()),
+                           ": ", field);
   }
   return absl::OkStatus();
 }
@@ -143,8 +140,8 @@ absl::Status DecodeLine(absl::string_view text, const std::vector<Array>& record
                         std::vector<std::string>* fields, std::vector<Array>* out) {
   EST_RETURN_IF_ERROR(Extract(text, options, fields));
   if (fields->size() != record_defaults.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("Expect ", record_defaults.size(),
-                                                   " fields but have ", fields->size(), where));
+    return InvalidArgument("Expect ", record_defaults.size(), " fields but have ", fields->size(),
+                           where);
   }
   for (size_t i = 0; i < fields->size(); ++i) {
     EST_RETURN_IF_ERROR(
@@ -165,38 +162,34 @@ std::vector<Array> MakeColumns(const std::vector<Array>& record_defaults, const 
 absl::Status CheckCsvOptions(const std::vector<Array>& record_defaults,
                              const DecodeCsvOptions& options) {
   if (options.field_delim.size() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("field_delim should be only 1 char, not \"", options.field_delim, "\""));
+    return InvalidArgument("field_delim should be only 1 char, not \"", options.field_delim, "\"");
   }
   if (record_defaults.empty()) {
-    return absl::InvalidArgumentError("record_defaults is empty; give one array for each field");
+    return InvalidArgument("record_defaults is empty; give one array for each field");
   }
   for (size_t i = 0; i < record_defaults.size(); ++i) {
     const Array& value = record_defaults[i];
     constexpr DType kFieldTypes[] = {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64,
                                      DType::kString};
     if (std::count(std::begin(kFieldTypes), std::end(kFieldTypes), value.dtype()) == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("record_defaults[", i, "] is ", value.TypeString(),
-                       "; a field is float32, float64, int32, int64 or string"));
+      return InvalidArgument("record_defaults[", i, "] is ", value.TypeString(),
+                             "; a field is float32, float64, int32, int64 or string");
     }
     if (value.num_elements() > 1 || value.shape().rank() > 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("record_defaults[", i, "] is ", value.TypeString(),
-                       "; give one value, or none for a required field"));
+      return InvalidArgument("record_defaults[", i, "] is ", value.TypeString(),
+                             "; give one value, or none for a required field");
     }
   }
   const std::vector<int>& selected = options.select_cols;
   if (selected.empty()) return absl::OkStatus();
   if (selected.size() != record_defaults.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("select_cols has ", selected.size(),
-                                                   " columns, but record_defaults has ",
-                                                   record_defaults.size()));
+    return InvalidArgument("select_cols has ", selected.size(),
+                           " columns, but record_defaults has ", record_defaults.size());
   }
   for (size_t i = 0; i < selected.size(); ++i) {
     if (selected[i] < 0 || (i > 0 && selected[i] <= selected[i - 1])) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "select_cols is not strictly increasing from 0 on: column ", i, " is ", selected[i]));
+      return InvalidArgument("select_cols is not strictly increasing from 0 on: column ", i, " is ",
+                             selected[i]);
     }
   }
   return absl::OkStatus();
@@ -223,8 +216,7 @@ StatusOrRange<std::vector<Array>> DecodeCsv(const Array& lines,
                                             const DecodeCsvOptions& options) {
   EST_RETURN_IF_ERROR(CheckCsvOptions(record_defaults, options));
   if (lines.dtype() != DType::kString) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("DecodeCsv reads strings, not ", lines.TypeString()));
+    return InvalidArgument("DecodeCsv reads strings, not ", lines.TypeString());
   }
   std::vector<Array> columns = MakeColumns(record_defaults, lines.shape());
   std::vector<std::string> fields;

@@ -68,9 +68,8 @@ absl::Status DamagedError(absl::string_view name) {
 }
 
 absl::Status RequiredError(absl::string_view name, DType dtype) {
-  return absl::InvalidArgumentError(absl::StrCat("Feature: ", name,
-                                                 " (data type: ", FeatureKindName(dtype),
-                                                 ") is required but could not be found."));
+  return InvalidArgument("Feature: ", name, " (data type: ", FeatureKindName(dtype),
+                         ") is required but could not be found.");
 }
 
 absl::Status CheckKind(absl::string_view name, const WireFeature& feature, DType dtype) {
@@ -193,8 +192,8 @@ absl::Status Pad(double padding, DType dtype, absl::Span<T> out) {
 absl::Status CheckExampleSize(absl::string_view example) {
   // TensorFlow's parser, as protobuf's, counts bytes in an int.
   if (example.size() <= std::numeric_limits<int32_t>::max()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("Could not parse example input: its ", example.size(), " bytes are too many"));
+  return InvalidArgument("Could not parse example input: its ", example.size(),
+                         " bytes are too many");
 }
 
 ExampleParser::ExampleParser(FeatureSpecs specs)
@@ -215,7 +214,7 @@ absl::Status ExampleParser::Find(WireMap map, absl::Span<WireFeature> found) con
     if (feature.kind() != Kind::kNone) found[spec->second] = feature;  // the last one counts
   }
   if (map.ok()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
+  return InvalidArgument(
       "Could not parse example input: its bytes are not a serialized tf.train.Example");
 }
 

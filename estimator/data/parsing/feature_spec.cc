@@ -75,7 +75,7 @@ absl::Status CheckFeatureSpec(StringArg name, const FeatureSpec& spec) {
 std::string LengthName(StringArg name) { return absl::StrCat(name, "_length"); }
 
 absl::Status FeatureError(absl::string_view name, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("Key: ", name, ".  ", what));
+  return InvalidArgument("Key: ", name, ".  ", what);
 }
 
 absl::Status CheckFeatureSpecs(const FeatureSpecs& specs) {

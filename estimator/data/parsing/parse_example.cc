@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/parsing/example_parser.h"
 #include "estimator/data/parsing/parsed_spec.h"
@@ -37,10 +36,10 @@ MapFn ParseExample(FeatureSpecs specs, std::vector<std::string> labels) {
   auto parse = [parser, labels](const Element& element) -> absl::StatusOr<Element> {
     EST_ASSIGN_OR_RETURN(const Array serialized, element.features.Only());
     if (serialized.dtype() != DType::kString || serialized.shape().rank() > 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("ParseExample takes a serialized Example (string []) or a batch of them "
-                       "(string [n]), not ",
-                       serialized.TypeString()));
+      return InvalidArgument(
+          "ParseExample takes a serialized Example (string []) or a batch of them "
+          "(string [n]), not ",
+          serialized.TypeString());
     }
     const absl::Span<const std::string> examples = serialized.values<std::string>();
     EST_ASSIGN_OR_RETURN(ArrayMap features, serialized.shape().rank() == 0
@@ -68,9 +67,9 @@ MapFn ParseSequenceExample(FeatureSpecs context, FeatureSpecs sequences,
   auto parse = [parser, labels](const Element& element) -> absl::StatusOr<Element> {
     EST_ASSIGN_OR_RETURN(const Array serialized, element.features.Only());
     if (serialized.dtype() != DType::kString || serialized.num_elements() != 1) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return InvalidArgument(
           "ParseSequenceExample takes one serialized SequenceExample (string []), not ",
-          serialized.TypeString(), "; map before Batch"));
+          serialized.TypeString(), "; map before Batch");
     }
     EST_ASSIGN_OR_RETURN(ArrayMap features, parser->Parse(serialized.values<std::string>()[0]));
     return WithLabels(std::move(features), labels);
@@ -87,15 +86,14 @@ MapFn ParseSequenceExample(FeatureSpecs context, FeatureSpecs sequences,
 absl::StatusOr<Array> DecodeRaw(const Array& strings, DType dtype) {
   const size_t size = DTypeSize(dtype);
   if (strings.dtype() != DType::kString || size == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("DecodeRaw reads strings as numbers, not ",
-                                                   strings.TypeString(), " as ", DTypeName(dtype)));
+    return InvalidArgument("DecodeRaw reads strings as numbers, not ", strings.TypeString(), " as ",
+                           DTypeName(dtype));
   }
   const absl::Span<const std::string> values = strings.values<std::string>();
   const size_t bytes = values.empty() ? 0 : values[0].size();
   if (bytes % size != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("DecodeRaw: input of ", bytes,
-                                                   " bytes is not a multiple of ", size,
-                                                   ", the size of ", DTypeName(dtype)));
+    return InvalidArgument("DecodeRaw: input of ", bytes, " bytes is not a multiple of ", size,
+                           ", the size of ", DTypeName(dtype));
   }
   Shape shape = strings.shape();
   shape.push_back(static_cast<int64_t>(bytes / size));
@@ -103,9 +101,8 @@ absl::StatusOr<Array> DecodeRaw(const Array& strings, DType dtype) {
   char* to = static_cast<char*>(out.raw());
   for (const std::string& value : values) {
     if (value.size() != bytes) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("DecodeRaw: the strings have different lengths: ", bytes, " and ",
-                       value.size(), " bytes"));
+      return InvalidArgument("DecodeRaw: the strings have different lengths: ", bytes, " and ",
+                             value.size(), " bytes");
     }
     if (bytes > 0) std::memcpy(to, value.data(), bytes);
     to += bytes;

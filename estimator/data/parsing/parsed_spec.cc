@@ -4,7 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -37,9 +36,8 @@ absl::StatusOr<std::optional<Shape>> SerializedShape(absl::string_view takes,
   if (one && input->features.begin()->second.dtype == DType::kString) {
     return input->features.begin()->second.shape;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat(takes, "; the elements are ",
-                   input->features.empty() ? "without features" : input->ToString()));
+  return InvalidArgument(takes, "; the elements are ",
+                         input->features.empty() ? "without features" : input->ToString());
 }
 
 absl::StatusOr<ElementSpec> WithLabels(ArraySpecMap features,
@@ -52,9 +50,9 @@ absl::StatusOr<ElementSpec> WithLabels(ArraySpecMap features,
       for (const auto& [feature, type] : spec.features) {
         names.push_back(absl::StrCat("\"", feature, "\""));
       }
-      return absl::NotFoundError(absl::StrCat(
+      return NotFound(
           "the label \"", name, "\" is none of the parsed features, or is given twice; ",
-          names.empty() ? "there are no others" : "the others are ", absl::StrJoin(names, ", ")));
+          names.empty() ? "there are no others" : "the others are ", absl::StrJoin(names, ", "));
     }
     spec.labels[labels.size() == 1 ? "" : name] = std::move(found->second);
     spec.features.erase(found);
@@ -71,8 +69,7 @@ absl::StatusOr<ElementSpec> ParsedExampleSpec(const FeatureSpecs& specs,
       "ParseExample takes a serialized Example (string []) or a batch of them (string [n])";
   EST_ASSIGN_OR_RETURN(const std::optional<Shape> serialized, SerializedShape(kTakes, input));
   if (serialized && serialized->rank() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(kTakes, "; the elements are ", input->ToString()));
+    return InvalidArgument(kTakes, "; the elements are ", input->ToString());
   }
   ArraySpecMap features;
   for (const auto& [name, spec] : specs) AddResults(name, spec, &features);
@@ -94,8 +91,7 @@ absl::StatusOr<ElementSpec> ParsedSequenceExampleSpec(const FeatureSpecs& contex
       "ParseSequenceExample takes one serialized SequenceExample (string [])";
   EST_ASSIGN_OR_RETURN(const std::optional<Shape> serialized, SerializedShape(kTakes, input));
   if (serialized && serialized->fully_known() && serialized->num_elements() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(kTakes, "; the elements are ", input->ToString(), "; map before Batch"));
+    return InvalidArgument(kTakes, "; the elements are ", input->ToString(), "; map before Batch");
   }
   ArraySpecMap features;
   for (const auto& [name, spec] : context) AddResults(name, spec, &features);

@@ -85,16 +85,16 @@ absl::StatusOr<ArrayMap> SequenceExampleParser::Parse(absl::string_view example)
     if (found != index_.end()) lists[found->second] = bytes;  // the last one counts
   }
   if (!map.ok()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "Could not parse example input: its bytes are not a serialized tf.train.SequenceExample");
   }
   for (size_t i = 0; i < sequences_.size(); ++i) {
     const Sequence& sequence = sequences_[i];
     const auto* rows = std::get_if<FixedLenSequenceFeature>(&sequence.spec);
     if (!lists[i] && rows != nullptr && !rows->allow_missing) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Feature list: ", sequence.name, " (data type: ", FeatureKindName(rows->dtype),
-          ") is required but could not be found; .allow_missing makes it empty"));
+      return InvalidArgument("Feature list: ", sequence.name,
+                             " (data type: ", FeatureKindName(rows->dtype),
+                             ") is required but could not be found; .allow_missing makes it empty");
     }
     std::vector<WireFeature> steps;
     WireFeature step;

@@ -102,11 +102,10 @@ Dataset AtLeast(int64_t least, int64_t value, absl::string_view what, const Node
                 Make make, Args&&... args) {
   if (value >= least) return Then(input, make, std::forward<Args>(args)...);
   return Then(input, [&](const NodePtr&) {
-    return ErrorNode(absl::InvalidArgumentError(
-        absl::StrCat(what, " is ", value, "; it must be at least ", least,
-                     value == 0 && absl::EndsWith(what, "batch_size")
-                         ? " (params.batch_size is 0 if none is given for the mode)"
-                         : "")));
+    return ErrorNode(InvalidArgument(what, " is ", value, "; it must be at least ", least,
+                                     value == 0 && absl::EndsWith(what, "batch_size")
+                                         ? " (params.batch_size is 0 if none is given for the mode)"
+                                         : ""));
   });
 }
 
@@ -195,9 +194,9 @@ Dataset Dataset::IgnoreErrors(int64_t max_errors) const {
 Dataset Dataset::Map(MapFn fn, MapOptions options) const {
   return Then(node_, [&](const NodePtr& input) {
     if (!options.seed) return MapNode(input, std::move(fn), options);
-    return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
+    return ErrorNode(InvalidArgument(
         "Map: seed is ", *options.seed,
-        ", but the function draws no numbers; let it take a RandomStream& after the element")));
+        ", but the function draws no numbers; let it take a RandomStream& after the element"));
   });
 }
 Dataset Dataset::Map(RandomMapFn fn, MapOptions options) const {
@@ -253,9 +252,8 @@ Dataset Dataset::Skip(int64_t count) const {
 Dataset Dataset::Shard(int64_t num_shards, int64_t index) const {
   return Then(node_, [&](const NodePtr& input) {
     if (num_shards < 1 || index < 0 || index >= num_shards) {
-      return ErrorNode(
-          absl::InvalidArgumentError(absl::StrCat("Shard: index is ", index, " of ", num_shards,
-                                                  " shards; it must be in [0, num_shards)")));
+      return ErrorNode(InvalidArgument("Shard: index is ", index, " of ", num_shards,
+                                       " shards; it must be in [0, num_shards)"));
     }
     return SliceNode(input, absl::StrCat("Shard(", num_shards, ", ", index, ")"), index, num_shards,
                      -1);
@@ -274,8 +272,8 @@ Dataset Dataset::Interleave(std::function<absl::StatusOr<Dataset>(const Element&
 
 absl::StatusOr<Element> Dataset::Reduce(Element initial, const ReduceFn& fn) const {
   if (Cardinality() == kInfinite) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Reduce: the dataset has no end (", Describe(), "); call Take before Reduce"));
+    return InvalidArgument("Reduce: the dataset has no end (", Describe(),
+                           "); call Take before Reduce");
   }
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<Iterator> iterator, MakeIterator());
   const ElementSpec spec = SpecOf(initial);

@@ -28,9 +28,8 @@ class InOrderStream final : public IndexStream {
   absl::Status Restore(StateReader& state) override {
     EST_ASSIGN_OR_RETURN(const int64_t position, state.Int());
     if (position < 0 || position > source()->size()) {
-      return absl::InvalidArgumentError(absl::StrCat("the saved input position is element ",
-                                                     position, ", but the source has only ",
-                                                     source()->size(), " elements now"));
+      return InvalidArgument("the saved input position is element ", position,
+                             ", but the source has only ", source()->size(), " elements now");
     }
     position_ = position;
     return absl::OkStatus();

@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 
 namespace estimator {
@@ -31,18 +31,17 @@ absl::StatusOr<Array> ArrayMap::Get(StringArg name) const {
   std::vector<std::string> names;
   for (const auto& [key, array] : *this) names.push_back(key);
   const std::optional<std::string> nearest = NearestName(name, names);
-  return absl::NotFoundError(
-      absl::StrCat("no array is named \"", name, "\"; there ", names.size() == 1 ? "is " : "are ",
-                   names.empty() ? "none" : absl::StrJoin(QuotedNames(*this), ", "),
-                   nearest ? absl::StrCat("; did you mean \"", *nearest, "\"?") : ""));
+  return NotFound("no array is named \"", name, "\"; there ", names.size() == 1 ? "is " : "are ",
+                  names.empty() ? "none" : absl::StrJoin(QuotedNames(*this), ", "),
+                  nearest ? absl::StrCat("; did you mean \"", *nearest, "\"?") : "");
 }
 
 absl::StatusOr<Array> ArrayMap::Only() const {
   if (size() == 1) return begin()->second;
-  return absl::FailedPreconditionError(
-      empty() ? "expected one array, but there is none"
-              : absl::StrCat("expected one array, but there are ", size(), ": ",
-                             absl::StrJoin(QuotedNames(*this), ", "), "; use Get(name)"));
+  return FailedPrecondition(empty() ? "expected one array, but there is none"
+                                    : absl::StrCat("expected one array, but there are ", size(),
+                                                   ": ", absl::StrJoin(QuotedNames(*this), ", "),
+                                                   "; use Get(name)"));
 }
 
 std::string Element::ToString() const {

@@ -27,7 +27,7 @@ void AppendArray(const Array& array, StateWriter* out) {
 }
 
 absl::Status Damaged(absl::string_view what) {
-  return absl::DataLossError(absl::StrCat("the bytes of an element are damaged: ", what));
+  return DataLoss("the bytes of an element are damaged: ", what);
 }
 
 bool IsKnown(int64_t dtype) {

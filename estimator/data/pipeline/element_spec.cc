@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 namespace {
@@ -83,8 +84,7 @@ absl::Status CheckSpec(const ElementSpec& expected, absl::string_view where_expe
       [&](const ArraySpecMap& wanted, const ArraySpecMap& found, absl::string_view kind) {
         const auto report = [&](const std::string& name, const std::string& what) {
           if (!status.ok()) return;
-          status =
-              absl::InvalidArgumentError(absl::StrCat(QuotedComponent(kind, name), " is ", what));
+          status = InvalidArgument(QuotedComponent(kind, name), " is ", what);
         };
         for (const auto& [name, spec] : wanted) {
           const auto other = found.find(name);

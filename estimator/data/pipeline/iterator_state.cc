@@ -99,14 +99,13 @@ absl::StatusOr<uint64_t> StateReader::Unsigned() {
     value |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) return value;
   }
-  return absl::DataLossError("the saved input position ends too early");
+  return DataLoss("the saved input position ends too early");
 }
 
 absl::StatusOr<int64_t> StateReader::Int() {
   EST_ASSIGN_OR_RETURN(const uint64_t value, Unsigned());
   if (value > kMostInt) {
-    return absl::DataLossError(
-        absl::StrCat("the saved input position has the number ", value, ", which is too large"));
+    return DataLoss("the saved input position has the number ", value, ", which is too large");
   }
   return static_cast<int64_t>(value);
 }
@@ -118,7 +117,7 @@ absl::StatusOr<bool> StateReader::Bool() {
 
 absl::StatusOr<absl::string_view> StateReader::Bytes() {
   EST_ASSIGN_OR_RETURN(const uint64_t size, Unsigned());
-  if (size > rest_.size()) return absl::DataLossError("the saved input position ends too early");
+  if (size > rest_.size()) return DataLoss("the saved input position ends too early");
   const absl::string_view value = rest_.substr(0, size);
   rest_.remove_prefix(size);
   return value;
@@ -135,16 +134,14 @@ std::string SealState(absl::string_view description, absl::string_view nodes) {
 
 absl::Status CheckSealedState(absl::string_view sealed) {
   if (sealed.size() < kHeadBytes + kCrcBytes || sealed.substr(0, kMagic.size()) != kMagic) {
-    return absl::DataLossError(absl::StrCat("not a saved input position: its ", sealed.size(),
-                                            " bytes are too few, or do not begin with \"", kMagic,
-                                            "\""));
+    return DataLoss("not a saved input position: its ", sealed.size(),
+                    " bytes are too few, or do not begin with \"", kMagic, "\"");
   }
   const absl::string_view body = sealed.substr(0, sealed.size() - kCrcBytes);
   const auto stored = static_cast<uint32_t>(LoadLittleEndian(sealed.substr(body.size())));
   if (UnmaskCrc32c(stored) != Crc32c(body)) {
-    return absl::DataLossError(
-        absl::StrCat("the saved input position is damaged: the crc32c of its ", sealed.size(),
-                     " bytes does not match"));
+    return DataLoss("the saved input position is damaged: the crc32c of its ", sealed.size(),
+                    " bytes does not match");
   }
   return absl::OkStatus();
 }
@@ -153,9 +150,9 @@ absl::StatusOr<SealedState> ReadSealedState(absl::string_view sealed) {
   EST_RETURN_IF_ERROR(CheckSealedState(sealed));
   const absl::string_view body = sealed.substr(0, sealed.size() - kCrcBytes);
   if (body[kMagic.size()] != kVersion) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the saved input position has version ", static_cast<int>(body[kMagic.size()]),
-                     ", but this program reads version ", static_cast<int>(kVersion)));
+    return InvalidArgument("the saved input position has version ",
+                           static_cast<int>(body[kMagic.size()]),
+                           ", but this program reads version ", static_cast<int>(kVersion));
   }
   StateReader reader(body.substr(kHeadBytes));
   EST_ASSIGN_OR_RETURN(const absl::string_view description, reader.Bytes());
@@ -171,15 +168,15 @@ absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
   std::string saved_rest(saved.description), rest(description);
   const std::vector<std::string> saved_names = TakeNames(&saved_rest), names = TakeNames(&rest);
   if (!saved_names.empty() && !names.empty() && saved_names != names) {
-    return absl::FailedPreconditionError(absl::StrCat("the run was trained on other data: on ",
-                                                      absl::StrJoin(saved_names, ", "), ", now on ",
-                                                      absl::StrJoin(names, ", ")));
+    return FailedPrecondition("the run was trained on other data: on ",
+                              absl::StrJoin(saved_names, ", "), ", now on ",
+                              absl::StrJoin(names, ", "));
   }
   if (saved_rest != rest || (names.empty() && !saved_names.empty())) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "the saved input position is of another pipeline: ", Difference(saved_rest, rest),
         " (saved \"", saved.description, "\", now \"", description,
-        "\"); start without it, or build the same pipeline again"));
+        "\"); start without it, or build the same pipeline again");
   }
   return saved.nodes;
 }

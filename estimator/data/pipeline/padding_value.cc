@@ -1,6 +1,6 @@
 #include "estimator/data/pipeline/padding_value.h"
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator {
 
@@ -9,9 +9,8 @@ absl::StatusOr<Array> PaddingValue(double value, DType dtype) {
   // Cast saturates and truncates to an integer dtype. The comparison finds both.
   Array padding = Array::Scalar(value).Cast(dtype);
   if (IsInteger(dtype) && padding.AsDouble() != value) {
-    return absl::InvalidArgumentError(absl::StrCat("the padding ", value,
-                                                   " cannot be represented in ", DTypeName(dtype),
-                                                   "; give another value"));
+    return InvalidArgument("the padding ", value, " cannot be represented in ", DTypeName(dtype),
+                           "; give another value");
   }
   return padding;
 }

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -58,9 +57,9 @@ absl::Status PositionLog::Restore(NodeIterator& input, StateReader& state) {
   EST_ASSIGN_OR_RETURN(const int64_t skip, state.Int());
   EST_ASSIGN_OR_RETURN(const int64_t skipped, input.Skip(skip));
   if (skipped == skip) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("the saved input position is ", skip,
-                                                 " elements ahead, but the input ends after ",
-                                                 skipped, ": it has changed since"));
+  return InvalidArgument("the saved input position is ", skip,
+                         " elements ahead, but the input ends after ", skipped,
+                         ": it has changed since");
 }
 
 absl::StatusOr<std::string> PositionLog::StateOf(const NodeIterator& input) {

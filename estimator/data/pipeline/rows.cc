@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/element_spec.h"
 
@@ -118,24 +117,24 @@ absl::Status StackMap(absl::Span<const Element> rows, ArrayMap Element::*member,
     for (const auto& [name, array] : row) {
       const auto expected = first.find(name);
       if (expected == first.end()) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "Batch: ", where(i), " has ", QuotedArray(member, name), ", but ", where(0),
-            " in the same batch does not; every element needs the same names"));
+        return InvalidArgument("Batch: ", where(i), " has ", QuotedArray(member, name), ", but ",
+                               where(0),
+                               " in the same batch does not; every element needs the same names");
       }
       if (array.dtype() != expected->second.dtype() || array.shape() != expected->second.shape()) {
-        return absl::InvalidArgumentError(absl::StrCat(
+        return InvalidArgument(
             "Batch: ", QuotedArray(member, name), " differs within a batch: ", array.TypeString(),
             " in ", where(i), " (element ", i, " of the batch), ", expected->second.TypeString(),
-            " in ", where(0), " (element 0); make them equal in Map, or use PaddedBatch"));
+            " in ", where(0), " (element 0); make them equal in Map, or use PaddedBatch");
       }
       CopyRowOf(array, static_cast<int64_t>(i), (*out)[name]);
     }
     if (row.size() == first.size()) continue;
     for (const auto& [name, array] : first) {
       if (row.count(name) > 0) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat("Batch: ", where(i), " does not have ", QuotedArray(member, name), ", but ",
-                       where(0), " in the same batch does; every element needs the same names"));
+      return InvalidArgument("Batch: ", where(i), " does not have ", QuotedArray(member, name),
+                             ", but ", where(0),
+                             " in the same batch does; every element needs the same names");
     }
   }
   return absl::OkStatus();

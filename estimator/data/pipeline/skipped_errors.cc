@@ -46,7 +46,7 @@ void SkippedErrors::Save(StateWriter& state) const {
 absl::Status SkippedErrors::Restore(StateReader& state) {
   EST_ASSIGN_OR_RETURN(const uint64_t count, state.Unsigned());
   // A hash takes at least one byte, so a damaged count cannot loop for long.
-  if (count > state.remaining()) return absl::DataLossError("IgnoreErrors: the state is cut short");
+  if (count > state.remaining()) return DataLoss("IgnoreErrors: the state is cut short");
   std::set<uint64_t> restored;
   for (uint64_t i = 0; i < count; ++i) {
     EST_ASSIGN_OR_RETURN(const uint64_t hash, state.Unsigned());

@@ -28,15 +28,14 @@ absl::StatusOr<std::vector<std::string>> HeaderNames(const std::string& file, si
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<RecordSource> lines, OpenLines(file, with_header));
   EST_ASSIGN_OR_RETURN(const std::optional<std::string> header, lines->Next());
   if (!header) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(file, ": .header is set, but the file is empty"));
+    return InvalidArgument(file, ": .header is set, but the file is empty");
   }
   absl::StatusOr<std::vector<std::string>> names = CsvFields(*header, csv);
   if (!names.ok()) return Annotate(names.status(), absl::StrCat(file, ": the header"));
   if (names->size() == num_columns) return names;
-  return absl::InvalidArgumentError(absl::StrCat(
-      file, ": the header has ", names->size(), csv.select_cols.empty() ? "" : " of the selected",
-      " columns (", absl::StrJoin(*names, ", "), "), but record_defaults has ", num_columns));
+  return InvalidArgument(file, ": the header has ", names->size(),
+                         csv.select_cols.empty() ? "" : " of the selected", " columns (",
+                         absl::StrJoin(*names, ", "), "), but record_defaults has ", num_columns);
 }
 
 absl::StatusOr<std::vector<std::string>> ColumnNames(const std::string& file, size_t num_columns,
@@ -52,23 +51,21 @@ absl::StatusOr<std::vector<std::string>> ColumnNames(const std::string& file, si
     names.push_back(absl::StrCat("column_", column));
   }
   if (names.size() != num_columns) {
-    return absl::InvalidArgumentError(absl::StrCat("column_names has ", names.size(),
-                                                   " names, but record_defaults has ", num_columns,
-                                                   " columns"));
+    return InvalidArgument("column_names has ", names.size(), " names, but record_defaults has ",
+                           num_columns, " columns");
   }
   std::set<std::string> seen;
   for (const std::string& name : names) {
     if (!seen.insert(name).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("two columns have the name \"", name, "\"; give other .column_names"));
+      return InvalidArgument("two columns have the name \"", name, "\"; give other .column_names");
     }
   }
   for (const std::string& label : options.labels) {
     if (seen.erase(label) != 0) continue;
-    return absl::InvalidArgumentError(absl::StrCat("the label \"", label,
-                                                   "\" is none of the columns, or is given twice; "
-                                                   "the columns are ",
-                                                   absl::StrJoin(names, ", ")));
+    return InvalidArgument("the label \"", label,
+                           "\" is none of the columns, or is given twice; "
+                           "the columns are ",
+                           absl::StrJoin(names, ", "));
   }
   return names;
 }

@@ -58,9 +58,9 @@ Dataset TFRecordDataset(std::vector<std::string> files, TFRecordDatasetOptions o
     return Dataset(ErrorNode(std::move(status)));
   }
   if (options.num_parallel_reads < 1) {
-    return Dataset(ErrorNode(absl::InvalidArgumentError(
-        absl::StrCat("TFRecord: num_parallel_reads is ", options.num_parallel_reads,
-                     "; it must be at least 1"))));
+    return Dataset(
+        ErrorNode(InvalidArgument("TFRecord: num_parallel_reads is ", options.num_parallel_reads,
+                                  "; it must be at least 1")));
   }
   if (options.indexed) return Dataset(IndexedRecordsNode(*matched, options));
   const int num_parallel_reads = options.num_parallel_reads;
@@ -88,7 +88,7 @@ Dataset TextLineDataset(std::vector<std::string> files, FileDatasetOptions optio
 StatusOrRange<std::vector<std::string>> MatchFiles(StringArg pattern) {
   EST_ASSIGN_OR_RETURN(std::vector<std::string> files, Glob(pattern));
   if (!files.empty()) return files;
-  return absl::NotFoundError(absl::StrCat("ListFiles: no file matches \"", pattern, "\""));
+  return NotFound("ListFiles: no file matches \"", pattern, "\"");
 }
 
 StatusOrRange<std::vector<std::string>> MatchFiles(const std::vector<std::string>& patterns) {
@@ -103,7 +103,7 @@ StatusOrRange<std::vector<std::string>> MatchFiles(const std::vector<std::string
     if (matched.empty()) unmatched.push_back(absl::StrCat("\"", pattern, "\""));
   }
   if (unmatched.empty()) return files;
-  return absl::NotFoundError(absl::StrCat("no file matches ", absl::StrJoin(unmatched, ", ")));
+  return NotFound("no file matches ", absl::StrJoin(unmatched, ", "));
 }
 
 Dataset ListFiles(StringArg pattern, ListFilesOptions options) {

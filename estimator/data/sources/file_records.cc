@@ -63,9 +63,8 @@ class FileRecordsIterator final : public NodeIterator {
     EST_RETURN_IF_ERROR(RestoreFields(state, file, position.offset, position.index));
     const size_t num_files = files_->files.size();
     if (file > num_files) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(files_->label, ": the saved input position is in file ", file,
-                       ", but there are only ", num_files, " files now"));
+      return InvalidArgument(files_->label, ": the saved input position is in file ", file,
+                             ", but there are only ", num_files, " files now");
     }
     file_ = file;
     if (state.remaining() > 0) EST_RETURN_IF_ERROR(RestoreName(state));
@@ -124,10 +123,10 @@ class FileRecordsIterator final : public NodeIterator {
     if (name.empty() || file_ == files_->files.size()) return absl::OkStatus();
     const absl::string_view now = Basename(files_->files[file_]);
     if (now == name) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
-        files_->label, ": the files have changed: the saved input position is in file ", file_,
-        ", which was \"", name, "\" of ", num_files, " files and is now \"", now, "\" of ",
-        files_->files.size()));
+    return InvalidArgument(files_->label,
+                           ": the files have changed: the saved input position is in file ", file_,
+                           ", which was \"", name, "\" of ", num_files, " files and is now \"", now,
+                           "\" of ", files_->files.size());
   }
 
   struct Last {
@@ -202,13 +201,13 @@ Element StringElement(std::string text) {
 ElementSpec StringSpec() { return {.features = {{DType::kString, Shape{}}}, .labels = {}}; }
 
 absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::string>& files) {
-  if (files.empty()) return absl::InvalidArgumentError(absl::StrCat(what, ": there are no files"));
+  if (files.empty()) return InvalidArgument(what, ": there are no files");
   std::vector<std::string> missing;
   for (const std::string& file : files) {
     if (!FileExists(file)) missing.push_back(file);
   }
   if (missing.empty()) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat(what, ": no such file: ", absl::StrJoin(missing, ", ")));
+  return NotFound(what, ": no such file: ", absl::StrJoin(missing, ", "));
 }
 
 }  // namespace estimator

@@ -54,10 +54,10 @@ class FixedLengthRecords final : public RandomAccess {
 absl::StatusOr<NodePtr> Open(const std::vector<std::string>& paths, int64_t record_bytes,
                              const FixedLengthRecordOptions& options) {
   if (record_bytes < 1 || options.header_bytes < 0 || options.footer_bytes < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("FixedLengthRecordDataset: record_bytes is ", record_bytes, ", header_bytes ",
-                     options.header_bytes, ", footer_bytes ", options.footer_bytes,
-                     "; record_bytes must be positive, the others must not be negative"));
+    return InvalidArgument("FixedLengthRecordDataset: record_bytes is ", record_bytes,
+                           ", header_bytes ", options.header_bytes, ", footer_bytes ",
+                           options.footer_bytes,
+                           "; record_bytes must be positive, the others must not be negative");
   }
   EST_RETURN_IF_ERROR(CheckFilesExist("FixedLengthRecordDataset", paths));
   std::vector<RecordFile> files;
@@ -72,11 +72,10 @@ absl::StatusOr<NodePtr> Open(const std::vector<std::string>& paths, int64_t reco
     }
     const int64_t body = file.size() - options.header_bytes - options.footer_bytes;
     if (body < 0 || body % record_bytes != 0) {
-      return absl::DataLossError(absl::StrCat(
+      return DataLoss(
           path, ": its ", file.size(), " bytes are not a header of ", options.header_bytes,
           ", records of ", record_bytes, " and a footer of ", options.footer_bytes, " bytes: ",
-          body < 0 ? "it is too short"
-                   : absl::StrCat(body % record_bytes, " bytes are left over")));
+          body < 0 ? "it is too short" : absl::StrCat(body % record_bytes, " bytes are left over"));
     }
     if (body == 0) continue;
     num_records += body / record_bytes;

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "estimator/array/element_limit.h"
@@ -60,26 +59,25 @@ absl::StatusOr<Header> ParseHeader(absl::string_view bytes, size_t file_bytes,
                                    absl::string_view path) {
   const auto* const raw = reinterpret_cast<const unsigned char*>(bytes.data());
   if (bytes.size() < kMagicBytes) {
-    return absl::DataLossError(absl::StrCat(path, ": expected the ", kMagicBytes,
-                                            " bytes of an IDX magic, found ", bytes.size()));
+    return DataLoss(path, ": expected the ", kMagicBytes, " bytes of an IDX magic, found ",
+                    bytes.size());
   }
   if (raw[0] != 0 || raw[1] != 0) {
-    return absl::DataLossError(absl::StrFormat(
+    return DataLoss(absl::StrFormat(
         "%s: not an IDX file: expected the magic 00 00 <type> <rank>, found %02x %02x %02x %02x",
         path, raw[0], raw[1], raw[2], raw[3]));
   }
   const auto* const type = std::find_if(std::begin(kTypes), std::end(kTypes),
                                         [&](const IdxType& t) { return t.code == raw[2]; });
   if (type == std::end(kTypes)) {
-    return absl::DataLossError(absl::StrFormat(
-        "%s: not an IDX file: type 0x%02x; expected one of %s", path, raw[2], TypesForMessage()));
+    return DataLoss(absl::StrFormat("%s: not an IDX file: type 0x%02x; expected one of %s", path,
+                                    raw[2], TypesForMessage()));
   }
   const size_t rank = raw[3];
   const size_t header_bytes = kMagicBytes + rank * kSizeBytes;
   if (bytes.size() < header_bytes) {
-    return absl::DataLossError(absl::StrCat(path, ": truncated: expected ", header_bytes,
-                                            " bytes of header (rank ", rank, "), found ",
-                                            bytes.size()));
+    return DataLoss(path, ": truncated: expected ", header_bytes, " bytes of header (rank ", rank,
+                    "), found ", bytes.size());
   }
   Shape shape;
   // The product of the sizes is capped, so that a damaged header cannot overflow it.
@@ -92,16 +90,15 @@ absl::StatusOr<Header> ParseHeader(absl::string_view bytes, size_t file_bytes,
     data_bytes = std::min(data_bytes * size, kMostBytes);
   }
   if (data_bytes == 0 && !HasElementsAtMost(shape, std::numeric_limits<int64_t>::max())) {
-    return absl::DataLossError(absl::StrCat(path, ": its header says ", DTypeShortName(type->dtype),
-                                            " ", shape.ToString(), ", which is too large"));
+    return DataLoss(path, ": its header says ", DTypeShortName(type->dtype), " ", shape.ToString(),
+                    ", which is too large");
   }
   const auto expected = static_cast<uint64_t>(data_bytes);
   const size_t found = file_bytes - header_bytes;
   if (found != expected) {
-    return absl::DataLossError(absl::StrCat(path, ": ", found < expected ? "truncated" : "too long",
-                                            ": its header says ", DTypeShortName(type->dtype), " ",
-                                            shape.ToString(), ": expected ", expected,
-                                            " bytes of data, found ", found));
+    return DataLoss(path, ": ", found < expected ? "truncated" : "too long", ": its header says ",
+                    DTypeShortName(type->dtype), " ", shape.ToString(), ": expected ", expected,
+                    " bytes of data, found ", found);
   }
   return Header{.dtype = type->dtype, .shape = std::move(shape), .bytes = header_bytes};
 }
@@ -125,8 +122,8 @@ absl::StatusOr<Array> ReadElements(const RandomAccessFile& file, absl::string_vi
   EST_ASSIGN_OR_RETURN(const size_t count, file.Read(static_cast<int64_t>(header.bytes), wanted,
                                                      static_cast<char*>(array.raw())));
   if (count < wanted) {
-    return absl::DataLossError(absl::StrCat(file.path(), ": truncated while it was read: expected ",
-                                            wanted, " bytes of data, found ", count));
+    return DataLoss(file.path(), ": truncated while it was read: expected ", wanted,
+                    " bytes of data, found ", count);
   }
   SwapBytes(array.dtype(), wanted, static_cast<char*>(array.raw()));
   return array;
@@ -163,15 +160,14 @@ absl::Status WriteIdx(StringArg path, const Array& array) {
   const auto* const type = std::find_if(std::begin(kTypes), std::end(kTypes),
                                         [&](const IdxType& t) { return t.dtype == array.dtype(); });
   if (type == std::end(kTypes) || array.shape().rank() > 255) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": IDX cannot hold ", array.TypeString(),
-                                                   "; its types are ", TypesForMessage()));
+    return InvalidArgument(path, ": IDX cannot hold ", array.TypeString(), "; its types are ",
+                           TypesForMessage());
   }
   std::string bytes = {0, 0, static_cast<char>(type->code),
                        static_cast<char>(array.shape().rank())};
   for (const int64_t size : array.shape().dims()) {
     if (size > std::numeric_limits<uint32_t>::max()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": IDX holds sizes below 2^32, not ", array.TypeString()));
+      return InvalidArgument(path, ": IDX holds sizes below 2^32, not ", array.TypeString());
     }
     for (int shift = 24; shift >= 0; shift -= 8) {
       bytes.push_back(static_cast<char>(static_cast<uint64_t>(size) >> shift));

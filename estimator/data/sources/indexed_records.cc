@@ -99,10 +99,10 @@ class IndexedRecords final : public RandomAccess {
 absl::StatusOr<NodePtr> Open(const std::vector<std::string>& files,
                              const TFRecordDatasetOptions& options) {
   if (options.compression != Compression::kNone) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("TFRecord: .indexed is set, but ", CompressionName(options.compression),
-                     " files cannot be read at any position; decompress the files, or leave out "
-                     ".indexed"));
+    return InvalidArgument(
+        "TFRecord: .indexed is set, but ", CompressionName(options.compression),
+        " files cannot be read at any position; decompress the files, or leave out "
+        ".indexed");
   }
   std::vector<IndexedFile> indexed;
   int64_t num_records = 0;

@@ -75,8 +75,8 @@ class SizedGenerator final : public RandomAccess {
     absl::StatusOr<std::optional<Element>> element = CallUserFunction(fn_, index);
     if (!element.ok()) return Annotate(element.status(), GeneratorElement(index));
     if (!element->has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          GeneratorElement(index), ": the generator ended, but its size was given as ", size_));
+      return InvalidArgument(GeneratorElement(index),
+                             ": the generator ended, but its size was given as ", size_);
     }
     return **std::move(element);
   }
@@ -141,27 +141,27 @@ NodePtr SlicesNode(Element arrays, std::string label, std::string source) {
   for (const auto member : {&Element::features, &Element::labels}) {
     for (const auto& [name, array] : arrays.*member) {
       if (!array.valid() || array.shape().rank() == 0) {
-        return ErrorNode(absl::InvalidArgumentError(
-            absl::StrCat(source, ": ", QuotedArray(member, name), " is ",
-                         array.valid() ? absl::StrCat("a scalar, ", array.TypeString(),
-                                                      "; it needs one row for each example, on "
-                                                      "axis 0")
-                                       : "an empty array, default-constructed; Array::Of and "
-                                         "FromSpan return one if the number of values is not that "
-                                         "of the shape")));
+        return ErrorNode(InvalidArgument(
+            source, ": ", QuotedArray(member, name), " is ",
+            array.valid() ? absl::StrCat("a scalar, ", array.TypeString(),
+                                         "; it needs one row for each example, on "
+                                         "axis 0")
+                          : "an empty array, default-constructed; Array::Of and "
+                            "FromSpan return one if the number of values is not that "
+                            "of the shape"));
       }
       if (!first_name.empty() && array.shape()[0] != size) {
-        return ErrorNode(absl::InvalidArgumentError(
-            absl::StrCat(source, ": ", QuotedArray(member, name), " has ", array.shape()[0],
-                         " rows (", array.TypeString(), "), but ", first_name, " has ", size,
-                         "; every array needs one row for each example, on axis 0")));
+        return ErrorNode(
+            InvalidArgument(source, ": ", QuotedArray(member, name), " has ", array.shape()[0],
+                            " rows (", array.TypeString(), "), but ", first_name, " has ", size,
+                            "; every array needs one row for each example, on axis 0"));
       }
       first_name = QuotedArray(member, name);
       size = array.shape()[0];
     }
   }
   if (first_name.empty()) {
-    return ErrorNode(absl::InvalidArgumentError(absl::StrCat(source, ": there are no arrays")));
+    return ErrorNode(InvalidArgument(source, ": there are no arrays"));
   }
   ElementSpec spec = WithoutBatchAxis(SpecOf(arrays));
   return IndexedNode(std::move(label),
@@ -187,8 +187,8 @@ NodePtr GeneratorNode(GeneratorFn fn, std::optional<int64_t> size,
     return std::make_shared<UnsizedGeneratorNode>(std::move(fn), std::move(output_signature));
   }
   if (*size < 0) {
-    return ErrorNode(absl::InvalidArgumentError(
-        absl::StrCat("FromGenerator: the size is ", *size, "; it must not be negative")));
+    return ErrorNode(
+        InvalidArgument("FromGenerator: the size is ", *size, "; it must not be negative"));
   }
   return IndexedNode("Generator", std::make_shared<SizedGenerator>(std::move(fn), *size),
                      std::move(output_signature));

@@ -156,9 +156,8 @@ class CacheIterator final : public TransformIterator {
     EST_ASSIGN_OR_RETURN(const int64_t position, state.Int());
     EST_ASSIGN_OR_RETURN(const int64_t skipped, Skip(position));
     if (skipped == position) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat("Cache: the saved input position is element ",
-                                                   position, ", but the input has only ", skipped,
-                                                   ": it has changed since"));
+    return InvalidArgument("Cache: the saved input position is element ", position,
+                           ", but the input has only ", skipped, ": it has changed since");
   }
   std::string Where() const override {
     return absl::StrCat("element ", position_ - 1, " of the cache");

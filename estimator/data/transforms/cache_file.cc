@@ -23,8 +23,7 @@ constexpr size_t kTailBytes = 4 + 2 * kWordBytes;
 std::string Partial(absl::string_view path) { return absl::StrCat(path, ".partial"); }
 
 absl::Status Damaged(absl::string_view path, absl::string_view what) {
-  return absl::DataLossError(
-      absl::StrCat(path, ": ", what, "; delete the file, and the next run writes it again"));
+  return DataLoss(path, ": ", what, "; delete the file, and the next run writes it again");
 }
 
 }  // namespace
@@ -101,8 +100,8 @@ absl::StatusOr<std::string> CacheFileReader::ReadRecord(int64_t index, int64_t o
   EST_RETURN_IF_ERROR(records_->Seek({.offset = offset, .index = index}));
   absl::StatusOr<std::optional<std::string>> record = records_->Next();
   if (absl::IsDataLoss(record.status())) {
-    return absl::DataLossError(absl::StrCat(record.status().message(),
-                                            "; delete the file, and the next run writes it again"));
+    return DataLoss(record.status().message(),
+                    "; delete the file, and the next run writes it again");
   }
   EST_RETURN_IF_ERROR(record.status());
   if (!record->has_value()) return Damaged(records_->path(), "it ends too early");
@@ -114,21 +113,20 @@ absl::Status CacheFileReader::ReadIndex(absl::string_view description) {
   EST_ASSIGN_OR_RETURN(const int64_t file_size, FileSize(path));
   EST_ASSIGN_OR_RETURN(const std::string header, ReadRecord(0, 0));
   if (absl::string_view(header).substr(0, kMagic.size()) != kMagic) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": this TFRecord file is not a cache; give another filename"));
+    return FailedPrecondition(path, ": this TFRecord file is not a cache; give another filename");
   }
   StateReader fields(absl::string_view(header).substr(kMagic.size()));
   EST_ASSIGN_OR_RETURN(const uint64_t version, fields.Unsigned());
   if (version != kVersion) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": the cache has version ", version, ", but this program reads version ",
-                     kVersion, "; delete the file, and the next run writes it again"));
+    return FailedPrecondition(path, ": the cache has version ", version,
+                              ", but this program reads version ", kVersion,
+                              "; delete the file, and the next run writes it again");
   }
   EST_ASSIGN_OR_RETURN(const absl::string_view saved, fields.Bytes());
   if (saved != description) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": the cache is of another pipeline: cached \"", saved, "\", now \"",
-                     description, "\"; delete the file, or give another filename"));
+    return FailedPrecondition(path, ": the cache is of another pipeline: cached \"", saved,
+                              "\", now \"", description,
+                              "\"; delete the file, or give another filename");
   }
   const int64_t header_end = kRecordOverhead + static_cast<int64_t>(header.size());
   const int64_t tail_begin = file_size - kRecordOverhead - static_cast<int64_t>(kTailBytes);

@@ -71,9 +71,8 @@ class ConcatenateIterator final : public NodeIterator {
   absl::Status Restore(StateReader& state) override {
     EST_ASSIGN_OR_RETURN(const uint64_t part, state.Unsigned());
     if (part >= parts_.size()) {
-      return absl::DataLossError(
-          absl::StrCat("Concatenate: the saved input position is in dataset ", part,
-                       ", but there are only ", parts_.size()));
+      return DataLoss("Concatenate: the saved input position is in dataset ", part,
+                      ", but there are only ", parts_.size());
     }
     EST_RETURN_IF_ERROR(Begin(part));
     return RestoreNested(*current_, state);
@@ -120,7 +119,7 @@ class ConcatenatedNode final : public JoinNode {
 
 NodePtr ConcatenateNode(std::vector<NodePtr> parts) {
   if (parts.empty()) {
-    return ErrorNode(absl::InvalidArgumentError("Concatenate: there are no datasets"));
+    return ErrorNode(InvalidArgument("Concatenate: there are no datasets"));
   }
   absl::StatusOr<JoinedSpec> spec = JoinedSpec::Of("Concatenate", parts);
   if (!spec.ok()) return ErrorNode(spec.status());

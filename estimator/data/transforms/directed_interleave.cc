@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/random.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
@@ -64,15 +63,14 @@ class ChoiceSelector final : public Selector {
     if (!choice) return std::nullopt;
     const absl::StatusOr<Array> array = choice->features.Only();
     if (!array.ok() || array->dtype() != DType::kInt64 || array->num_elements() != 1) {
-      return absl::InvalidArgumentError(absl::StrCat("ChooseFromDatasets: ", choices_->Where(),
-                                                     " of choice_dataset is ", choice->ToString(),
-                                                     "; it must be one i64 scalar"));
+      return InvalidArgument("ChooseFromDatasets: ", choices_->Where(), " of choice_dataset is ",
+                             choice->ToString(), "; it must be one i64 scalar");
     }
     const int64_t number = array->data<int64_t>()[0];
     if (number < 0 || number >= static_cast<int64_t>(ended.size())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("ChooseFromDatasets: ", choices_->Where(), " of choice_dataset is ", number,
-                       "; it must be in [0, ", ended.size(), "), the number of datasets"));
+      return InvalidArgument("ChooseFromDatasets: ", choices_->Where(), " of choice_dataset is ",
+                             number, "; it must be in [0, ", ended.size(),
+                             "), the number of datasets");
     }
     return static_cast<size_t>(number);
   }
@@ -213,18 +211,16 @@ class Choose final : public JoinNode {
 absl::Status ApplyWeights(std::vector<NodePtr>* parts, std::vector<double>* weights) {
   if (weights->empty()) weights->assign(parts->size(), 1.0);
   if (weights->size() != parts->size()) {
-    return absl::InvalidArgumentError(absl::StrCat("SampleFromDatasets: there are ",
-                                                   weights->size(), " weights for ", parts->size(),
-                                                   " datasets; give one weight for each, or none"));
+    return InvalidArgument("SampleFromDatasets: there are ", weights->size(), " weights for ",
+                           parts->size(), " datasets; give one weight for each, or none");
   }
   std::vector<NodePtr> drawn;
   std::vector<double> positive;
   for (size_t i = 0; i < weights->size(); ++i) {
     const double weight = (*weights)[i];
     if (!std::isfinite(weight) || weight < 0) {
-      return absl::InvalidArgumentError(absl::StrCat("SampleFromDatasets: weights[", i, "] is ",
-                                                     weight,
-                                                     "; a weight must be finite and at least 0"));
+      return InvalidArgument("SampleFromDatasets: weights[", i, "] is ", weight,
+                             "; a weight must be finite and at least 0");
     }
     if (weight == 0) continue;
     drawn.push_back((*parts)[i]);
@@ -243,7 +239,7 @@ absl::Status ApplyWeights(std::vector<NodePtr>* parts, std::vector<double>* weig
 NodePtr SampleNode(std::vector<NodePtr> parts, std::vector<double> weights, uint64_t seed,
                    SampleFromDatasetsOptions options) {
   if (parts.empty()) {
-    return ErrorNode(absl::InvalidArgumentError("SampleFromDatasets: there are no datasets"));
+    return ErrorNode(InvalidArgument("SampleFromDatasets: there are no datasets"));
   }
   absl::StatusOr<JoinedSpec> spec = JoinedSpec::Of("SampleFromDatasets", parts);
   if (!spec.ok()) return ErrorNode(spec.status());
@@ -257,14 +253,13 @@ NodePtr SampleNode(std::vector<NodePtr> parts, std::vector<double> weights, uint
 
 NodePtr ChooseNode(std::vector<NodePtr> parts, NodePtr choices, ChooseFromDatasetsOptions options) {
   if (parts.empty()) {
-    return ErrorNode(absl::InvalidArgumentError("ChooseFromDatasets: there are no datasets"));
+    return ErrorNode(InvalidArgument("ChooseFromDatasets: there are no datasets"));
   }
   const std::optional<ElementSpec> choice = choices->element_spec();
   const ArraySpec scalar = {DType::kInt64, Shape{}};
   if (choice && (choice->features.size() != 1 || !(choice->features.begin()->second == scalar))) {
-    return ErrorNode(absl::InvalidArgumentError(
-        absl::StrCat("ChooseFromDatasets: the elements of choice_dataset are ", choice->ToString(),
-                     "; they must be one i64 scalar")));
+    return ErrorNode(InvalidArgument("ChooseFromDatasets: the elements of choice_dataset are ",
+                                     choice->ToString(), "; they must be one i64 scalar"));
   }
   absl::StatusOr<JoinedSpec> spec = JoinedSpec::Of("ChooseFromDatasets", parts);
   if (!spec.ok()) return ErrorNode(spec.status());

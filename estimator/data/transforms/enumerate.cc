@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 
 namespace estimator {
@@ -52,9 +53,9 @@ class Enumerate final : public DatasetNode {
 NodePtr EnumerateNode(NodePtr input, int64_t start, std::string name) {
   const std::optional<ElementSpec> spec = input->element_spec();
   if (spec && spec->features.count(name) > 0) {
-    return ErrorNode(absl::InvalidArgumentError(absl::StrCat(
-        "Enumerate: ", QuotedComponent("features", name), " is ",
-        spec->features.at(name).ToString(), " in the elements; give the numbers another name")));
+    return ErrorNode(InvalidArgument("Enumerate: ", QuotedComponent("features", name), " is ",
+                                     spec->features.at(name).ToString(),
+                                     " in the elements; give the numbers another name"));
   }
   NodePtr counter = IndexedNode("Counter", std::make_shared<Counter>(start, name),
                                 ElementSpec{.features = {{name, {DType::kInt64, Shape{}}}}});

@@ -79,9 +79,9 @@ class FileCacheIterator final : public NodeIterator {
     if (has_input) EST_RETURN_IF_ERROR(state.Bytes().status());  // the file is complete by now
     EST_ASSIGN_OR_RETURN(const int64_t skipped, Skip(position));
     if (skipped == position) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("Cache: the saved input position is element ", position, ", but ", filename_,
-                     " has only ", skipped, "; it was written again from other data"));
+    return InvalidArgument("Cache: the saved input position is element ", position, ", but ",
+                           filename_, " has only ", skipped,
+                           "; it was written again from other data");
   }
   std::string Where() const override {
     return absl::StrCat("element ", position_ - 1, " of the cache ", filename_);

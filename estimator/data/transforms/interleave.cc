@@ -104,8 +104,8 @@ class InterleaveIterator final : public TransformIterator {
   absl::Status Restore(StateReader& state) override {
     EST_RETURN_IF_ERROR(RestoreFields(state, turn_, given_, num_opened_, input_ended_));
     if (turn_ >= slots_.size()) {
-      return absl::DataLossError(absl::StrCat("Interleave: the saved input position is in slot ",
-                                              turn_, ", but there are only ", slots_.size()));
+      return DataLoss("Interleave: the saved input position is in slot ", turn_,
+                      ", but there are only ", slots_.size());
     }
     for (Slot& slot : slots_) {
       EST_ASSIGN_OR_RETURN(const int64_t open, state.Int());
@@ -189,7 +189,7 @@ class InterleaveIterator final : public TransformIterator {
     EST_RETURN_IF_ERROR(input->Restore(reader));
     EST_ASSIGN_OR_RETURN(const std::optional<Element> element, input->Next());
     if (!element) {
-      return absl::InvalidArgumentError(
+      return InvalidArgument(
           "Interleave: the input ends before the saved position: it has changed since");
     }
     EST_ASSIGN_OR_RETURN(slot.iterator, interleaving_.Open(*element, slot.ordinal, input->Where()));
@@ -197,9 +197,9 @@ class InterleaveIterator final : public TransformIterator {
     EST_RETURN_IF_ERROR(RestoreNested(*slot.iterator, state));
     EST_ASSIGN_OR_RETURN(const int64_t skipped, slot.iterator->Skip(skip));
     if (skipped < skip) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Interleave: the saved input position is ", skip,
-          " elements ahead in a dataset that ends after ", skipped, ": it has changed since"));
+      return InvalidArgument("Interleave: the saved input position is ", skip,
+                             " elements ahead in a dataset that ends after ", skipped,
+                             ": it has changed since");
     }
     return StartThreads(slot);
   }
@@ -259,9 +259,9 @@ class Interleave final : public TransformNode {
 
 NodePtr InterleaveNode(NodePtr input, ExpandFn fn, InterleaveOptions options) {
   if (options.cycle_length < 1 || options.block_length < 1) {
-    return ErrorNode(absl::InvalidArgumentError(
-        absl::StrCat("Interleave: cycle_length is ", options.cycle_length, " and block_length ",
-                     options.block_length, "; both must be at least 1")));
+    return ErrorNode(InvalidArgument("Interleave: cycle_length is ", options.cycle_length,
+                                     " and block_length ", options.block_length,
+                                     "; both must be at least 1"));
   }
   const absl::StatusOr<int> num_threads = NumThreads("Interleave", options.num_parallel_calls);
   if (!num_threads.ok()) return ErrorNode(num_threads.status());

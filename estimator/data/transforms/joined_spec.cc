@@ -25,8 +25,7 @@ absl::StatusOr<JoinedSpec> JoinedSpec::Of(absl::string_view transform,
       const absl::Status status =
           CheckSpec(*joined.spec_, place(first), *spec, place(i), CompareShapes::kNo);
       if (!status.ok()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(transform, ": ", status.message(), "; make them equal in Map"));
+        return InvalidArgument(transform, ": ", status.message(), "; make them equal in Map");
       }
       joined.spec_ = MostGeneral(*joined.spec_, *spec);
     }

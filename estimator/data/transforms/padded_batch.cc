@@ -36,8 +36,8 @@ absl::Status CheckNamesOfOptions(const ElementOrSpec& row, const PaddedBatchOpti
   const auto check = [&](absl::string_view option, const auto& by_name) -> absl::Status {
     for (const auto& [name, value] : by_name) {
       if (row.features.count(name) > 0 || row.labels.count(name) > 0) continue;
-      return absl::InvalidArgumentError(absl::StrCat("PaddedBatch: ", option, " names \"", name,
-                                                     "\", but the elements are ", row.ToString()));
+      return InvalidArgument("PaddedBatch: ", option, " names \"", name,
+                             "\", but the elements are ", row.ToString());
     }
     return absl::OkStatus();
   };
@@ -55,10 +55,9 @@ absl::Status CheckNames(absl::Span<const Element> rows, const PaddedBatchOptions
     for (const auto member : {&Element::features, &Element::labels}) {
       for (const auto& [name, array] : rows[i].*member) {
         if ((first.*member).count(name) > 0) continue;
-        return absl::InvalidArgumentError(
-            absl::StrCat("PaddedBatch: element ", first_ordinal + static_cast<int64_t>(i), " has ",
-                         QuotedArray(member, name), ", but element ", first_ordinal,
-                         " of the batch does not; every element needs the same names"));
+        return InvalidArgument("PaddedBatch: element ", first_ordinal + static_cast<int64_t>(i),
+                               " has ", QuotedArray(member, name), ", but element ", first_ordinal,
+                               " of the batch does not; every element needs the same names");
       }
     }
   }
@@ -81,27 +80,24 @@ absl::StatusOr<Shape> PaddedShape(absl::Span<const Element> rows, ArrayMap Eleme
     };
     const auto found = (rows[i].*member).find(name);
     if (found == (rows[i].*member).end()) {
-      return absl::InvalidArgumentError(absl::StrCat(where(), "there is no ",
-                                                     QuotedArray(member, name),
-                                                     ", but others in the batch have one"));
+      return InvalidArgument(where(), "there is no ", QuotedArray(member, name),
+                             ", but others in the batch have one");
     }
     const Array& array = found->second;
     if (array.dtype() != (rows[0].*member).at(name).dtype() ||
         array.shape().rank() != padded.rank()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(where(), QuotedArray(member, name), " is ", array.TypeString(), ", but ",
-                       (rows[0].*member).at(name).TypeString(), " in element ", first_ordinal,
-                       "; padded to ", padded.ToString()));
+      return InvalidArgument(where(), QuotedArray(member, name), " is ", array.TypeString(),
+                             ", but ", (rows[0].*member).at(name).TypeString(), " in element ",
+                             first_ordinal, "; padded to ", padded.ToString());
     }
     for (int axis = 0; axis < padded.rank(); ++axis) {
       const int64_t size = array.shape()[axis];
       if (padded[axis] == Shape::kUnknownDim) {
         largest.set_dim(axis, std::max(largest[axis], size));
       } else if (size > padded[axis]) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(where(), QuotedArray(member, name), " is ", array.TypeString(),
-                         ", larger than the padded shape ", padded.ToString(), " in axis ", axis,
-                         "; raise that size in padded_shapes, or cut the array in Map"));
+        return InvalidArgument(where(), QuotedArray(member, name), " is ", array.TypeString(),
+                               ", larger than the padded shape ", padded.ToString(), " in axis ",
+                               axis, "; raise that size in padded_shapes, or cut the array in Map");
       }
     }
   }
@@ -146,8 +142,7 @@ absl::StatusOr<ElementSpec> PaddedSpec(const ElementSpec& rows, const PaddedBatc
   const auto pad = [&](ArraySpecMap& specs, const ArraySpecMap&, absl::string_view kind) {
     for (auto& [name, spec] : specs) {
       const auto refuse = [&, &name = name](absl::string_view what) {
-        status = absl::InvalidArgumentError(
-            absl::StrCat("PaddedBatch: ", QuotedComponent(kind, name), what));
+        status = InvalidArgument("PaddedBatch: ", QuotedComponent(kind, name), what);
       };
       if (const auto value = options.padding_values.find(name);
           value != options.padding_values.end()) {

@@ -30,23 +30,22 @@ enum Kind { kPermuted = 1, kIndices = 2, kElements = 3 };
 absl::Status CheckKind(Kind kind, StateReader& state) {
   EST_ASSIGN_OR_RETURN(const int64_t saved, state.Int());
   if (saved == kind) return absl::OkStatus();
-  return absl::InvalidArgumentError(
+  return InvalidArgument(
       "Shuffle: the saved input position is of an input of another size, which fitted into the "
       "buffer while this one does not, or the reverse");
 }
 
 absl::Status CheckSize(int64_t saved, const RandomAccess& source) {
   if (saved == source.size()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("Shuffle: the saved input position is of a source of ", saved,
-                   " elements, this one has ", source.size()));
+  return InvalidArgument("Shuffle: the saved input position is of a source of ", saved,
+                         " elements, this one has ", source.size());
 }
 
 // Reads the number of items in a buffer. Each takes at least one byte of the state, so a damaged
 // number cannot allocate more than that.
 absl::StatusOr<uint64_t> ReadBuffered(StateReader& state) {
   EST_ASSIGN_OR_RETURN(const uint64_t buffered, state.Unsigned());
-  if (buffered > state.remaining()) return absl::DataLossError("Shuffle: the state is cut short");
+  if (buffered > state.remaining()) return DataLoss("Shuffle: the state is cut short");
   return buffered;
 }
 
@@ -110,8 +109,7 @@ class IndexShuffle final : public Transform<int64_t> {
     for (int64_t& index : buffer_) {
       EST_ASSIGN_OR_RETURN(index, state.Int());
       if (index < 0 || index >= size) {
-        return absl::DataLossError(
-            absl::StrCat("Shuffle: the saved index ", index, " is not in [0, ", size, ")"));
+        return DataLoss("Shuffle: the saved index ", index, " is not in [0, ", size, ")");
       }
     }
     return RestoreNested(*input_, state);
@@ -256,7 +254,7 @@ class ElementShuffle final : public TransformIterator {
     return absl::OkStatus();
   }
   static absl::Status InputChanged() {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "Shuffle: the input ends before the saved position: it has changed since");
   }
 

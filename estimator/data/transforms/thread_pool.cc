@@ -4,7 +4,7 @@
 #include <atomic>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/data/pipeline/dataset_options.h"
 
 namespace estimator {
@@ -14,9 +14,8 @@ absl::StatusOr<int> NumThreads(absl::string_view transform, int num_parallel_cal
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   }
   if (num_parallel_calls > 0) return num_parallel_calls;
-  return absl::InvalidArgumentError(
-      absl::StrCat(transform, ": num_parallel_calls is ", num_parallel_calls,
-                   "; it must be at least 1, or kAutotune for the number of cores"));
+  return InvalidArgument(transform, ": num_parallel_calls is ", num_parallel_calls,
+                         "; it must be at least 1, or kAutotune for the number of cores");
 }
 
 ThreadPool::ThreadPool(int num_threads) {

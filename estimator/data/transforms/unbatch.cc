@@ -23,14 +23,14 @@ absl::StatusOr<int64_t> CountRows(const ElementSpec& batch) {
   const auto count = [&](absl::string_view component, const ArraySpec& spec) -> absl::Status {
     const std::string type = absl::StrCat(component, " is ", spec.ToString());
     if (spec.shape->rank() == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(type, ", a scalar; every array needs one row for each element, on axis 0"));
+      return InvalidArgument(type,
+                             ", a scalar; every array needs one row for each element, on axis 0");
     }
     const int64_t size = spec.shape->dim(0);
     if (size == Shape::kUnknownDim) return absl::OkStatus();
     if (rows != Shape::kUnknownDim && size != rows) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          type, ", but ", first, "; all arrays need the same number of rows on axis 0"));
+      return InvalidArgument(type, ", but ", first,
+                             "; all arrays need the same number of rows on axis 0");
     }
     first = type;
     rows = size;
@@ -81,9 +81,9 @@ class UnbatchIterator final : public TransformIterator {
     if (row == 0) return absl::OkStatus();
     EST_ASSIGN_OR_RETURN(const bool more, NextBatch());
     if (!more || row > num_rows_) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Unbatch: the saved input position is after row ", row,
-                       " of an element, but it has ", num_rows_, ": the input has changed since"));
+      return InvalidArgument("Unbatch: the saved input position is after row ", row,
+                             " of an element, but it has ", num_rows_,
+                             ": the input has changed since");
     }
     row_ = row;
     return absl::OkStatus();
@@ -110,7 +110,7 @@ class UnbatchIterator final : public TransformIterator {
     where_ = input_->Where();
     absl::StatusOr<int64_t> rows = CountRows(SpecOf(*batch));
     if (rows.ok() && *rows == Shape::kUnknownDim) {
-      rows = absl::InvalidArgumentError("the element has no arrays");
+      rows = InvalidArgument("the element has no arrays");
     }
     if (!rows.ok()) return Annotate(rows.status(), absl::StrCat("Unbatch: ", where_));
     num_rows_ = *rows;

@@ -76,9 +76,8 @@ class WindowIterator final : public TransformIterator {
     if (!is_open) return absl::OkStatus();
     EST_ASSIGN_OR_RETURN(const bool more, Open());
     if (!more) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Window: the input ends before window ", number_,
-                       " of the saved position: it has changed since"));
+      return InvalidArgument("Window: the input ends before window ", number_,
+                             " of the saved position: it has changed since");
     }
     return RestoreNested(*window_, state);
   }
@@ -162,9 +161,8 @@ class Window final : public TransformNode {
 NodePtr WindowNode(NodePtr input, int64_t size, WindowFn fn, const WindowOptions& options) {
   const int64_t shift = options.shift.value_or(size);
   if (size < 1 || shift < 1 || options.stride < 1) {
-    return ErrorNode(absl::InvalidArgumentError(absl::StrCat("Window: size is ", size, ", shift ",
-                                                             shift, " and stride ", options.stride,
-                                                             "; each must be at least 1")));
+    return ErrorNode(InvalidArgument("Window: size is ", size, ", shift ", shift, " and stride ",
+                                     options.stride, "; each must be at least 1"));
   }
   return std::make_shared<Window>(Windowing{.input = std::move(input),
                                             .fn = std::move(fn),

@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/transform.h"
@@ -16,17 +15,17 @@ absl::Status MergeInto(ArrayMap part, size_t index, absl::string_view kind, Arra
   for (auto& [name, array] : part) {
     const auto [before, is_new] = merged->emplace(name, array);
     if (is_new) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "Zip: ", QuotedComponent(kind, name), " is in dataset ", index, " (", array.TypeString(),
-        ") and in one before it (", before->second.TypeString(), "); rename one of them in Map"));
+    return InvalidArgument("Zip: ", QuotedComponent(kind, name), " is in dataset ", index, " (",
+                           array.TypeString(), ") and in one before it (",
+                           before->second.TypeString(), "); rename one of them in Map");
   }
   return absl::OkStatus();
 }
 
 absl::Status LabelsOfTheirOwn(size_t part) {
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       "Zip(features, labels): the dataset of ", part == 0 ? "features" : "labels",
-      " has labels of its own; Zip({a, b}) merges features with features, labels with labels"));
+      " has labels of its own; Zip({a, b}) merges features with features, labels with labels");
 }
 
 absl::StatusOr<Element> Merge(std::vector<Element> parts, bool second_is_labels) {
@@ -66,10 +65,9 @@ absl::StatusOr<ElementSpec> MergeSpecs(const std::vector<ElementSpec>& parts,
                     const auto [origin, is_new] = origins.emplace(component, i);
                     all.emplace(name, spec);
                     if (is_new || !status.ok()) continue;
-                    status = absl::InvalidArgumentError(
-                        absl::StrCat("Zip: ", component, " is in dataset ", origin->second, " (",
-                                     all.at(name).ToString(), ") and in dataset ", i, " (",
-                                     spec.ToString(), "); rename one of them in Map"));
+                    status = InvalidArgument("Zip: ", component, " is in dataset ", origin->second,
+                                             " (", all.at(name).ToString(), ") and in dataset ", i,
+                                             " (", spec.ToString(), "); rename one of them in Map");
                   }
                 });
   }
@@ -205,7 +203,7 @@ class Zip final : public JoinNode {
 }  // namespace
 
 NodePtr ZipNode(std::vector<NodePtr> parts, bool second_is_labels) {
-  if (parts.empty()) return ErrorNode(absl::InvalidArgumentError("Zip: there are no datasets"));
+  if (parts.empty()) return ErrorNode(InvalidArgument("Zip: there are no datasets"));
   std::vector<ElementSpec> specs;
   for (const NodePtr& part : parts) {
     if (std::optional<ElementSpec> spec = part->element_spec()) specs.push_back(*std::move(spec));

@@ -32,8 +32,7 @@ absl::StatusOr<Array> ValueAt(const Array& at_first, const BatchConstant& consta
   switch (constant.kind) {
     case BatchConstant::Kind::kReshape: {
       if (values[0] % constant.divisor != 0) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("one of its sizes would be ", values[0], " / ", constant.divisor));
+        return InvalidArgument("one of its sizes would be ", values[0], " / ", constant.divisor);
       }
       std::vector<int64_t> dims = AsInts(at_first);
       dims[static_cast<size_t>(constant.index)] = values[0] / constant.divisor;
@@ -43,8 +42,7 @@ absl::StatusOr<Array> ValueAt(const Array& at_first, const BatchConstant& consta
       return Array::FromSpan<int64_t>(at_first.shape(), values).Cast(dtype);
     case BatchConstant::Kind::kFill: {
       for (const int64_t size : values) {
-        if (size < 0)
-          return absl::InvalidArgumentError(absl::StrCat("one of its sizes would be ", size));
+        if (size < 0) return InvalidArgument("one of its sizes would be ", size);
       }
       Array all(dtype, Shape(values));
       const size_t bytes = DTypeSize(dtype);

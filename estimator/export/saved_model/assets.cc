@@ -18,8 +18,7 @@ absl::StatusOr<std::vector<Asset>> NameAssets(const std::vector<std::string>& fi
     if (!FileExists(file) || IsDirectory(file)) missing.push_back(file);
   }
   if (!missing.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("assets: these files do not exist: ", absl::StrJoin(missing, ", ")));
+    return NotFound("assets: these files do not exist: ", absl::StrJoin(missing, ", "));
   }
   std::vector<Asset> assets;
   std::map<std::string, std::string> file_of_name;

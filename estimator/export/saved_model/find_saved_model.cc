@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 
 namespace estimator {
@@ -99,9 +100,8 @@ bool HoldsSavedModel(absl::string_view dir) {
 std::string NewestExport(absl::string_view dir) { return NewestIn(dir).path; }
 
 absl::Status NoSavedModel(absl::string_view path) {
-  return absl::NotFoundError(
-      absl::StrCat("SavedModel file does not exist at: ", path,
-                   "/{saved_model.pbtxt|saved_model.pb}: ", WhatIsThere(path)));
+  return NotFound("SavedModel file does not exist at: ", path,
+                  "/{saved_model.pbtxt|saved_model.pb}: ", WhatIsThere(path));
 }
 
 }  // namespace estimator

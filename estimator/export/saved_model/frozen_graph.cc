@@ -55,8 +55,8 @@ absl::StatusOr<FrozenGraph> FreezeGraph(const ExportGraphDef& model, const Varia
                                         const std::string& signature_key) {
   const auto signature = model.signature_defs.find(signature_key);
   if (signature == model.signature_defs.end()) {
-    return absl::NotFoundError(absl::StrCat("no signature '", signature_key, "'; the model has ",
-                                            JoinKeys(model.signature_defs)));
+    return NotFound("no signature '", signature_key, "'; the model has ",
+                    JoinKeys(model.signature_defs));
   }
   FrozenGraph frozen;
   proto::GraphDef graph_def = model.graph_def;
@@ -68,8 +68,7 @@ absl::StatusOr<FrozenGraph> FreezeGraph(const ExportGraphDef& model, const Varia
     if (node.op() != "VariableV2") continue;
     const Array* value = variables.Peek(node.name());
     if (value == nullptr || !variables.initialized(node.name())) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("variable '", node.name(), "' has no value to freeze"));
+      return FailedPrecondition("variable '", node.name(), "' has no value to freeze");
     }
     ReplaceByConst(&node, *value);
   }

@@ -27,17 +27,15 @@ absl::StatusOr<proto::SavedModel> ReadSavedModelProto(absl::string_view dir) {
                              : bytes.size() <= kMaxMessageBytes &&
                                    google::protobuf::TextFormat::ParseFromString(bytes, &model);
   if (parsed) return model;
-  return absl::DataLossError(absl::StrCat(path, ": these ", bytes.size(),
-                                          " bytes are not a SavedModel",
-                                          binary ? "" : " in protobuf's text format"));
+  return DataLoss(path, ": these ", bytes.size(), " bytes are not a SavedModel",
+                  binary ? "" : " in protobuf's text format");
 }
 
 absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(absl::string_view path) {
   EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   proto::MetaGraphDef graph;
   if (!ParseWithinLimit(bytes, &graph)) {
-    return absl::DataLossError(
-        absl::StrCat(path, ": these ", bytes.size(), " bytes are not a MetaGraphDef"));
+    return DataLoss(path, ": these ", bytes.size(), " bytes are not a MetaGraphDef");
   }
   return graph;
 }

@@ -34,9 +34,9 @@ absl::StatusOr<proto::MetaGraphDef> WithTags(proto::SavedModel model, absl::stri
     if (std::set<std::string>(own.begin(), own.end()) == tags) return std::move(graph);
     others.push_back(TagsText(graph));
   }
-  return absl::NotFoundError(absl::StrCat(
-      path, ": no graph has the tags {", absl::StrJoin(tags, ", "), "}; there ",
-      others.size() == 1 ? "is " : "are ", others.empty() ? "none" : absl::StrJoin(others, ", ")));
+  return NotFound(path, ": no graph has the tags {", absl::StrJoin(tags, ", "), "}; there ",
+                  others.size() == 1 ? "is " : "are ",
+                  others.empty() ? "none" : absl::StrJoin(others, ", "));
 }
 
 absl::StatusOr<SavedTensor> ReadTensorInfo(const proto::TensorInfo& info) {
@@ -95,8 +95,7 @@ absl::StatusOr<std::unique_ptr<SavedModelReader>> SavedModelReader::Open(
     if (name == kInitOp || name == kTrainOp) continue;
     absl::StatusOr<SavedSignature> signature = ReadSignature(def);
     if (!signature.ok()) {
-      return absl::DataLossError(
-          absl::StrCat(path, ": signature '", name, "': ", signature.status().message()));
+      return DataLoss(path, ": signature '", name, "': ", signature.status().message());
     }
     rep->signatures.emplace(name, *std::move(signature));
   }
@@ -111,14 +110,14 @@ absl::StatusOr<SavedSignature> SavedModelReader::Signature(absl::string_view nam
   const auto found = rep_->signatures.find(std::string(name));
   if (found != rep_->signatures.end()) return found->second;
   if (rep_->signatures.empty()) {
-    return absl::NotFoundError(absl::StrCat(
+    return NotFound(
         rep_->path,
         " has no signatures; the .meta file of a checkpoint contains only the training graph: "
         "export a SavedModel with ExportSavedModel, or ",
-        HowToNameTensors(rep_->graph.graph_def())));
+        HowToNameTensors(rep_->graph.graph_def()));
   }
-  return absl::NotFoundError(absl::StrCat(rep_->path, " has no signature '", name,
-                                          "'; it has: ", JoinKeys(rep_->signatures)));
+  return NotFound(rep_->path, " has no signature '", name,
+                  "'; it has: ", JoinKeys(rep_->signatures));
 }
 
 absl::StatusOr<SignatureGraph> SavedModelReader::Import(const SavedSignature& signature,
@@ -129,14 +128,13 @@ absl::StatusOr<SignatureGraph> SavedModelReader::Import(const SavedSignature& si
   for (const auto& [name, shape] : input_shapes) {
     const auto input = signature.inputs.find(name);
     if (input == signature.inputs.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("the signature has no input '", name,
-                                                     "'; it has ", JoinKeys(signature.inputs)));
+      return InvalidArgument("the signature has no input '", name, "'; it has ",
+                             JoinKeys(signature.inputs));
     }
     import.feeds[input->second.tensor_name] = {input->second.dtype, shape};
   }
   for (const auto& [name, output] : signature.outputs) {
-    if (output.tensor_name.empty())
-      return absl::UnimplementedError(absl::StrCat("output '", name, "' is a sparse tensor"));
+    if (output.tensor_name.empty()) return Unimplemented("output '", name, "' is a sparse tensor");
     import.fetches.push_back(output.tensor_name);
   }
   SignatureGraph result;
@@ -160,9 +158,9 @@ absl::Status SavedModelReader::LoadVariables(const std::vector<ImportedVariable>
     // Signatures of one model share their variables, which are read once.
     if (store.Has(name) && store.initialized(name)) continue;
     if (rep_->variables == nullptr) {
-      return absl::NotFoundError(absl::StrCat(rep_->path, ": variable '", name,
-                                              "' is needed, but there is no checkpoint beside the "
-                                              "graph"));
+      return NotFound(rep_->path, ": variable '", name,
+                      "' is needed, but there is no checkpoint beside the "
+                      "graph");
     }
     EST_ASSIGN_OR_RETURN(const Array value, ReadVariable(variable, *rep_->variables));
     EST_RETURN_IF_ERROR(store.Set(name, value));

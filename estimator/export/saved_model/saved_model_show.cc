@@ -84,8 +84,8 @@ struct SavedModelShow::Rep {
       if (std::set<std::string>(tags.begin(), tags.end()) == wanted) return &graph;
       others.push_back(absl::StrCat("'", absl::StrJoin(tags, ","), "'"));
     }
-    return absl::NotFoundError(absl::StrCat(path, ": no graph has the tag-set '", tag_set,
-                                            "'; the tag-sets are: ", absl::StrJoin(others, ", ")));
+    return NotFound(path, ": no graph has the tag-set '", tag_set,
+                    "'; the tag-sets are: ", absl::StrJoin(others, ", "));
   }
 };
 
@@ -130,9 +130,8 @@ absl::StatusOr<std::string> SavedModelShow::InputsAndOutputs(
   EST_ASSIGN_OR_RETURN(const proto::MetaGraphDef* graph, rep_->Find(tag_set));
   const auto signature = graph->signature_def().find(signature_key);
   if (signature == graph->signature_def().end()) {
-    return absl::NotFoundError(absl::StrCat(
-        "Could not find signature \"", signature_key,
-        "\". Please choose from: ", absl::StrJoin(SortedKeys(graph->signature_def()), ", ")));
+    return NotFound("Could not find signature \"", signature_key, "\". Please choose from: ",
+                    absl::StrJoin(SortedKeys(graph->signature_def()), ", "));
   }
   return SignatureText(signature->second, "");
 }

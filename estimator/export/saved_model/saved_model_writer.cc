@@ -68,8 +68,8 @@ absl::Status CopyAssetsExtra(const std::string& dir,
     // The path may come from a config; it must not leave the export.
     for (const absl::string_view part : parts) leaves |= part == "..";
     if (leaves) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "assets_extra: '", to, "' must be a path below assets.extra/, without '..'"));
+      return InvalidArgument("assets_extra: '", to,
+                             "' must be a path below assets.extra/, without '..'");
     }
     const std::string path = JoinPath(dir, "assets.extra", to);
     EST_RETURN_IF_ERROR(CreateDirectories(Dirname(path)));
@@ -169,7 +169,7 @@ absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& c
 absl::StatusOr<std::string> WriteTimestampedExport(
     const std::string& base, const std::function<absl::Status(const std::string& dir)>& write,
     const ExportClock& clock) {
-  if (base.empty()) return absl::InvalidArgumentError("export_dir_base must be given");
+  if (base.empty()) return InvalidArgument("export_dir_base must be given");
   EST_RETURN_IF_ERROR(CreateDirectories(base));
   for (int attempt = 1; attempt <= kMaxAttempts; ++attempt) {
     const int64_t now = clock.now_secs ? clock.now_secs() : static_cast<int64_t>(time(nullptr));

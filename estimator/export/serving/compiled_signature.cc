@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "absl/memory/memory.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/data/parsing/example_parser.h"
@@ -15,7 +14,7 @@ namespace {
 // Parses a string array of serialized Examples. Axis 0 of each resulting feature is the Example.
 absl::StatusOr<ArrayMap> ParseExamples(const Array& serialized, const FeatureSpecs& specs) {
   if (serialized.num_elements() == 0)
-    return absl::InvalidArgumentError("there are no Examples to parse: the input has no rows");
+    return InvalidArgument("there are no Examples to parse: the input has no rows");
   return ExampleParser(specs).ParseBatch(serialized.values<std::string>());
 }
 
@@ -26,8 +25,7 @@ absl::Status CheckInitialized(const std::set<const Node*>& needed, const Variabl
       missing.insert(node->name());
   }
   if (missing.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("variables without a value: ", absl::StrJoin(missing, ", ")));
+  return FailedPrecondition("variables without a value: ", absl::StrJoin(missing, ", "));
 }
 
 }  // namespace

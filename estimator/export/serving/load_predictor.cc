@@ -3,7 +3,6 @@
 #include <map>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/export/signature/join_keys.h"
 
@@ -60,8 +59,8 @@ absl::Status KeepOutputs(const std::vector<std::string>& names, SavedSignature& 
   for (const std::string& name : names) {
     const auto found = signature.outputs.find(name);
     if (found == signature.outputs.end()) {
-      return absl::NotFoundError(absl::StrCat("the signature has no output '", name, "'; it has ",
-                                              JoinKeys(signature.outputs)));
+      return NotFound("the signature has no output '", name, "'; it has ",
+                      JoinKeys(signature.outputs));
     }
     outputs.insert(*found);
   }
@@ -73,8 +72,8 @@ absl::StatusOr<std::unique_ptr<Predictor>> Load(std::shared_ptr<const SavedModel
                                                 const std::string& name, SavedSignature signature,
                                                 const LoadPredictorOptions& options) {
   if (options.batch_size.has_value() && *options.batch_size < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "LoadPredictorOptions.batch_size must be positive, got ", *options.batch_size));
+    return InvalidArgument("LoadPredictorOptions.batch_size must be positive, got ",
+                           *options.batch_size);
   }
   EST_RETURN_IF_ERROR(KeepOutputs(options.outputs, signature));
   return Predictor::Create(std::make_unique<SavedSignatureSource>(

@@ -15,8 +15,7 @@ namespace {
 absl::StatusOr<const Signature*> FindSignature(const ExportGraph& built, const std::string& key) {
   const auto found = built.signatures.find(key);
   if (found != built.signatures.end()) return &found->second;
-  return absl::NotFoundError(
-      absl::StrCat("the model has no signature '", key, "'; it has: ", JoinKeys(built.signatures)));
+  return NotFound("the model has no signature '", key, "'; it has: ", JoinKeys(built.signatures));
 }
 
 // The model built for one batch size.
@@ -110,13 +109,13 @@ class ModelFnSignature : public ServableSignature {
           fits = fits && sized.signature->inputs.at(name).shape() == shape;
         if (fits) return Chosen{&sized, sized.batch_size};
       }
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the graph depends on its batch size, and was built for ",
-          absl::StrJoin(
-              sized_, ", ",
-              [](std::string* out, const Sized& s) { absl::StrAppend(out, s.batch_size); }),
-          " (set MakePredictorOptions::batch_sizes to build other sizes): ",
-          absl::StrJoin(obstacles_, "; ")));
+      return InvalidArgument("the graph depends on its batch size, and was built for ",
+                             absl::StrJoin(sized_, ", ",
+                                           [](std::string* out, const Sized& s) {
+                                             absl::StrAppend(out, s.batch_size);
+                                           }),
+                             " (set MakePredictorOptions::batch_sizes to build other sizes): ",
+                             absl::StrJoin(obstacles_, "; "));
     }
     for (const auto& [name, shape] : shapes) {
       const auto line =
@@ -126,11 +125,10 @@ class ModelFnSignature : public ServableSignature {
         const int64_t slope = line->second.slope.data<int64_t>()[axis];
         if (slope == 0) continue;
         const int64_t rows = shape.dim(axis) - line->second.intercept.data<int64_t>()[axis];
-        if (rows <= 0)
-          return absl::InvalidArgumentError(absl::StrCat("input '", name, "' has no rows"));
+        if (rows <= 0) return InvalidArgument("input '", name, "' has no rows");
         if (rows % slope != 0)
-          return absl::InvalidArgumentError(absl::StrCat("input '", name, "' has ", shape.dim(axis),
-                                                         " rows, but takes multiples of ", slope));
+          return InvalidArgument("input '", name, "' has ", shape.dim(axis),
+                                 " rows, but takes multiples of ", slope);
         return Chosen{&sized_[0], rows / slope};
       }
     }
@@ -147,8 +145,7 @@ class ModelFnSignature : public ServableSignature {
                                    wanted.shape().ToString(), " for a batch of ", batch_size));
     }
     if (wrong.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("inputs have different batch sizes: ", absl::StrJoin(wrong, "; ")));
+    return InvalidArgument("inputs have different batch sizes: ", absl::StrJoin(wrong, "; "));
   }
 
   static void AddParser(const Sized& sized, const BatchInstance& instance, SignatureGraph& made) {

@@ -90,9 +90,8 @@ absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Create(
     std::unique_ptr<const ServableSignature> source, std::shared_ptr<VariableStore> variables,
     const PredictorOptions& options) {
   if (options.max_programs < 1 || options.num_sessions < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("PredictorOptions: max_programs and num_sessions must be >= 1, got ",
-                     options.max_programs, " and ", options.num_sessions));
+    return InvalidArgument("PredictorOptions: max_programs and num_sessions must be >= 1, got ",
+                           options.max_programs, " and ", options.num_sessions);
   }
   std::unique_ptr<Predictor> predictor(
       new Predictor(std::move(source), std::move(variables), options));
@@ -140,9 +139,8 @@ absl::StatusOr<InputShapes> Predictor::CheckInputs(const ArrayMap& inputs) const
       violations.push_back(absl::StrCat("input '", name, "' is missing"));
   }
   if (violations.empty()) return shapes;
-  return absl::InvalidArgumentError(absl::StrCat(Who(*source_), ": ",
-                                                 absl::StrJoin(violations, "; "),
-                                                 ". It takes: ", KeysOf(this->inputs())));
+  return InvalidArgument(Who(*source_), ": ", absl::StrJoin(violations, "; "),
+                         ". It takes: ", KeysOf(this->inputs()));
 }
 
 Predictor::Session* Predictor::Acquire(const InputShapes& shapes) const {

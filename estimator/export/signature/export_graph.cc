@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "glog/logging.h"
@@ -25,7 +24,7 @@ absl::Status EnsureServable(const Signature& signature,
   }
   for (const auto& [name, tensor] : signature.outputs) {
     if (!tensor.valid()) {
-      return absl::InvalidArgumentError(absl::StrCat("output '", name, "' is not a tensor"));
+      return InvalidArgument("output '", name, "' is not a tensor");
     }
     pending.push_back(tensor.node());
   }
@@ -34,8 +33,7 @@ absl::Status EnsureServable(const Signature& signature,
     pending.pop_back();
     if (fed.count(node) > 0 || !seen.insert(node).second) continue;
     if (node->op() == "Placeholder") {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the outputs need '", node->name(), "', which is not an input"));
+      return InvalidArgument("the outputs need '", node->name(), "', which is not an input");
     }
     for (const Tensor& input : node->inputs()) pending.push_back(input.node());
   }
@@ -48,10 +46,10 @@ absl::StatusOr<Signature> MakeSignature(const ExportOutput& output, const NamedT
   if (output.method_name() != kPredictMethodName) {
     const bool classify = output.method_name() == kClassifyMethodName;
     if (inputs.size() != 1 || inputs.begin()->second.dtype() != DType::kString) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return InvalidArgument(
           classify ? "Classification" : "Regression",
           " signatures can only accept a single tensor input of type tf.string; a parsing receiver "
-          "(BuildParsingServingInputReceiverFn) has one"));
+          "(BuildParsingServingInputReceiverFn) has one");
     }
     signature.inputs = inputs.begin()->second;
     signature.inputs = signature.inputs.WithDefaultName("inputs");

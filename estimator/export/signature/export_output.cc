@@ -11,7 +11,7 @@ namespace estimator {
 ExportOutput PredictOutput(const NamedTensors& outputs) {
   absl::Status status;
   if (outputs.empty()) {
-    status = absl::InvalidArgumentError("PredictOutput: at least one output must be given");
+    status = InvalidArgument("PredictOutput: at least one output must be given");
   }
   return ExportOutput(kPredictMethodName, outputs.WithDefaultName("output"), std::move(status));
 }
@@ -24,16 +24,15 @@ ExportOutput ClassificationOutput(const ClassificationOutputOptions& options) {
   if (scores.valid()) outputs["scores"] = scores;
   if (classes.valid()) outputs["classes"] = classes;
   if (outputs.empty()) {
-    status = absl::InvalidArgumentError(
+    status = InvalidArgument(
         "Cannot create a ClassificationOutput with empty arguments. At least one of `scores` and "
         "`classes` must be defined.");
   } else if (scores.valid() && !IsFloating(scores.dtype())) {
-    status = absl::InvalidArgumentError(absl::StrCat(
-        "Classification scores must be a float32 Tensor; got ", scores.spec().ToString()));
+    status = InvalidArgument("Classification scores must be a float32 Tensor; got ",
+                             scores.spec().ToString());
   } else if (classes.valid() && classes.dtype() != DType::kString) {
-    status = absl::InvalidArgumentError(
-        absl::StrCat("Classification classes must be a string Tensor; got ",
-                     classes.spec().ToString(), "; use a PredictOutput for class ids"));
+    status = InvalidArgument("Classification classes must be a string Tensor; got ",
+                             classes.spec().ToString(), "; use a PredictOutput for class ids");
   }
   return ExportOutput(kClassifyMethodName, std::move(outputs), std::move(status));
 }
@@ -41,9 +40,8 @@ ExportOutput ClassificationOutput(const ClassificationOutputOptions& options) {
 ExportOutput RegressionOutput(const Tensor& value) {
   absl::Status status;
   if (!value.valid() || !IsFloating(value.dtype())) {
-    status = absl::InvalidArgumentError(
-        absl::StrCat("Regression output value must be a float32 Tensor; got ",
-                     value.valid() ? value.spec().ToString() : "none"));
+    status = InvalidArgument("Regression output value must be a float32 Tensor; got ",
+                             value.valid() ? value.spec().ToString() : "none");
   }
   return ExportOutput(kRegressMethodName, {{"outputs", value}}, std::move(status));
 }
@@ -60,9 +58,9 @@ absl::StatusOr<ExportOutputs> ResolveExportOutputs(ExportOutputs outputs,
     outputs.emplace(kDefaultServingSignatureKey, outputs.begin()->second);
     return outputs;
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "Multiple `export_outputs` were provided (", JoinKeys(outputs),
-      "), but none of them is the default; name one of them `", kDefaultServingSignatureKey, "`"));
+  return InvalidArgument("Multiple `export_outputs` were provided (", JoinKeys(outputs),
+                         "), but none of them is the default; name one of them `",
+                         kDefaultServingSignatureKey, "`");
 }
 
 }  // namespace estimator

@@ -20,12 +20,11 @@ namespace {
 
 void CheckNames(absl::string_view what, const NamedTensors& tensors, absl::Status& status) {
   if (tensors.empty()) {
-    status.Update(absl::InvalidArgumentError(absl::StrCat(what, " must be defined.")));
+    status.Update(InvalidArgument(what, " must be defined."));
   }
   for (const auto& [name, tensor] : tensors) {
     if (name.empty()) {
-      status.Update(absl::InvalidArgumentError(
-          absl::StrCat(what, " keys must be strings that are not empty")));
+      status.Update(InvalidArgument(what, " keys must be strings that are not empty"));
     }
   }
 }
@@ -61,8 +60,8 @@ Tensor BatchPlaceholder(const std::string& name, const TensorSpec& spec, int64_t
                         absl::Status& status) {
   Shape shape = spec.shape;
   if (shape.rank() == 0) {
-    status.Update(absl::InvalidArgumentError(absl::StrCat(
-        "feature '", name, "' is ", spec.ToString(), "; its axis 0 must be the batch")));
+    status.Update(InvalidArgument("feature '", name, "' is ", spec.ToString(),
+                                  "; its axis 0 must be the batch"));
     return Tensor();
   }
   // The spec leaves the batch open, but every build of the model has static shapes.
@@ -107,10 +106,10 @@ absl::Status CheckMaxLength(const std::string& name, const FeatureSpec& spec) {
   if (const auto* rows = std::get_if<FixedLenSequenceFeature>(&spec)) max_length = rows->max_length;
   if (const auto* values = std::get_if<VarLenFeature>(&spec)) max_length = values->max_length;
   if (max_length > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("feature '", name, "': max_length is ", max_length,
-                   ", but a parsing receiver needs it: the length of this feature depends on the "
-                   "request, and shapes are static; set max_length to the greatest length"));
+  return InvalidArgument(
+      "feature '", name, "': max_length is ", max_length,
+      ", but a parsing receiver needs it: the length of this feature depends on the "
+      "request, and shapes are static; set max_length to the greatest length");
 }
 
 // Adds the placeholders of a parsed feature. Adds the feature, in the dtype of its spec, to
@@ -139,9 +138,8 @@ absl::Status CheckLengthNames(const FeatureSpecs& specs) {
   for (const auto& [name, spec] : specs) {
     if (!std::holds_alternative<VarLenFeature>(spec) || specs.count(LengthName(name)) == 0)
       continue;
-    return absl::InvalidArgumentError(absl::StrCat("feature '", LengthName(name),
-                                                   "' has the name of the length of '", name,
-                                                   "', a VarLenFeature; rename one of them"));
+    return InvalidArgument("feature '", LengthName(name), "' has the name of the length of '", name,
+                           "', a VarLenFeature; rename one of them");
   }
   return absl::OkStatus();
 }
@@ -169,7 +167,7 @@ InputReceiver SupervisedInputReceiver(const NamedTensors& features, const NamedT
   receiver.labels = labels;
   if (features.empty() || labels.empty()) {
     receiver.status.Update(
-        absl::InvalidArgumentError("features and labels of a supervised receiver must be defined"));
+        InvalidArgument("features and labels of a supervised receiver must be defined"));
   }
   return receiver;
 }
@@ -197,8 +195,8 @@ ServingInputReceiverFn BuildRawSupervisedInputReceiverFn(
       if (features.count(name) > 0) both.push_back(name);
     }
     if (!both.empty()) {
-      status = absl::InvalidArgumentError(absl::StrCat(
-          "Features and labels must have distinct keys; both have ", absl::StrJoin(both, ", ")));
+      status = InvalidArgument("Features and labels must have distinct keys; both have ",
+                               absl::StrJoin(both, ", "));
     }
     const int64_t rows = default_batch_size.value_or(batch_size);
     const NamedTensors feature_tensors = BatchPlaceholders(features, rows, status);

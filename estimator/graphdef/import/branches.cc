@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "estimator/base/status.h"
 #include "estimator/graphdef/import/op_kinds.h"
 
 namespace estimator {
@@ -27,8 +28,7 @@ absl::StatusOr<Branches> Branches::Create(const FlatGraph& nodes, const std::vec
         context.insert(found->second.begin(), found->second.end());
     }
     total += context.size();
-    if (total > kMaxContexts)
-      return absl::InvalidArgumentError("conditions (tf.cond) are nested too deeply");
+    if (total > kMaxContexts) return InvalidArgument("conditions (tf.cond) are nested too deeply");
     if (!context.empty()) branches.contexts_.emplace(i, std::move(context));
   }
   return branches;

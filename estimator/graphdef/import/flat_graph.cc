@@ -30,22 +30,21 @@ absl::StatusOr<std::map<absl::string_view, int>> IndexNodes(const Nodes& nodes,
   std::map<absl::string_view, int> index;
   for (int i = 0; i < nodes.size(); ++i) {
     if (index.emplace(nodes.Get(i).name(), i).second) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(where, ": two nodes are called '", nodes.Get(i).name(), "'"));
+    return InvalidArgument(where, ": two nodes are called '", nodes.Get(i).name(), "'");
   }
   return index;
 }
 
 template <typename Index>
-absl::Status NotFound(absl::string_view where, absl::string_view what, absl::string_view name,
-                      const Index& index) {
+absl::Status NotFoundIn(absl::string_view where, absl::string_view what, absl::string_view name,
+                        const Index& index) {
   std::vector<std::string> names;
   for (const auto& [other, i] : index) names.emplace_back(other);
   // Comparing with all names of a very large graph would take too long.
   const auto nearest = names.size() < 10000 ? NearestName(name, names) : std::nullopt;
-  return absl::InvalidArgumentError(
-      absl::StrCat(where, " has no ", what, " '", name, "'",
-                   nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : ""));
+  return InvalidArgument(
+      where, " has no ", what, " '", name, "'",
+      nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : "");
 }
 
 }  // namespace
@@ -83,8 +82,7 @@ absl::StatusOr<std::unique_ptr<FlatGraph>> FlatGraph::Create(const proto::GraphD
   flat->scopes_.push_back(std::move(scope));
   for (const proto::FunctionDef& function : graph_def.library().function()) {
     if (flat->functions_.emplace(function.signature().name(), &function).second) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("two functions are called '", function.signature().name(), "'"));
+    return InvalidArgument("two functions are called '", function.signature().name(), "'");
   }
   return flat;
 }
@@ -116,8 +114,8 @@ absl::StatusOr<int> FlatGraph::NodeIn(Scope& scope, int index) {
   const auto [it, is_new] = scope.flat.emplace(index, size());
   if (!is_new) return it->second;
   if (nodes_.size() >= kMaxNodes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the graph has more than ", kMaxNodes, " nodes when functions are inlined"));
+    return InvalidArgument("the graph has more than ", kMaxNodes,
+                           " nodes when functions are inlined");
   }
   const proto::NodeDef& def = scope.nodes->Get(index);
   const size_t num_functions = FunctionsOf(def).size();
@@ -139,10 +137,10 @@ absl::StatusOr<FlatGraph::Scope*> FlatGraph::Call(Scope& scope, int index,
   if (done != scope.calls.end()) return done->second;
   const proto::FunctionDef& function = *functions[k];
   if (scope.depth >= kMaxDepth || scopes_.size() > kMaxScopes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "function '", function.signature().name(),
-        "' calls itself, or functions call each other more than ",
-        scope.depth >= kMaxDepth ? kMaxDepth : static_cast<int>(kMaxScopes), " times"));
+    return InvalidArgument("function '", function.signature().name(),
+                           "' calls itself, or functions call each other more than ",
+                           scope.depth >= kMaxDepth ? kMaxDepth : static_cast<int>(kMaxScopes),
+                           " times");
   }
   const bool is_if = functions.size() == 2;
   auto called = std::make_unique<Scope>();
@@ -180,8 +178,7 @@ absl::StatusOr<FlatTensor> FlatGraph::OutputOf(Scope& scope, int index, absl::st
     EST_ASSIGN_OR_RETURN(number, OutputNumber(def, output));
   }
   if (number < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", scope.prefix, def.name(), ":", output, "' is not an output"));
+    return InvalidArgument("'", scope.prefix, def.name(), ":", output, "' is not an output");
   }
   const Functions functions = FunctionsOf(def);
   if (functions.size() != 1) {
@@ -190,9 +187,8 @@ absl::StatusOr<FlatTensor> FlatGraph::OutputOf(Scope& scope, int index, absl::st
   }
   const auto& signature = functions[0]->signature();
   if (number >= signature.output_arg_size()) {
-    return absl::InvalidArgumentError(absl::StrCat("'", scope.prefix, def.name(), "' has ",
-                                                   signature.output_arg_size(), " outputs, not ",
-                                                   number + 1));
+    return InvalidArgument("'", scope.prefix, def.name(), "' has ", signature.output_arg_size(),
+                           " outputs, not ", number + 1);
   }
   if (calls != nullptr) {
     EST_ASSIGN_OR_RETURN(calls->emplace_back(), NodeIn(scope, index));
@@ -207,15 +203,14 @@ absl::StatusOr<FlatTensor> FlatGraph::ResultOf(Scope& called, int number, int de
   const auto result = called.function->ret().find(arg);
   if (result != called.function->ret().end())
     return ResolveIn(called, result->second, depth, calls);
-  return absl::InvalidArgumentError(
-      absl::StrCat(called.Where(), " has no `ret` entry for its output '", arg, "'"));
+  return InvalidArgument(called.Where(), " has no `ret` entry for its output '", arg, "'");
 }
 
 absl::StatusOr<FlatTensor> FlatGraph::ResolveIn(Scope& scope, absl::string_view name, int depth,
                                                 std::vector<int>* calls) {
   if (depth > kMaxDepth) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        scope.Where(), ": '", name, "' goes through more than ", kMaxDepth, " functions"));
+    return InvalidArgument(scope.Where(), ": '", name, "' goes through more than ", kMaxDepth,
+                           " functions");
   }
   absl::string_view node = name, output = "0";
   const size_t colon = name.find(':');
@@ -231,15 +226,14 @@ absl::StatusOr<FlatTensor> FlatGraph::ResolveIn(Scope& scope, absl::string_view 
       const proto::NodeDef& call = scope.caller->nodes->Get(scope.call);
       const int input = scope.first_arg + i;
       if (input >= call.input_size() || absl::StartsWith(call.input(input), "^")) {
-        return absl::InvalidArgumentError(absl::StrCat("'", scope.caller->prefix, call.name(),
-                                                       "' calls ", scope.Where(),
-                                                       " without its argument '", node, "'"));
+        return InvalidArgument("'", scope.caller->prefix, call.name(), "' calls ", scope.Where(),
+                               " without its argument '", node, "'");
       }
       return ResolveIn(*scope.caller, call.input(input), depth + 1, calls);
     }
   }
   const auto found = scope.index->find(node);
-  if (found == scope.index->end()) return NotFound(scope.Where(), "node", node, *scope.index);
+  if (found == scope.index->end()) return NotFoundIn(scope.Where(), "node", node, *scope.index);
   return OutputOf(scope, found->second, output, depth, calls);
 }
 
@@ -261,8 +255,7 @@ absl::StatusOr<FlatTensor> FlatGraph::Find(absl::string_view name) {
   const bool number = colon == absl::string_view::npos ||
                       (absl::SimpleAtoi(name.substr(colon + 1), &output) && output >= 0);
   if (name.empty() || !number) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", name, "' is not the name of a tensor: \"node\" or \"node:1\""));
+    return InvalidArgument("'", name, "' is not the name of a tensor: \"node\" or \"node:1\"");
   }
   return ResolveIn(*scopes_[0], name, 0, nullptr);
 }
@@ -271,7 +264,7 @@ absl::StatusOr<int> FlatGraph::FindOp(absl::string_view name) {
   name = name.substr(0, name.find(':'));
   const auto found = scopes_[0]->index->find(name);
   if (found != scopes_[0]->index->end()) return NodeIn(*scopes_[0], found->second);
-  return NotFound("the graph", "op", name, *scopes_[0]->index);
+  return NotFoundIn("the graph", "op", name, *scopes_[0]->index);
 }
 
 absl::Status FlatGraph::AddAllOf(Scope& scope) {
@@ -317,8 +310,7 @@ absl::Status FlatGraph::AddControls(Scope& scope, int index, std::vector<int>& c
     if (from != scope.index->end()) {
       EST_ASSIGN_OR_RETURN(controls.emplace_back(), NodeIn(scope, from->second));
     } else if (scope.function == nullptr) {  // in a function it may be an argument
-      return absl::InvalidArgumentError(
-          absl::StrCat("the control input '^", input, "' does not exist"));
+      return InvalidArgument("the control input '^", input, "' does not exist");
     }
   }
   return absl::OkStatus();
@@ -361,7 +353,7 @@ absl::Status FlatGraph::Connect(int node) {
   std::vector<int> controls;
   // In a function the tensor's name means nothing: its nodes that pad are imported as others are.
   const absl::StatusOr<FlatTensor> serialized =
-      feature->has_value() ? Find((*feature)->serialized) : absl::NotFoundError("");
+      feature->has_value() ? Find((*feature)->serialized) : NotFound("");
   if (serialized.ok()) {
     nodes_[at].parsed_feature = std::make_unique<ParsedFeature>(**std::move(feature));
     inputs = {*serialized};
@@ -371,8 +363,8 @@ absl::Status FlatGraph::Connect(int node) {
   }
   num_edges_ += inputs.size() + controls.size();
   if (num_edges_ > kMaxEdges) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the graph has more than ", kMaxEdges, " inputs when functions are inlined"));
+    return InvalidArgument("the graph has more than ", kMaxEdges,
+                           " inputs when functions are inlined");
   }
   // nodes_ may have grown meanwhile.
   nodes_[at].inputs = std::move(inputs);

@@ -1,7 +1,7 @@
 // FlatGraph: walks over nodes whose inputs are resolved.
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graphdef/import/flat_graph.h"
 
 namespace estimator {
@@ -43,8 +43,7 @@ absl::StatusOr<std::vector<int>> FlatGraph::Sorted(const std::vector<int>& roots
       const int input =
           is_input ? from.inputs[next].node : from.controls[next - from.inputs.size()];
       State& state = states[static_cast<size_t>(input)];
-      if (state == State::kOpen)
-        return absl::InvalidArgumentError(absl::StrCat(Where(input), " depends on itself"));
+      if (state == State::kOpen) return InvalidArgument(Where(input), " depends on itself");
       if (state == State::kDone) continue;
       state = State::kOpen;
       stack.emplace_back(input, 0);

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/graphdef/import/op_conversions.h"
@@ -22,18 +21,17 @@ constexpr int64_t kMaxComputedElements = 1 << 20;  // of a constant that this fi
 absl::StatusOr<Array> ConstantOf(const Tensor& tensor) {
   if (tensor.valid() && tensor.node()->op() == "Const")
     return tensor.node()->attrs().get<Array>("value");
-  if (!tensor.valid()) return absl::InvalidArgumentError("an input is missing");
+  if (!tensor.valid()) return InvalidArgument("an input is missing");
   std::optional<Array> value = ConstantValue(tensor);
   if (value.has_value()) return *std::move(value);
-  return absl::UnimplementedError(absl::StrCat(
-      "'", tensor.name(), "' is not known when the graph is built; shapes are static"));
+  return Unimplemented("'", tensor.name(),
+                       "' is not known when the graph is built; shapes are static");
 }
 
 absl::StatusOr<std::vector<int64_t>> IntsOf(const Tensor& tensor) {
   EST_ASSIGN_OR_RETURN(const Array array, ConstantOf(tensor));
   if (array.dtype() != DType::kInt32 && array.dtype() != DType::kInt64)
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", tensor.name(), "' is ", array.TypeString(), ", not a shape"));
+    return InvalidArgument("'", tensor.name(), "' is ", array.TypeString(), ", not a shape");
   std::vector<int64_t> values;
   for (int64_t i = 0; i < array.num_elements(); ++i) {
     values.push_back(array.dtype() == DType::kInt32 ? array.data<int32_t>()[i]
@@ -59,14 +57,13 @@ ImportOutputs ConvertBroadcastGradientArgs(const ImportNode& node) {
     EST_ASSIGN_OR_RETURN(shapes[i], IntsOf(node.inputs[i]));
   }
   const size_t rank = std::max(shapes[0].size(), shapes[1].size());
-  if (rank > 1024) return absl::InvalidArgumentError("a shape of more than 1024 axes");
+  if (rank > 1024) return InvalidArgument("a shape of more than 1024 axes");
   // Broadcasting aligns the last axes, so the shorter shape gets axes of 1 in front.
   for (std::vector<int64_t>& shape : shapes) shape.insert(shape.begin(), rank - shape.size(), 1);
   for (size_t axis = 0; axis < rank; ++axis) {
     const int64_t x = shapes[0][axis], y = shapes[1][axis];
     if (x != y && x != 1 && y != 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("sizes ", x, " and ", y, " of axis ", axis, " do not broadcast"));
+      return InvalidArgument("sizes ", x, " and ", y, " of axis ", axis, " do not broadcast");
     }
     // If both are 1, TensorFlow lists the axis for both. A sum along it would change nothing.
     if (x == 1 && y != 1) axes[0].push_back(static_cast<int64_t>(axis));
@@ -78,7 +75,7 @@ ImportOutputs ConvertBroadcastGradientArgs(const ImportNode& node) {
 
 // The place of each input of a Concat in its result. Inputs: the axis, then the shapes.
 ImportOutputs ConvertConcatOffset(const ImportNode& node) {
-  if (node.inputs.size() < 2) return absl::InvalidArgumentError("takes an axis and shapes");
+  if (node.inputs.size() < 2) return InvalidArgument("takes an axis and shapes");
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, IntsOf(node.inputs[0]));
   std::vector<Tensor> offsets;
   int64_t offset = 0;
@@ -86,13 +83,13 @@ ImportOutputs ConvertConcatOffset(const ImportNode& node) {
     EST_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, IntsOf(node.inputs[i]));
     const auto rank = static_cast<int64_t>(shape.size());
     if (axes.size() != 1 || axes[0] < -rank || axes[0] >= rank)
-      return absl::InvalidArgumentError("the axis is out of range");
+      return InvalidArgument("the axis is out of range");
     const auto axis = static_cast<size_t>(axes[0] < 0 ? axes[0] + rank : axes[0]);
     std::vector<int64_t> place(shape.size(), 0);
     place[axis] = offset;
     offset += shape[axis];
     if (shape[axis] < 0 || offset > (int64_t{1} << 40))
-      return absl::InvalidArgumentError("the sizes are too large");
+      return InvalidArgument("the sizes are too large");
     offsets.push_back(IntsLike(node, place, node.inputs[i].dtype()));
   }
   return offsets;
@@ -102,17 +99,17 @@ ImportOutputs ConvertConcatOffset(const ImportNode& node) {
 ImportOutputs ConvertDynamicStitch(const ImportNode& node) {
   const size_t n = node.inputs.size() / 2;
   if (n == 0 || node.inputs.size() % 2 != 0)
-    return absl::InvalidArgumentError("takes as many indices as data");
+    return InvalidArgument("takes as many indices as data");
   std::map<int64_t, int64_t> values;
   for (size_t k = 0; k < n; ++k) {
     EST_ASSIGN_OR_RETURN(const std::vector<int64_t> indices, IntsOf(node.inputs[k]));
     EST_ASSIGN_OR_RETURN(const std::vector<int64_t> data, IntsOf(node.inputs[n + k]));
     // Shapes are built of single sizes; stitching rows of data would need a kernel.
     if (indices.size() != data.size())
-      return absl::UnimplementedError("only data of one number for each index is supported");
+      return Unimplemented("only data of one number for each index is supported");
     for (size_t i = 0; i < indices.size(); ++i) {
       if (indices[i] < 0 || indices[i] >= kMaxComputedElements)
-        return absl::InvalidArgumentError(absl::StrCat("index ", indices[i], " is out of range"));
+        return InvalidArgument("index ", indices[i], " is out of range");
       values[indices[i]] = data[i];
     }
   }

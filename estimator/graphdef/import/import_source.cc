@@ -146,7 +146,7 @@ TrainGraphInput DescribeInput(const FlatGraph& nodes, FlatTensor at, const std::
     }
   }
   const absl::StatusOr<Shape> known =
-      shape == nullptr || shape->unknown_rank() ? absl::NotFoundError("") : ReadShapeProto(*shape);
+      shape == nullptr || shape->unknown_rank() ? NotFound("") : ReadShapeProto(*shape);
   input.rank_known = known.ok();
   if (known.ok()) input.shape = *known;
   return input;
@@ -243,7 +243,7 @@ absl::Status FindTrainOp(const TrainGraphOptions& options, ImportSource& source)
   const std::vector<std::string> names =
       saved.size() == 1 ? saved : NodeList(source.meta_graph, "train_op");
   if (names.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "the collection 'train_op' is empty: this is not the graph of a training; give "
         "TrainGraphOptions::train_op (--train_op) if the file has such an op");
   }
@@ -282,10 +282,10 @@ absl::Status FindLoss(const TrainGraphOptions& options, ImportSource& source) {
     } else if (losses.size() == 1) {
       EST_ASSIGN_OR_RETURN(source.loss, source.nodes->Find(losses[0]));
     } else {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return InvalidArgument(
           "no summary has the tag 'loss' or 'loss_1', and the collection 'losses' has ",
           losses.empty() ? "no tensor" : JoinSome(losses, 5),
-          "; give the loss in TrainGraphOptions::loss (--loss)"));
+          "; give the loss in TrainGraphOptions::loss (--loss)");
     }
   }
   source.info.loss =

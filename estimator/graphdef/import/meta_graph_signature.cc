@@ -32,7 +32,7 @@ bool IsLabelKey(absl::string_view key) { return key == "label" || key == "labels
 absl::StatusOr<FlatTensor> FindTensor(FlatGraph& nodes, const std::string& key,
                                       const proto::TensorInfo& info) {
   if (info.name().empty()) {
-    return absl::UnimplementedError(absl::StrCat("'", key, "' of the signature is not dense"));
+    return Unimplemented("'", key, "' of the signature is not dense");
   }
   const absl::StatusOr<FlatTensor> at = nodes.Find(info.name());
   if (!at.ok()) return Annotate(at.status(), absl::StrCat("'", key, "' of the signature"));
@@ -64,9 +64,8 @@ absl::Status ReadMetrics(const proto::SignatureDef& signature,
     const auto update = outputs.find(absl::StrCat("metrics/", name, "/update_op"));
     const auto value = outputs.find(absl::StrCat("metrics/", name, "/value"));
     if (update == outputs.end() || value == outputs.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the metric '", name, "' of the signature has a ",
-                       is_value ? "value but no update_op" : "update_op but no value"));
+      return InvalidArgument("the metric '", name, "' of the signature has a ",
+                             is_value ? "value but no update_op" : "update_op but no value");
     }
     if (!is_value) continue;
     EST_ASSIGN_OR_RETURN(const int op,
@@ -95,9 +94,8 @@ absl::Status ReadMetaGraphSignature(const TrainGraphOptions& options, ImportSour
   }
   const auto found = all.find(wanted);
   if (found == all.end()) {
-    return absl::InvalidArgumentError(absl::StrCat("the graph has no signature '", wanted,
-                                                   "'; it has ",
-                                                   names.empty() ? "none" : JoinSome(names, 10)));
+    return InvalidArgument("the graph has no signature '", wanted, "'; it has ",
+                           names.empty() ? "none" : JoinSome(names, 10));
   }
   EST_RETURN_IF_ERROR(ReadInputs(found->second, source));
   std::map<std::string, FlatTensor> outputs;

@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
@@ -61,8 +60,7 @@ absl::StatusOr<Tensor> NodeBuilder::OptionalValue(FlatTensor at, int reader) con
   } else {
     const auto found = values_.find(at.node);
     if (found == values_.end() || static_cast<size_t>(at.output) >= found->second.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(nodes_.Where(at.node), " has no output ", at.output));
+      return InvalidArgument(nodes_.Where(at.node), " has no output ", at.output);
     }
     value = found->second[static_cast<size_t>(at.output)];
   }
@@ -73,8 +71,7 @@ absl::StatusOr<Tensor> NodeBuilder::OptionalValue(FlatTensor at, int reader) con
 absl::StatusOr<Tensor> NodeBuilder::Value(FlatTensor at, int reader) const {
   EST_ASSIGN_OR_RETURN(const Tensor value, OptionalValue(at, reader));
   if (value.valid()) return value;
-  return absl::InvalidArgumentError(
-      absl::StrCat(nodes_.Where(at.node), " has no output ", at.output));
+  return InvalidArgument(nodes_.Where(at.node), " has no output ", at.output);
 }
 
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::Inputs(int node) const {
@@ -92,9 +89,8 @@ absl::Status NodeBuilder::Build(int node) {
   for (Tensor& output : *outputs) {
     if (!output.valid()) continue;
     if (!HasElementsAtMost(output.shape(), kMaxImportedElements)) {
-      return absl::InvalidArgumentError(absl::StrCat(nodes_.Where(node), ": the result ",
-                                                     output.spec().ToString(),
-                                                     " is too large, or has a negative size"));
+      return InvalidArgument(nodes_.Where(node), ": the result ", output.spec().ToString(),
+                             " is too large, or has a negative size");
     }
     output = Folded(output, NameOf(node));
   }
@@ -141,7 +137,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::Outputs(int node) {
 
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildConst(int node) {
   const proto::AttrValue* const value = FindAttr(*nodes_.node(node).def, "value");
-  if (value == nullptr) return absl::InvalidArgumentError("the constant has no attribute 'value'");
+  if (value == nullptr) return InvalidArgument("the constant has no attribute 'value'");
   EST_ASSIGN_OR_RETURN(const Array array,
                        ReadTensorProto(value->tensor(), options_.max_constant_bytes));
   return std::vector<Tensor>{Const(array, NameOf(node))};
@@ -153,12 +149,11 @@ absl::StatusOr<Tensor> NodeBuilder::Select(const Tensor& predicate, const Tensor
   if (!yes.valid()) return no;
   if (!no.valid() || yes == no) return yes;
   if (!(yes.spec() == no.spec())) {
-    return absl::UnimplementedError(absl::StrCat(
-        "the branches of tf.cond return ", yes.spec().ToString(), " and ", no.spec().ToString()));
+    return Unimplemented("the branches of tf.cond return ", yes.spec().ToString(), " and ",
+                         no.spec().ToString());
   }
   if (predicate.dtype() != DType::kBool || predicate.rank() != 0) {
-    return absl::UnimplementedError(
-        absl::StrCat("the condition is ", predicate.spec().ToString(), ", not bool []"));
+    return Unimplemented("the condition is ", predicate.spec().ToString(), ", not bool []");
   }
   // A phase that is fixed (is_training) then costs nothing.
   if (IsConst(predicate)) return ConstantValue(predicate)->AsDouble() != 0 ? yes : no;
@@ -167,7 +162,7 @@ absl::StatusOr<Tensor> NodeBuilder::Select(const Tensor& predicate, const Tensor
 
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildMerge(int node) {
   const Branches::Choice* const choice = branches_.ChoiceOf(node);
-  if (choice == nullptr) return absl::UnimplementedError("not of one tf.cond");
+  if (choice == nullptr) return Unimplemented("not of one tf.cond");
   const std::vector<FlatTensor>& inputs = nodes_.node(node).inputs;
   EST_ASSIGN_OR_RETURN(const Tensor predicate, Value(choice->predicate, node));
   EST_ASSIGN_OR_RETURN(const Tensor yes, Value(inputs[choice->if_true], node));
@@ -184,7 +179,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildMerge(int node) {
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildSelect(int node) {
   const std::vector<FlatTensor>& inputs = nodes_.node(node).inputs;
   if (inputs.size() % 2 != 1)
-    return absl::InvalidArgumentError("the branches return different numbers of tensors");
+    return InvalidArgument("the branches return different numbers of tensors");
   const size_t count = inputs.size() / 2;
   EST_ASSIGN_OR_RETURN(const Tensor predicate, Value(inputs[0], node));
   std::vector<Tensor> outputs;
@@ -204,7 +199,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildUniqueSum(int node) {
   EST_ASSIGN_OR_RETURN(const Tensor data, Value(inputs[0], node));
   EST_ASSIGN_OR_RETURN(const Tensor ids, Value(inputs[1], node));
   EST_ASSIGN_OR_RETURN(const Tensor table, read_(variable, node));
-  if (table.rank() < 1) return absl::InvalidArgumentError("the variable has no rows");
+  if (table.rank() < 1) return InvalidArgument("the variable has no rows");
   return std::vector<Tensor>{
       Gather(UnsortedSegmentSum(data, ids, table.dim(0), NameOf(node)), ids)};
 }
@@ -212,11 +207,11 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildUniqueSum(int node) {
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildOp(int node) {
   const proto::NodeDef& def = *nodes_.node(node).def;
   const ImportRule* const rule = FindImportRule(def.op());
-  if (rule == nullptr) return absl::UnimplementedError("not supported");
+  if (rule == nullptr) return Unimplemented("not supported");
   EST_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, Inputs(node));
   std::optional<std::string> problem;
   Attrs attrs = ReadAttrs(*rule, def, problem);
-  if (problem.has_value()) return absl::UnimplementedError(*problem);
+  if (problem.has_value()) return Unimplemented(*problem);
   // TensorFlow would draw a seed for each session; here each op gets one from the graph.
   if (attrs.has("seed") && attrs.i("seed") == 0 && attrs.has("seed2") && attrs.i("seed2") == 0) {
     const auto [seed, seed2] = graph_.OpSeeds(std::nullopt);
@@ -226,8 +221,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildOp(int node) {
   const std::string name = NameOf(node);
   if (rule->convert != nullptr) {
     if (rule->num_inputs >= 0 && static_cast<size_t>(rule->num_inputs) != inputs.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("takes ", rule->num_inputs, " inputs, not ", inputs.size()));
+      return InvalidArgument("takes ", rule->num_inputs, " inputs, not ", inputs.size());
     }
     return rule->convert({graph_, name, std::move(inputs), std::move(attrs)});
   }

@@ -1,6 +1,7 @@
 #include "estimator/graphdef/import/obstacles.h"
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/proto/graph.pb.h"
 
@@ -35,9 +36,8 @@ absl::Status ObstacleError(const std::vector<TrainGraphObstacle>& obstacles, abs
   if (obstacles.empty()) return absl::OkStatus();
   int count = 0;
   for (const TrainGraphObstacle& obstacle : obstacles) count += obstacle.count;
-  return absl::UnimplementedError(absl::StrCat(who, " ", count, count == 1 ? " node" : " nodes",
-                                               " that cannot be imported", cure, ":\n",
-                                               ObstacleTable(obstacles)));
+  return Unimplemented(who, " ", count, count == 1 ? " node" : " nodes", " that cannot be imported",
+                       cure, ":\n", ObstacleTable(obstacles));
 }
 
 }  // namespace estimator

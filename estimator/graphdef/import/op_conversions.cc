@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "estimator/base/status.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/einsum.h"
 
@@ -22,8 +23,7 @@ ImportOutputs ConvertClipByValue(const ImportNode& node) {
 // The old op Concat, whose first input is the axis.
 ImportOutputs ConvertConcat(const ImportNode& node) {
   if (node.inputs.empty())
-    return absl::InvalidArgumentError(
-        "Concat needs an axis and at least one tensor, but has no inputs");
+    return InvalidArgument("Concat needs an axis and at least one tensor, but has no inputs");
   std::vector<Tensor> inputs = node.inputs;
   // ConcatV2 has the axis last.
   std::rotate(inputs.begin(), inputs.begin() + 1, inputs.end());
@@ -68,14 +68,13 @@ ImportOutputs ConvertMatrixDiag(const ImportNode& node) {
     return IsConstant(node.inputs[i], -1) || IsConstant(node.inputs[i], size);
   };
   if (!IsConstant(node.inputs[1], 0) || !square(2) || !square(3) || !IsConstant(node.inputs[4], 0))
-    return absl::UnimplementedError(
+    return Unimplemented(
         "only the main diagonal of a square matrix is supported, with zeros elsewhere");
   return std::vector<Tensor>{node.graph.AddOp("MatrixDiag", {diagonal}, {}, node.name)};
 }
 
 ImportOutputs ConvertMatrixDiagPart(const ImportNode& node) {
-  if (!IsConstant(node.inputs[1], 0))
-    return absl::UnimplementedError("only the main diagonal is supported");
+  if (!IsConstant(node.inputs[1], 0)) return Unimplemented("only the main diagonal is supported");
   return std::vector<Tensor>{node.graph.AddOp("MatrixDiagPart", {node.inputs[0]}, {}, node.name)};
 }
 

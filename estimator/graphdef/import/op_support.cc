@@ -124,13 +124,11 @@ std::optional<std::string> ParsedOutputProblem(const proto::NodeDef& node, int o
 }
 
 absl::StatusOr<TensorSpec> VariableSpec(const FlatNode& node) {
-  if (const std::optional<std::string> problem = NodeProblem(node))
-    return absl::UnimplementedError(*problem);
+  if (const std::optional<std::string> problem = NodeProblem(node)) return Unimplemented(*problem);
   const auto& attrs = node.def->attr();
   EST_ASSIGN_OR_RETURN(const Shape shape, ReadShapeProto(attrs.at("shape").shape()));
   if (!HasElementsAtMost(shape, kMaxImportedElements)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a variable of shape ", shape.ToString(), " is too large"));
+    return InvalidArgument("a variable of shape ", shape.ToString(), " is too large");
   }
   return TensorSpec{ReadDType(attrs.at("dtype").type()), shape};
 }

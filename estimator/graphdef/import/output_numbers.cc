@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "estimator/base/status.h"
 #include "estimator/graphdef/node_attr.h"
 
 namespace estimator {
@@ -61,8 +61,7 @@ absl::StatusOr<int> ParseExampleOutput(const proto::NodeDef& node, absl::string_
     if (arg == name && index < size) return first + index;
     first += size;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("'", node.name(), "' (", node.op(), ") has no output ", arg, ":", index));
+  return InvalidArgument("'", node.name(), "' (", node.op(), ") has no output ", arg, ":", index);
 }
 
 }  // namespace
@@ -87,8 +86,7 @@ absl::StatusOr<int> OutputNumber(const proto::NodeDef& node, absl::string_view o
   const bool bare = parts.second.empty() && absl::SimpleAtoi(parts.first, &index);
   if (!bare && !parts.second.empty() && !absl::SimpleAtoi(parts.second, &index)) index = -1;
   if (index < 0 || index >= kMaxOutputIndex) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", node.name(), ":", output, "' does not name an output"));
+    return InvalidArgument("'", node.name(), ":", output, "' does not name an output");
   }
   if (bare) return index;
   // Its outputs are lists, so a name alone does not give a number.
@@ -98,8 +96,8 @@ absl::StatusOr<int> OutputNumber(const proto::NodeDef& node, absl::string_view o
   if (names == nullptr) return index;
   const auto found = std::find(names->begin(), names->end(), parts.first);
   if (found == names->end() || index != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("'", node.name(), "' (", node.op(),
-                                                   ") has no output ", parts.first, ":", index));
+    return InvalidArgument("'", node.name(), "' (", node.op(), ") has no output ", parts.first, ":",
+                           index);
   }
   return static_cast<int>(found - names->begin());
 }

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graphdef/import/output_numbers.h"
 #include "estimator/graphdef/node_attr.h"
@@ -14,7 +13,7 @@ namespace {
 absl::StatusOr<Array> Constant(const std::vector<Tensor>& inputs, size_t i) {
   if (i < inputs.size() && inputs[i].valid() && inputs[i].node()->op() == "Const")
     return inputs[i].node()->attrs().get<Array>("value");
-  return absl::InvalidArgumentError(absl::StrCat("input ", i, " is not a constant"));
+  return InvalidArgument("input ", i, " is not a constant");
 }
 
 // The keys of the dense features, and the number of the first input that is a default value.
@@ -25,7 +24,7 @@ absl::StatusOr<std::pair<std::vector<std::string>, size_t>> Keys(
   const auto append = [&](size_t input) -> absl::Status {
     EST_ASSIGN_OR_RETURN(const Array value, Constant(inputs, input));
     if (value.dtype() != DType::kString)
-      return absl::InvalidArgumentError(absl::StrCat("input ", input, " does not hold keys"));
+      return InvalidArgument("input ", input, " does not hold keys");
     for (const std::string& key : value.values<std::string>()) keys.push_back(key);
     return absl::OkStatus();
   };
@@ -37,8 +36,8 @@ absl::StatusOr<std::pair<std::vector<std::string>, size_t>> Keys(
   const size_t first = 2 + static_cast<size_t>(outputs.num_sparse);
   const size_t count = static_cast<size_t>(outputs.num_dense);
   if (inputs.size() != first + 2 * count)
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", inputs.size(), " inputs; its attributes require ", first + 2 * count));
+    return InvalidArgument("has ", inputs.size(), " inputs; its attributes require ",
+                           first + 2 * count);
   for (size_t i = 0; i < count; ++i) EST_RETURN_IF_ERROR(append(first + i));
   return std::make_pair(std::move(keys), first + count);
 }
@@ -78,8 +77,8 @@ absl::StatusOr<std::vector<DenseFeature>> DenseFeatures(const proto::NodeDef& no
   if (types == nullptr || shapes == nullptr || count != static_cast<size_t>(outputs.num_dense) ||
       count != static_cast<size_t>(types->list().type_size()) ||
       count != static_cast<size_t>(shapes->list().shape_size())) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "has ", count, " dense keys, but Ndense, Tdense or dense_shapes differ from that number"));
+    return InvalidArgument(
+        "has ", count, " dense keys, but Ndense, Tdense or dense_shapes differ from that number");
   }
   std::vector<DenseFeature> features;
   for (size_t i = 0; i < count; ++i) {
@@ -95,9 +94,8 @@ absl::StatusOr<std::vector<DenseFeature>> DenseFeatures(const proto::NodeDef& no
     // TensorFlow writes an empty default for a feature that every Example must have.
     if (given.num_elements() > 0) {
       if (given.dtype() != dtype || given.num_elements() != shape.num_elements()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("feature '", keys[i], "' is ", TensorSpec{dtype, shape}.ToString(),
-                         ", but its default value is ", given.TypeString()));
+        return InvalidArgument("feature '", keys[i], "' is ", TensorSpec{dtype, shape}.ToString(),
+                               ", but its default value is ", given.TypeString());
       }
       feature.spec.default_value = given.Reshaped(shape);
     }
@@ -109,8 +107,8 @@ absl::StatusOr<std::vector<DenseFeature>> DenseFeatures(const proto::NodeDef& no
 absl::Status AddFeatureSpec(const std::string& name, const FeatureSpec& spec, FeatureSpecs* specs) {
   const auto [known, inserted] = specs->emplace(name, spec);
   if (inserted || Fields(known->second) == Fields(spec)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("the feature '", name, "' is parsed twice, with different types or defaults"));
+  return InvalidArgument("the feature '", name,
+                         "' is parsed twice, with different types or defaults");
 }
 
 }  // namespace estimator

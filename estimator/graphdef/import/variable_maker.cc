@@ -21,10 +21,10 @@ absl::Status VariableMaker::Make() {
   for (int i = 0; i < nodes.size(); ++i) {
     if (!needed_[static_cast<size_t>(i)] || !IsVariableOp(nodes.op(i)) || sources_.count(i) > 0)
       continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("variable '", nodes.node(i).name,
-                     "' is neither in the collection 'variables' nor in 'local_variables', so "
-                     "nothing says how it is saved"));
+    return InvalidArgument(
+        "variable '", nodes.node(i).name,
+        "' is neither in the collection 'variables' nor in 'local_variables', so "
+        "nothing says how it is saved");
   }
   EST_RETURN_IF_ERROR(PlanInitialValues());
   for (const SourceVariable& variable : source_.variables) {
@@ -69,8 +69,7 @@ absl::StatusOr<Tensor> VariableMaker::Read(int node) {
   if (variables_.count(node) == 0) {
     const auto source = sources_.find(node);
     if (source == sources_.end())
-      return absl::InvalidArgumentError(
-          absl::StrCat("variable '", source_.nodes->node(node).name, "' is in no collection"));
+      return InvalidArgument("variable '", source_.nodes->node(node).name, "' is in no collection");
     EST_RETURN_IF_ERROR(MakeOne(*source->second));
   }
   return InitializedValue(variables_.at(node));
@@ -79,8 +78,7 @@ absl::StatusOr<Tensor> VariableMaker::Read(int node) {
 absl::Status VariableMaker::MakeOne(const SourceVariable& variable) {
   if (variables_.count(variable.node) > 0) return absl::OkStatus();
   if (!open_.insert(variable.node).second) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the initial value of variable '", variable.name, "' depends on itself"));
+    return InvalidArgument("the initial value of variable '", variable.name, "' depends on itself");
   }
   const absl::StatusOr<TensorSpec> spec = VariableSpec(source_.nodes->node(variable.node));
   if (!spec.ok()) return Annotate(spec.status(), absl::StrCat("variable '", variable.name, "'"));
@@ -88,9 +86,8 @@ absl::Status VariableMaker::MakeOne(const SourceVariable& variable) {
   // The loop makes global_step before it calls the model_fn.
   if (existing.has_value()) {
     if (!(existing->spec() == *spec)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("variable '", variable.name, "' is ", spec->ToString(),
-                       " in the file, but the graph has it as ", existing->spec().ToString()));
+      return InvalidArgument("variable '", variable.name, "' is ", spec->ToString(),
+                             " in the file, but the graph has it as ", existing->spec().ToString());
     }
     variables_[variable.node] = *existing;
     return absl::OkStatus();

@@ -89,9 +89,8 @@ absl::Status VariableOrder::FindPaths() {
   num_words_ = (write_index_.size() + kWordBits - 1) / kWordBits;
   // A bit for each pair of node and write: a malformed file must not allocate all memory.
   if (num_words_ * sorted_.size() > kMaxWords) {
-    return absl::InvalidArgumentError(absl::StrCat("the graph has ", write_index_.size(),
-                                                   " writes of variables and ", sorted_.size(),
-                                                   " nodes, which is too much to order"));
+    return InvalidArgument("the graph has ", write_index_.size(), " writes of variables and ",
+                           sorted_.size(), " nodes, which is too much to order");
   }
   after_.assign(num_words_ * sorted_.size(), 0);
   before_.assign(num_words_ * sorted_.size(), 0);

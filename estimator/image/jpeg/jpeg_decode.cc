@@ -122,20 +122,19 @@ class Decoder {
     EST_RETURN_IF_ERROR(Run(ReadHeader));
     channels_ = options_.channels != 0 ? options_.channels : std::min(cinfo_.num_components, 3);
     if (channels_ == 2) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Invalid JPEG data: the image has ", cinfo_.num_components,
-                       " color components; 1 (grey), 3 (RGB) and 4 (CMYK) are supported"));
+      return InvalidArgument("Invalid JPEG data: the image has ", cinfo_.num_components,
+                             " color components; 1 (grey), 3 (RGB) and 4 (CMYK) are supported");
     }
     EST_RETURN_IF_ERROR(Run(SetOutput));
     EST_RETURN_IF_ERROR(CheckSize());
     window_ = {0, 0, cinfo_.output_height, cinfo_.output_width};
     if (crop_window != nullptr) {
       if (!crop_window->IsWithin(cinfo_.output_height, cinfo_.output_width)) {
-        return absl::InvalidArgumentError(absl::StrCat(
+        return InvalidArgument(
             "Invalid crop window: y=", crop_window->y, ", x=", crop_window->x,
             ", height=", crop_window->height, ", width=", crop_window->width,
             "; the image has height ", cinfo_.output_height, " and width ", cinfo_.output_width,
-            options_.ratio == 1 ? "" : absl::StrCat(" at 1/", options_.ratio, " of its size")));
+            options_.ratio == 1 ? "" : absl::StrCat(" at 1/", options_.ratio, " of its size"));
       }
       window_ = *crop_window;
       crops_ = true;
@@ -173,8 +172,7 @@ class Decoder {
     if (RunCodecStep(errors_.jump, run, &call)) return absl::OkStatus();
     if (errors_.code == JERR_INPUT_EOF) return EndsTooEarly();
     if (cinfo_.input_scan_number > kMaxScans) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Invalid JPEG data: more than ", kMaxScans, " scans"));
+      return InvalidArgument("Invalid JPEG data: more than ", kMaxScans, " scans");
     }
     return errors_.ToStatus("Invalid JPEG data", Where());
   }
@@ -187,10 +185,10 @@ class Decoder {
   }
 
   absl::Status EndsTooEarly() const {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "Invalid JPEG data: the data end too early, after ", contents_.size(), " bytes",
         cinfo_.output_height == 0 ? ""
-                                  : absl::StrCat(", at row ", rows_read_, " of ", window_.height)));
+                                  : absl::StrCat(", at row ", rows_read_, " of ", window_.height));
   }
 
   static void ReadHeader(Decoder& d) {
@@ -222,9 +220,9 @@ class Decoder {
     const int64_t samples = int64_t{cinfo_.output_height} * int64_t{cinfo_.output_width} *
                             int64_t{cinfo_.num_components};
     if (samples >= kMaxSamples) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Image too large: ", cinfo_.output_height, " x ", cinfo_.output_width,
-                       " with ", cinfo_.num_components, " components; the limit is 2^29 values"));
+      return InvalidArgument("Image too large: ", cinfo_.output_height, " x ", cinfo_.output_width,
+                             " with ", cinfo_.num_components,
+                             " components; the limit is 2^29 values");
     }
     int64_t blocks = 0;
     for (int c = 0; c < cinfo_.num_components; ++c) {
@@ -234,9 +232,9 @@ class Decoder {
     const int64_t all_samples = 64 * blocks;
     const int64_t bytes = static_cast<int64_t>(contents_.size());
     if (all_samples > kMaxUnprovenSamples && blocks / 8 > bytes && !cinfo_.arith_code) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Invalid JPEG data: an image of ", cinfo_.image_height, " x ", cinfo_.image_width,
-          " needs at least ", blocks / 8, " bytes; there are ", bytes));
+      return InvalidArgument("Invalid JPEG data: an image of ", cinfo_.image_height, " x ",
+                             cinfo_.image_width, " needs at least ", blocks / 8,
+                             " bytes; there are ", bytes);
     }
     return absl::OkStatus();
   }
@@ -337,8 +335,7 @@ class Decoder {
 absl::Status CheckContents(absl::string_view contents) {
   EST_RETURN_IF_ERROR(CheckImageFormat(contents, ImageFormat::kJpeg));
   if (contents.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Input contents are too large for int: ", contents.size()));
+    return InvalidArgument("Input contents are too large for int: ", contents.size());
   }
   return absl::OkStatus();
 }
@@ -348,12 +345,10 @@ absl::Status CheckContents(absl::string_view contents) {
 absl::StatusOr<Array> DecodeJpegWith(JpegCoefficients coefficients, absl::string_view contents,
                                      const Box* crop_window, const DecodeJpegOptions& options) {
   if (options.channels != 0 && options.channels != 1 && options.channels != 3) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("channels must be 0, 1 or 3 for JPEG, got ", options.channels));
+    return InvalidArgument("channels must be 0, 1 or 3 for JPEG, got ", options.channels);
   }
   if (options.ratio != 1 && options.ratio != 2 && options.ratio != 4 && options.ratio != 8) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("ratio must be 1, 2, 4, or 8, got ", options.ratio));
+    return InvalidArgument("ratio must be 1, 2, 4, or 8, got ", options.ratio);
   }
   EST_RETURN_IF_ERROR(CheckContents(contents));
   {

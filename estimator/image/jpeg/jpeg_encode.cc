@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/image/image_buffer.h"
 #include "estimator/image/jpeg/jpeg.h"
@@ -119,21 +118,17 @@ class Encoder {
 
 absl::Status CheckOptions(const EncodeJpegOptions& options, int64_t channels) {
   if (options.quality < 0 || options.quality > 100) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("quality must be in [0, 100], got ", options.quality));
+    return InvalidArgument("quality must be in [0, 100], got ", options.quality);
   }
   if (options.format == JpegFormat::kGrayscale && channels != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("format 'grayscale' expects 1 channel, got ", channels));
+    return InvalidArgument("format 'grayscale' expects 1 channel, got ", channels);
   }
   if (options.format == JpegFormat::kRgb && channels != 3) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("format 'rgb' expects 3 channels, got ", channels));
+    return InvalidArgument("format 'rgb' expects 3 channels, got ", channels);
   }
   for (const int density : {options.x_density, options.y_density}) {
     if (density < 0 || density > 0xffff) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("x_density and y_density must be in [0, 65535], got ", density));
+      return InvalidArgument("x_density and y_density must be in [0, 65535], got ", density);
     }
   }
   return absl::OkStatus();
@@ -147,9 +142,9 @@ absl::StatusOr<std::string> EncodeJpeg(const Array& image, const EncodeJpegOptio
   constexpr int64_t kMaxSide = 65500;  // JPEG_MAX_DIMENSION of libjpeg
   if (image.dtype() != DType::kUint8 || (channels != 1 && channels != 3) ||
       image.num_elements() == 0 || shape.dim(0) > kMaxSide || shape.dim(1) > kMaxSide) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "EncodeJpeg: an image must be u8 [height, width, 1 or 3 channels] with sides of 1 to ",
-        kMaxSide, " pixels; it is ", image.TypeString()));
+        kMaxSide, " pixels; it is ", image.TypeString());
   }
   EST_RETURN_IF_ERROR(Annotate(CheckOptions(options, channels), "EncodeJpeg"));
   return Encoder(image, options).Encode();

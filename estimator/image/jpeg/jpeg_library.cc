@@ -1,6 +1,7 @@
 #include "estimator/image/jpeg/jpeg_library.h"
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 
 namespace estimator::image {
 namespace {
@@ -32,8 +33,7 @@ jpeg_error_mgr* JpegErrors::Install() {
 
 absl::Status JpegErrors::ToStatus(absl::string_view context, absl::string_view where) const {
   const std::string text = absl::StrCat(context, ": ", message, where);
-  return code == JERR_OUT_OF_MEMORY ? absl::ResourceExhaustedError(text)
-                                    : absl::InvalidArgumentError(text);
+  return code == JERR_OUT_OF_MEMORY ? ResourceExhausted(text) : InvalidArgument(text);
 }
 
 }  // namespace estimator::image

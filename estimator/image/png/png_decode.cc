@@ -40,14 +40,13 @@ class PngDecoder {
     const Shape shape = {height_, width_, channels_};
     if (width_ >= kMaxPngSide || height_ >= kMaxPngSide ||
         int64_t{width_} * int64_t{height_} >= kMaxPixels) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("PNG size too large for int: ", width_, " by ", height_));
+      return InvalidArgument("PNG size too large for int: ", width_, " by ", height_);
     }
     const int64_t packed_bytes = int64_t{height_} * static_cast<int64_t>(packed_row_bytes_);
     if (packed_bytes / kMaxDeflateRatio > static_cast<int64_t>(contents_.size())) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Invalid PNG data: an image of ", width_, " by ", height_, " needs at least ",
-          packed_bytes / kMaxDeflateRatio, " bytes; there are ", contents_.size()));
+      return InvalidArgument("Invalid PNG data: an image of ", width_, " by ", height_,
+                             " needs at least ", packed_bytes / kMaxDeflateRatio,
+                             " bytes; there are ", contents_.size());
     }
     return shape;
   }
@@ -73,9 +72,8 @@ class PngDecoder {
  private:
   absl::Status Run(void (*step)(void*)) {
     if (RunCodecStep(errors_.jump, step, this)) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat("Invalid PNG data: ", errors_.message,
-                                                   " (near byte ", next_ - contents_.data(), " of ",
-                                                   contents_.size(), ")"));
+    return InvalidArgument("Invalid PNG data: ", errors_.message, " (near byte ",
+                           next_ - contents_.data(), " of ", contents_.size(), ")");
   }
 
   static void ReadBytes(png_structp png, png_bytep bytes, png_size_t num_bytes) {
@@ -188,13 +186,12 @@ void WidenRows(uint8_t* pixels, const Shape& shape, bool is_16_bits, const Conve
 
 absl::StatusOr<Array> DecodePng(StringArg contents, const DecodePngOptions& options) {
   if (options.channels < 0 || options.channels > 4) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("channels must be 0, 1, 2, 3 or 4 for PNG, got ", options.channels));
+    return InvalidArgument("channels must be 0, 1, 2, 3 or 4 for PNG, got ", options.channels);
   }
   const DType dtype = options.dtype;
   if (dtype != DType::kUint8 && dtype != DType::kInt32 && dtype != DType::kFloat32) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "dtype must be uint8, int32 (for 16 bits) or float32 for PNG, got ", DTypeName(dtype)));
+    return InvalidArgument("dtype must be uint8, int32 (for 16 bits) or float32 for PNG, got ",
+                           DTypeName(dtype));
   }
   EST_RETURN_IF_ERROR(CheckImageFormat(contents, ImageFormat::kPng));
   PngDecoder decoder(contents, options.channels, dtype != DType::kUint8);

@@ -47,8 +47,8 @@ class PngEncoder {
   absl::Status MakeRow() {
     for (const int32_t value : image_.values<int32_t>()) {
       if (value < 0 || value > 0xffff) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "EncodePng: the numbers of an i32 image must be in [0, 65535], got ", value));
+        return InvalidArgument("EncodePng: the numbers of an i32 image must be in [0, 65535], got ",
+                               value);
       }
     }
     row_.reset(new uint8_t[2 * static_cast<size_t>(image_.shape().dim(1) * image_.shape().dim(2))]);
@@ -109,14 +109,14 @@ absl::StatusOr<std::string> EncodePng(const Array& image, const EncodePngOptions
   if ((image.dtype() != DType::kUint8 && image.dtype() != DType::kInt32) || channels < 1 ||
       channels > 4 || image.num_elements() == 0 || shape.dim(0) > kMaxSide ||
       shape.dim(1) > kMaxSide) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("EncodePng: an image must be u8 or i32 [height, width, 1 to 4 channels] with "
-                     "sides of 1 to ",
-                     kMaxSide, " pixels; it is ", image.TypeString()));
+    return InvalidArgument(
+        "EncodePng: an image must be u8 or i32 [height, width, 1 to 4 channels] with "
+        "sides of 1 to ",
+        kMaxSide, " pixels; it is ", image.TypeString());
   }
   if (options.compression < -1 || options.compression > 9) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "EncodePng: compression should be in range [-1, 9], got ", options.compression));
+    return InvalidArgument("EncodePng: compression should be in range [-1, 9], got ",
+                           options.compression);
   }
   return PngEncoder(image, options).Encode();
 }

@@ -123,7 +123,7 @@ bool CoversABox(const Rectangle& window, const std::vector<Rectangle>& boxes,
 }
 
 absl::Status Invalid(absl::string_view message) {
-  return absl::InvalidArgumentError(absl::StrCat("StatelessSampleDistortedBoundingBox: ", message));
+  return InvalidArgument("StatelessSampleDistortedBoundingBox: ", message);
 }
 
 absl::Status CheckOptions(const SampleDistortedBoundingBoxOptions& options) {

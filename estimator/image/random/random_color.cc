@@ -1,7 +1,5 @@
 #include "estimator/image/random/random_color.h"
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/status.h"
 #include "estimator/image/color.h"
@@ -23,8 +21,8 @@ absl::StatusOr<Array> AdjustByFactor(absl::string_view function, const Array& im
                                      const Seed& seed, float lower, float upper,
                                      Adjustment adjust) {
   if (lower >= 0 && upper > lower) return AdjustRandomly(image, seed, lower, upper, adjust);
-  return absl::InvalidArgumentError(
-      absl::StrCat(function, ": need upper > lower >= 0, got lower=", lower, " and upper=", upper));
+  return InvalidArgument(function, ": need upper > lower >= 0, got lower=", lower,
+                         " and upper=", upper);
 }
 
 }  // namespace
@@ -32,8 +30,8 @@ absl::StatusOr<Array> AdjustByFactor(absl::string_view function, const Array& im
 absl::StatusOr<Array> StatelessRandomBrightness(const Array& image, float max_delta,
                                                 const Seed& seed) {
   if (!(max_delta >= 0)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("StatelessRandomBrightness: max_delta must be non-negative, got ", max_delta));
+    return InvalidArgument("StatelessRandomBrightness: max_delta must be non-negative, got ",
+                           max_delta);
   }
   return AdjustRandomly(image, seed, -max_delta, max_delta, AdjustBrightness);
 }
@@ -50,8 +48,8 @@ absl::StatusOr<Array> StatelessRandomSaturation(const Array& image, float lower,
 
 absl::StatusOr<Array> StatelessRandomHue(const Array& image, float max_delta, const Seed& seed) {
   if (!(max_delta >= 0 && max_delta <= 0.5f)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "StatelessRandomHue: max_delta must be non-negative and <= 0.5, got ", max_delta));
+    return InvalidArgument("StatelessRandomHue: max_delta must be non-negative and <= 0.5, got ",
+                           max_delta);
   }
   return AdjustRandomly(image, seed, -max_delta, max_delta, AdjustHue);
 }

@@ -4,8 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/status.h"
 #include "estimator/image/geometry.h"
@@ -46,10 +44,10 @@ absl::StatusOr<Array> StatelessRandomCrop(const Array& value, const Shape& size,
     fits = size.dim(i) >= 0 && size.dim(i) <= shape.dim(i);
   }
   if (!fits) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "StatelessRandomCrop: need value.shape >= size >= 0 for each axis, got a value of ",
         shape.ToString(), " and size=", size.ToString(),
-        "; pad or resize the value first, or give a smaller size"));
+        "; pad or resize the value first, or give a smaller size");
   }
   EST_ASSIGN_OR_RETURN(
       const Array numbers,

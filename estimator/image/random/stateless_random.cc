@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
@@ -34,21 +33,20 @@ void ForEach64(Philox philox, int64_t n, Fn&& fn) {
 
 absl::Status CheckShape(absl::string_view function, const Shape& shape) {
   if (HasElementsAtMost(shape, std::numeric_limits<int32_t>::max())) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      function, ": expects a shape of known sizes with at most 2^31 - 1 elements, got ",
-      shape.ToString()));
+  return InvalidArgument(function,
+                         ": expects a shape of known sizes with at most 2^31 - 1 elements, got ",
+                         shape.ToString());
 }
 
 absl::Status CheckBounds(int64_t minval, int64_t maxval, int64_t least, int64_t most, DType dtype) {
   constexpr absl::string_view kFunction = "StatelessRandomUniformInt";
   if (minval >= maxval) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(kFunction, ": need minval < maxval, got ", minval, " >= ", maxval));
+    return InvalidArgument(kFunction, ": need minval < maxval, got ", minval, " >= ", maxval);
   }
   if (minval < least || maxval > most) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        kFunction, ": minval=", minval, " and maxval=", maxval, " must be in [", least, ", ", most,
-        "], the range of ", DTypeName(dtype), "; give DType::kInt64 for larger ranges"));
+    return InvalidArgument(kFunction, ": minval=", minval, " and maxval=", maxval, " must be in [",
+                           least, ", ", most, "], the range of ", DTypeName(dtype),
+                           "; give DType::kInt64 for larger ranges");
   }
   return absl::OkStatus();
 }
@@ -79,8 +77,8 @@ absl::StatusOr<Array> StatelessRandomUniformInt(const Shape& shape, const Seed& 
                                                 int64_t minval, int64_t maxval, DType dtype) {
   EST_RETURN_IF_ERROR(CheckShape("StatelessRandomUniformInt", shape));
   if (dtype != DType::kInt32 && dtype != DType::kInt64) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "StatelessRandomUniformInt: expects dtype int32 or int64, got ", DTypeName(dtype)));
+    return InvalidArgument("StatelessRandomUniformInt: expects dtype int32 or int64, got ",
+                           DTypeName(dtype));
   }
   const bool narrow = dtype == DType::kInt32;
   using Limits32 = std::numeric_limits<int32_t>;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/image/image_shape.h"
@@ -18,23 +17,20 @@ constexpr int64_t kMaxCroppedElements = int64_t{1} << 32;  // as in Resize
 absl::Status CheckBoxes(const Array& boxes, const Array& box_indices, int64_t batch) {
   if (boxes.dtype() != DType::kFloat32 || boxes.shape().rank() != 2 || boxes.shape()[1] != 4 ||
       box_indices.dtype() != DType::kInt32 || box_indices.shape() != Shape{boxes.shape()[0]}) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(kFunction, ": boxes must be f32 [B,4] and box_indices i32 [B], got ",
-                     boxes.TypeString(), " and ", box_indices.TypeString()));
+    return InvalidArgument(kFunction, ": boxes must be f32 [B,4] and box_indices i32 [B], got ",
+                           boxes.TypeString(), " and ", box_indices.TypeString());
   }
   for (int64_t i = 0; i < boxes.num_elements(); ++i) {
     const float value = boxes.data<float>()[i];
     if (std::isfinite(value)) continue;
-    return absl::InvalidArgumentError(absl::StrCat(kFunction, ": coordinate ", i % 4, " of box ",
-                                                   i / 4, " is ", value,
-                                                   "; coordinates must be finite"));
+    return InvalidArgument(kFunction, ": coordinate ", i % 4, " of box ", i / 4, " is ", value,
+                           "; coordinates must be finite");
   }
   for (int64_t b = 0; b < box_indices.num_elements(); ++b) {
     const int32_t index = box_indices.data<int32_t>()[b];
     if (0 <= index && index < batch) continue;
-    return absl::OutOfRangeError(absl::StrCat(kFunction, ": box_indices[", b, "] is ", index,
-                                              ", but the batch has ", batch, " image",
-                                              batch == 1 ? "" : "s", "; indices begin at 0"));
+    return OutOfRange(kFunction, ": box_indices[", b, "] is ", index, ", but the batch has ", batch,
+                      " image", batch == 1 ? "" : "s", "; indices begin at 0");
   }
   return absl::OkStatus();
 }
@@ -98,27 +94,25 @@ absl::StatusOr<Array> CropAndResize(const Array& images, const Array& boxes,
                                     CropAndResizeOptions options) {
   EST_ASSIGN_OR_RETURN(const ImageShape shape, BatchedImageShape(kFunction, images));
   if (images.shape().rank() != 4 || shape.height < 1 || shape.width < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         kFunction, ": images must be [N,H,W,C] with at least one pixel, got ", images.TypeString(),
-        images.shape().rank() == 3 ? "; add an axis of 1 image with Reshaped" : ""));
+        images.shape().rank() == 3 ? "; add an axis of 1 image with Reshaped" : "");
   }
   if (crop_size.height < 1 || crop_size.width < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(kFunction, ": both sizes of crop_size must be at least 1, got {",
-                     crop_size.height, ", ", crop_size.width, "}"));
+    return InvalidArgument(kFunction, ": both sizes of crop_size must be at least 1, got {",
+                           crop_size.height, ", ", crop_size.width, "}");
   }
   if (options.method != ResizeMethod::kBilinear &&
       options.method != ResizeMethod::kNearestNeighbor) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(kFunction, ": method must be kBilinear or kNearestNeighbor, got method ",
-                     static_cast<int>(options.method), "; crop first and call Resize for others"));
+    return InvalidArgument(kFunction, ": method must be kBilinear or kNearestNeighbor, got method ",
+                           static_cast<int>(options.method),
+                           "; crop first and call Resize for others");
   }
   EST_RETURN_IF_ERROR(CheckBoxes(boxes, box_indices, shape.batch));
   const Shape result_shape = {boxes.shape()[0], crop_size.height, crop_size.width, shape.channels};
   if (!HasElementsAtMost(result_shape, kMaxCroppedElements)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(kFunction, ": the result ", result_shape.ToString(), " has more than ",
-                     kMaxCroppedElements, " elements; use smaller crops"));
+    return InvalidArgument(kFunction, ": the result ", result_shape.ToString(), " has more than ",
+                           kMaxCroppedElements, " elements; use smaller crops");
   }
   Array result(DType::kFloat32, result_shape);
   if (result.num_elements() == 0) return result;

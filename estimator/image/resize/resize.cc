@@ -36,21 +36,19 @@ absl::StatusOr<ImageShape> CheckSizes(absl::string_view function, const Array& i
                                       ImageSize size) {
   EST_ASSIGN_OR_RETURN(const ImageShape shape, BatchedImageShape(function, images));
   if (size.height < 1 || size.width < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        function, ": both sizes must be at least 1, got {height, width} = ", Sizes(size),
-        " for images ", images.TypeString()));
+    return InvalidArgument(function,
+                           ": both sizes must be at least 1, got {height, width} = ", Sizes(size),
+                           " for images ", images.TypeString());
   }
   if (shape.height < 1 || shape.width < 1 || shape.channels < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(function, ": images need at least one pixel and one channel, got ",
-                     images.TypeString(), "; remove empty images, as with Filter"));
+    return InvalidArgument(function, ": images need at least one pixel and one channel, got ",
+                           images.TypeString(), "; remove empty images, as with Filter");
   }
   if (std::max({size.height, size.width, shape.height, shape.width}) > kMaxSide ||
       !HasElementsAtMost(ResizedShape(images, size.height, size.width), kMaxElements)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(function, ": a side may have ", kMaxSide, " pixels and the result ",
-                     kMaxElements, " elements, got images ", images.TypeString(), " and size ",
-                     Sizes(size), "; use a smaller size or batch"));
+    return InvalidArgument(function, ": a side may have ", kMaxSide, " pixels and the result ",
+                           kMaxElements, " elements, got images ", images.TypeString(),
+                           " and size ", Sizes(size), "; use a smaller size or batch");
   }
   return shape;
 }
@@ -121,9 +119,9 @@ absl::StatusOr<Array> LegacyResize(absl::string_view function, ResizeMethod meth
                                    const Array& images, ImageSize size,
                                    const LegacyResizeOptions& options) {
   if (options.align_corners && options.half_pixel_centers) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(function, ": align_corners and half_pixel_centers are both true for images ",
-                     images.TypeString(), "; set one of them"));
+    return InvalidArgument(function,
+                           ": align_corners and half_pixel_centers are both true for images ",
+                           images.TypeString(), "; set one of them");
   }
   EST_ASSIGN_OR_RETURN(const ImageShape shape, CheckSizes(function, images, size));
   return RunResize({.method = method,
@@ -149,9 +147,9 @@ absl::StatusOr<Array> ResizeWithOptions(absl::string_view function, const Array&
   if (options.preserve_aspect_ratio) {
     exact = SizeWithAspectRatio(shape, size);
     if (exact.height < 1 || exact.width < 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(function, ": preserve_aspect_ratio makes size ", Sizes(size), " into ",
-                       Sizes(exact), " for images ", images.TypeString(), "; use a larger size"));
+      return InvalidArgument(function, ": preserve_aspect_ratio makes size ", Sizes(size), " into ",
+                             Sizes(exact), " for images ", images.TypeString(),
+                             "; use a larger size");
     }
   }
   return RunResize({.method = options.method, .antialias = options.antialias, .to_uint8 = to_uint8},
@@ -187,9 +185,8 @@ absl::StatusOr<Array> ResizeWithPad(const Array& images, ImageSize target,
   const ImageSize size = {std::min(static_cast<int64_t>(std::floor(exact_height)), target.height),
                           std::min(static_cast<int64_t>(std::floor(exact_width)), target.width)};
   if (size.height < 1 || size.width < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(kFunction, ": images ", images.TypeString(),
-                                                   " become ", Sizes(size), " within ",
-                                                   Sizes(target), "; use a larger target"));
+    return InvalidArgument(kFunction, ": images ", images.TypeString(), " become ", Sizes(size),
+                           " within ", Sizes(target), "; use a larger target");
   }
   const int64_t top =
       std::max<int64_t>(0, static_cast<int64_t>(std::floor((target_height - exact_height) / 2)));

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/fused/tile_ops.h"
 #include "estimator/kernels/kernel.h"
@@ -102,9 +102,8 @@ KernelPlan MakeSparse(const SoftmaxRows& rows) {
     for (int64_t r = 0; r < rows.chunks.items; ++r) {
       const int64_t label = static_cast<int64_t>(labels[r]);
       if (label < 0 || label >= rows.classes) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("row ", r, " has label ", label, ", but there are ", rows.classes,
-                         " classes: labels must be in [0, ", rows.classes, ")"));
+        return InvalidArgument("row ", r, " has label ", label, ", but there are ", rows.classes,
+                               " classes: labels must be in [0, ", rows.classes, ")");
       }
     }
     ForEachItem(rows.chunks, [&](int, int64_t r) {

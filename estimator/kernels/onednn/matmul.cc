@@ -88,12 +88,12 @@ std::optional<MatMulPlan> MatMulPlanOf(const MatMulSpec& spec) {
         FusedAttributes(fused), CpuEngine());
     if (!SkipReference(desc)) return std::nullopt;
     return MatMulPlan{.fused = fused,
-                .a = a_layout,
-                .given_b = given_b,
-                .b = b_layout,
-                .bias = bias_layout,
-                .c = c_layout,
-                .desc = desc};
+                      .a = a_layout,
+                      .given_b = given_b,
+                      .b = b_layout,
+                      .bias = bias_layout,
+                      .c = c_layout,
+                      .desc = desc};
   });
 }
 

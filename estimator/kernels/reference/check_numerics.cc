@@ -2,8 +2,8 @@
 // range.
 #include <cmath>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/accumulate.h"
 #include "estimator/kernels/reference/loops.h"
@@ -26,9 +26,8 @@ EST_REGISTER_KERNEL("CheckNumerics", KernelTier::kReference, [](const KernelSpec
             inf |= std::isinf(static_cast<Compute<T>>(x[i]));
           }
           if (nan || inf) {
-            return absl::InvalidArgumentError(
-                absl::StrCat(message, " : Tensor had ", inf ? "Inf" : "", inf && nan ? " and " : "",
-                             nan ? "NaN" : "", " values"));
+            return InvalidArgument(message, " : Tensor had ", inf ? "Inf" : "",
+                                   inf && nan ? " and " : "", nan ? "NaN" : "", " values");
           }
           CopyTensor(output, args.inputs[0], args.outputs[0]);
           return absl::OkStatus();
@@ -50,9 +49,9 @@ EST_REGISTER_KERNEL("CheckRange", KernelTier::kReference, [](const KernelSpec& s
           for (int64_t i = 0; i < n; ++i) {
             const auto value = static_cast<double>(x[i]);
             if (value >= low && value <= high) continue;
-            return absl::InvalidArgumentError(absl::StrCat(
-                what, " must be in [", low, ", ", high, "], but element ", i, " of ", type, " is ",
-                absl::StrFormat("%.9g", value), cure.empty() ? "" : ": ", cure));
+            return InvalidArgument(what, " must be in [", low, ", ", high, "], but element ", i,
+                                   " of ", type, " is ", absl::StrFormat("%.9g", value),
+                                   cure.empty() ? "" : ": ", cure);
           }
           CopyTensor(output, args.inputs[0], args.outputs[0]);
           return absl::OkStatus();

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
 #include "estimator/kernels/reference/number.h"
@@ -51,8 +51,7 @@ absl::Status CheckDivisor(const void* second, int64_t n) {
   const T* const y = static_cast<const T*>(second);
   for (int64_t i = 0; i < n; ++i) {
     if (y[i] != 0) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("integer division by zero: element ", i, " of the divisor is 0"));
+    return InvalidArgument("integer division by zero: element ", i, " of the divisor is 0");
   }
   return absl::OkStatus();
 }
@@ -62,9 +61,8 @@ absl::Status CheckExponent(const void* second, int64_t n) {
   const T* const y = static_cast<const T*>(second);
   for (int64_t i = 0; i < n; ++i) {
     if (y[i] >= 0) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("integers to negative integer powers are not allowed: exponent ", i, " is ",
-                     static_cast<int64_t>(y[i])));
+    return InvalidArgument("integers to negative integer powers are not allowed: exponent ", i,
+                           " is ", static_cast<int64_t>(y[i]));
   }
   return absl::OkStatus();
 }

@@ -4,7 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/kernels/exact/copy_elements.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/indices.h"

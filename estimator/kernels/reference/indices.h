@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
 
 namespace estimator {
@@ -22,8 +22,7 @@ KernelPlan VisitIndex(DType dtype, Fn&& fn) {
 
 inline absl::Status IndexOutOfRange(absl::string_view what, int64_t position, int64_t value,
                                     int64_t limit) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, "[", position, "] = ", value, " is not in [0, ", limit, ")"));
+  return InvalidArgument(what, "[", position, "] = ", value, " is not in [0, ", limit, ")");
 }
 
 }  // namespace estimator

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
 #include "estimator/kernels/reference/matrices.h"
@@ -123,7 +124,7 @@ absl::Status SolveNormal(const InMatrix<T>& a, const InMatrix<T>& b, T l2, OutMa
   }
   const Eigen::LLT<Matrix<T>> llt(gramian);
   if (llt.info() != Eigen::Success) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "Input matrix was rank deficient or ill-conditioned. Try setting fast=false or provide a "
         "larger l2_regularizer > 0.");
   }

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
 
 namespace estimator {
@@ -53,8 +53,8 @@ struct Matrices {
 
 // INVALID_ARGUMENT with TensorFlow's message, and with the matrix if there are several.
 inline absl::Status MatrixError(absl::string_view message, int64_t i, int64_t count) {
-  if (count == 1) return absl::InvalidArgumentError(message);
-  return absl::InvalidArgumentError(absl::StrCat(message, " It is matrix ", i, " of ", count, "."));
+  if (count == 1) return InvalidArgument(message);
+  return InvalidArgument(message, " It is matrix ", i, " of ", count, ".");
 }
 
 }  // namespace estimator

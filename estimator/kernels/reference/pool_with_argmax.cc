@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/conv_taps.h"
 #include "estimator/kernels/window.h"
@@ -39,8 +40,7 @@ absl::StatusOr<ArgmaxPool> PoolOf(const KernelSpec& spec, const Shape& input,
   const auto windows = MakeWindow2D(spec.attrs, input, ksize[1], ksize[2]);
   if (!windows.ok()) return windows.status();
   if (pooled.dtype != DType::kFloat32 || ksize[1] * ksize[2] > 256) {
-    return absl::UnimplementedError(
-        "only f32 is supported, with at most 256 taps, because argmax is a byte");
+    return Unimplemented("only f32 is supported, with at most 256 taps, because argmax is a byte");
   }
   return ArgmaxPool{.input = input, .rows = windows->rows, .columns = windows->columns};
 }

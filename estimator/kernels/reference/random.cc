@@ -14,7 +14,7 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/accumulate.h"
 #include "estimator/kernels/reference/loops.h"
@@ -169,8 +169,7 @@ KernelPlan UniformIntKernel(const KernelSpec& spec) {
     using Unsigned = std::make_unsigned_t<T>;
     const T low = *args.in<T>(1), high = *args.in<T>(2);
     if (low >= high) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("minval must be less than maxval, got ", low, " and ", high));
+      return InvalidArgument("minval must be less than maxval, got ", low, " and ", high);
     }
     const Unsigned range = static_cast<Unsigned>(high) - static_cast<Unsigned>(low);
     FillGroups<T, kSize>(source, args, [low, range](const Philox& base, uint64_t g) {

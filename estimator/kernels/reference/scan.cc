@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
 
@@ -108,9 +109,9 @@ KernelPlan MakeInvertPermutation(int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       const auto at = static_cast<int64_t>(x[i]);
       if (at < 0 || at >= n || out[at] != T{-1}) {
-        return absl::InvalidArgumentError(absl::StrCat(
+        return InvalidArgument(
             "not a permutation: element ", i, " is ", at,
-            at < 0 || at >= n ? absl::StrCat(", not in [0, ", n, ")") : ", which occurs twice"));
+            at < 0 || at >= n ? absl::StrCat(", not in [0, ", n, ")") : ", which occurs twice");
       }
       out[at] = static_cast<T>(i);
     }

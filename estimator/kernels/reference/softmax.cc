@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/accumulate.h"
 
@@ -99,9 +99,8 @@ KernelPlan MakeSparse(const KernelSpec& spec) {
     for (int64_t r = 0; r < sizes.rows; ++r) {
       const int64_t label = static_cast<int64_t>(labels[r]);
       if (label < 0 || label >= sizes.classes) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("row ", r, " has label ", label, ", but there are ", sizes.classes,
-                         " classes: labels must be in [0, ", sizes.classes, ")"));
+        return InvalidArgument("row ", r, " has label ", label, ", but there are ", sizes.classes,
+                               " classes: labels must be in [0, ", sizes.classes, ")");
       }
       const T* const x = args.in<T>(0) + r * sizes.classes;
       T* const backprop = args.out<T>(1) + r * sizes.classes;

@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/placeholder_dependency.h"
 #include "estimator/runtime/cpu_backend.h"
@@ -15,12 +14,12 @@ absl::Status CheckNeedsNoInput(const std::vector<Tensor>& tensors) {
     if (!tensor.valid()) return InvalidArgument("a tensor to evaluate is not valid");
     const Node* placeholder = FindPlaceholder(tensor);
     if (placeholder == nullptr) continue;
-    return absl::OutOfRangeError(
-        absl::StrCat(tensor.name(), " needs the input '", placeholder->name(), "' (",
-                     placeholder->outputs()[0].ToString(),
-                     "), but there is no batch outside of a run: evaluate only tensors that depend "
-                     "on variables and constants; or request the tensor in BeforeRun, and keep the "
-                     "value that AfterRun gets"));
+    return OutOfRange(
+        tensor.name(), " needs the input '", placeholder->name(), "' (",
+        placeholder->outputs()[0].ToString(),
+        "), but there is no batch outside of a run: evaluate only tensors that depend "
+        "on variables and constants; or request the tensor in BeforeRun, and keep the "
+        "value that AfterRun gets");
   }
   return absl::OkStatus();
 }

@@ -194,8 +194,8 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFrom(
 absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFromWarmStart(
     const std::vector<ExportedMode>& modes) const {
   if (!warm_start_.has_value()) {
-    return absl::NotFoundError(absl::StrCat("Couldn't find trained model at ", *config_.model_dir,
-                                            "; train first, or give a checkpoint_path"));
+    return NotFound("Couldn't find trained model at ", *config_.model_dir,
+                    "; train first, or give a checkpoint_path");
   }
   const absl::StatusOr<std::string> start = CheckpointPrefix(warm_start_->ckpt_to_initialize_from);
   EST_RETURN_IF_ERROR(Annotate(start.status(), "warm_start_from"));

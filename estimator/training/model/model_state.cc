@@ -150,8 +150,7 @@ absl::Status ModelState::CopyFrom(const Graph& graph, const ModelState& other,
   for (const WantedVariable& variable : plan.wanted) {
     const Array* value = other.store_.Peek(variable.stored_name);
     if (value == nullptr || !other.store_.initialized(variable.stored_name)) {
-      return absl::NotFoundError(
-          absl::StrCat("variable '", variable.stored_name, "' has no value in memory"));
+      return NotFound("variable '", variable.stored_name, "' has no value in memory");
     }
     // All variables are checked before the first one is copied, so that an error changes nothing.
     const TensorSpec there{value->dtype(), value->shape()};

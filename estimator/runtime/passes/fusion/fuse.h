@@ -3,7 +3,6 @@
 #ifndef ESTIMATOR_RUNTIME_PASSES_FUSION_FUSE_H_
 #define ESTIMATOR_RUNTIME_PASSES_FUSION_FUSE_H_
 
-
 #include "estimator/runtime/compile_options.h"
 #include "estimator/runtime/ir.h"
 
