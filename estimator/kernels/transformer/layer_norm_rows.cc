@@ -68,6 +68,8 @@ void LayerNormRows(const float* x, const float* HWY_RESTRICT gamma, const float*
     SumPairs(
         channels,
         [&](auto d, int64_t i, auto& a, auto&) HWY_ATTR {
+          // A second pass over the row, which is in the L1 cache: the difference of two large sums
+          // would lose the digits of a small variance.
           const auto centered = hn::Sub(hn::LoadU(d, from + i), hn::Set(d, m));
           a = hn::MulAdd(centered, centered, a);
         },
