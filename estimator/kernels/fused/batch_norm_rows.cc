@@ -119,8 +119,8 @@ void NormalizeAs(const T* x, const T* side, int64_t rows, int64_t width, const f
       [&](auto d, const auto& line, int64_t e) HWY_ATTR {
         auto value = hn::MulAdd(hn::Sub(LoadFloats(d, x + e), line.mean), line.slope, line.low);
         if constexpr (kSide) value = hn::Add(value, LoadFloats(d, side + e));
+        // Comparisons keep a NaN, which a maximum with 0 may drop.
         if constexpr (kActivation != NormActivation::kIdentity)
-          // Comparisons keep a NaN, which a maximum with 0 may drop.
           value = hn::IfThenZeroElse(hn::Lt(value, hn::Zero(d)), value);
         if constexpr (kActivation == NormActivation::kRelu6) {
           const auto six = hn::Set(d, 6.0f);

@@ -194,7 +194,7 @@ void GradientRowAs(const PoolWindows& pool, const uint8_t* argmax, const T* dy, 
                             static_cast<int32_t>(first_tap - columns.Input(j, 0))};
       }
     }
-    // The common numbers: windows that do not overlap, and windows of 3x3 with stride 2.
+    // The common numbers: with windows of 3x3 and stride 2, a pixel is in 1, 2 or 4 of them.
     const auto run = count == 1   ? PixelGradient<kRelu, 1, T>
                      : count == 2 ? PixelGradient<kRelu, 2, T>
                      : count == 4 ? PixelGradient<kRelu, 4, T>

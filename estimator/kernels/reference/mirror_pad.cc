@@ -21,6 +21,7 @@ std::vector<int64_t> MirrorSources(const Shape& padded, const Shape& inner,
       const int64_t n = inner.dims()[axis];
       int64_t at =
           static_cast<int64_t>(i) / padded_strides[axis] % padded.dims()[axis] - paddings[2 * axis];
+      // One reflection is enough: the op limits a padding to the size of its axis.
       if (at < 0) at = -at - 1 + edge;
       if (at >= n) at = 2 * n - 1 - edge - at;
       sources[i] += at * inner_strides[axis];
