@@ -49,7 +49,7 @@ class ElementwiseSumKernel final : public Kernel {
             AddTile(tile, first % channels, n, channels, run);
           };
           const ElementwiseKernel::Observer observer = add;
-          // Chunks consist of whole rows, because each thread has its own sums of all channels.
+          // The chunks are those of BiasAddGrad, so that the sums have its bits.
           chain_->RunRange(args, tiles + static_cast<size_t>(chunk) * chain_->RangeScratchBytes(),
                            begin * channels, end * channels, &observer);
         });

@@ -170,6 +170,7 @@ void PixelGradient(const Source* sources, int64_t count, int64_t channels, const
       const auto which = hn::PromoteTo(di, hn::LoadU(du8, argmax + e));
       auto pass = hn::RebindMask(d, hn::Eq(which, hn::Set(di, sources[i].tap)));
       if constexpr (kRelu) pass = hn::And(pass, hn::Gt(LoadFloats(d, y + e), hn::Zero(d)));
+      // The windows come in the order of the reference kernel, so that the sums have its bits.
       sum = hn::Add(sum, hn::IfThenElseZero(pass, LoadFloats(d, dy + e)));
     }
     StoreFloats(sum, d, dx + c);

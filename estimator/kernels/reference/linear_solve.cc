@@ -97,6 +97,7 @@ KernelPlan MakeTriangularSolve(const KernelSpec& spec) {
     rows.ForEachElementInOrder([&](int64_t i, const auto& at) {
       const InMatrix<T> matrix = a.In<T>(args, 0, at[0]);
       OutMatrix<T> x = out.Out<T>(args, 0, i);
+      // Eigen solves in place, and a b that is broadcast is needed again.
       x = b.In<T>(args, 1, at[1]);
       if (lower && adjoint) {
         matrix.template triangularView<Eigen::Lower>().transpose().solveInPlace(x);

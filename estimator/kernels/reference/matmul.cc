@@ -65,6 +65,7 @@ void MultiplyOne(const MatMulSizes& s, const T* a, const T* b, T* out, void* scr
       }
       for (int64_t r = 0; r < rows; ++r) {
         for (int64_t c = 0; c < columns; ++c) {
+          // Only complete sums are rounded to T.
           out[(i + r) * s.n + j + c] = static_cast<T>(sum(r, c));
         }
       }

@@ -13,6 +13,7 @@ namespace {
 // For every element of the padded shape, the element of `inner` that it mirrors.
 std::vector<int64_t> MirrorSources(const Shape& padded, const Shape& inner,
                                    const std::vector<int64_t>& paddings, bool reflect) {
+  // The shapes are static, so the sources are found when the kernel is built and Run only copies.
   std::vector<int64_t> sources(static_cast<size_t>(padded.num_elements()));
   const std::vector<int64_t> padded_strides = padded.strides(), inner_strides = inner.strides();
   const int64_t edge = reflect ? 1 : 0;  // 1: the edge element is not repeated
