@@ -57,6 +57,8 @@ struct NativeChoice {
 template <typename Spec>
 std::optional<NativeChoice> FirstOf(const Spec& spec) {
   for (const ListedKernel<Spec>& kernel : ListOf(spec)) {
+    // The rule is asked first: it reads some numbers, and make may plan how threads divide the
+    // work.
     if (!kernel.is_fast(spec, ThisCpu())) continue;
     // A rule looks at sizes, dtype and CPU. The kernel may still refuse the spec, for a fused op
     // that it does not have, for example.
