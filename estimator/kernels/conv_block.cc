@@ -13,6 +13,8 @@ Attrs PoolAttrs(const Attrs& block) {
   return {{"ksize", block.ints("pool_ksize")},
           {"strides", block.ints("pool_strides")},
           {"padding", block.s("pool_padding")},
+          // The geometry is that of NHWC, also if the images of the block are in blocks of
+          // channels.
           {"data_format", std::string(kPlainFormat)}};
 }
 
@@ -37,6 +39,7 @@ absl::StatusOr<ConvBlock> MakeConvBlock(const Attrs& attrs, const Shape& image,
     return InvalidArgument("pool_ksize must have 4 numbers, of which the first and the last are 1");
   }
   EST_ASSIGN_OR_RETURN(block.pool, MakeWindow2D(pool, block.conv.output(), ksize[1], ksize[2]));
+  // One value of the byte, taps(), stands for "relu is off".
   if (block.taps() > 255) {
     return Unimplemented("the pool has ", block.taps(), " taps, but argmax is a byte: at most 255");
   }

@@ -74,6 +74,8 @@ bool ReadGeometry(const KernelSpec& spec, ConvSpec& conv) {
   }
   if (conv.pooled) {
     const auto block = MakeConvBlock(spec.attrs, conv.x.shape, conv.filter.shape);
+    // Kernels compute addresses from the geometry alone, so an output of another shape would be
+    // written out of bounds.
     if (!block.ok() || block->output() != y) return false;
     conv.geometry = block->conv;
     conv.pool = block->pool;

@@ -35,8 +35,11 @@ int64_t EstimatedFlops(const KernelSpec& spec) {
   if (const auto flops = ProductFlops(spec)) return *flops;
   if (spec.op == "_FusedElementwise" || spec.op == "_FusedElementwiseSum") {
     const auto& ops = spec.attrs.get<std::vector<std::string>>("ops");
+    // A chain computes all of its ops, though it reads and writes memory only once.
     return static_cast<int64_t>(ops.size()) * spec.outputs[0].shape.num_elements();
   }
+  // For other ops one operation for each element of the largest operand is a fair guess: memory
+  // limits them.
   return LargestOperand(spec);
 }
 

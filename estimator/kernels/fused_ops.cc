@@ -13,6 +13,7 @@ std::optional<FusedOps> FusedOpsOf(const KernelSpec& spec) {
   const size_t inputs = spec.inputs.size();
   std::optional<FusedOps> fused;
   if (names.empty()) {
+    // More inputs without a list of ops have no meaning, and a kernel must not ignore them.
     if (inputs == 2) fused.emplace();
     return fused;
   }
@@ -21,6 +22,7 @@ std::optional<FusedOps> FusedOpsOf(const KernelSpec& spec) {
   if (names.size() == 2) {
     if (TraitsOf(names[1]).activation) activation = fused::FindTileOp(names[1]);
     if (!activation.has_value() || activation->num_operands != 1) return fused;
+    // Without its slope the op would silently become another activation.
     if (activation->has_alpha && !spec.attrs.has("leakyrelu_alpha")) return fused;
   }
   fused.emplace();

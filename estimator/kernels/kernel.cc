@@ -60,6 +60,8 @@ KernelPlan MakeKernel(std::function<absl::Status(const KernelArgs&)> run, size_t
 
 bool RegisterKernel(absl::string_view op, KernelTier tier, KernelFactory factory) {
   KernelFactory& slot = Registry()[std::string(op)][static_cast<size_t>(tier)];
+  // The order of static initializers depends on the linker, so neither of two registrations may
+  // silently win.
   CHECK(!slot) << "kernel of " << op << " registered twice in tier " << static_cast<int>(tier);
   slot = std::move(factory);
   return true;
@@ -109,11 +111,14 @@ bool VisitChoices(const Tiers& tiers, const KernelSpec& spec, int fastest, int s
     }
     return false;
   };
+  // The reference tier comes last, after the widened spec: it takes bfloat16 itself, so nothing
+  // would ever be widened if it came before.
   const int slowest_fast = std::max(slowest, kReference + 1);
   if (visit(spec, fastest, slowest_fast, std::nullopt)) return true;
   // A fast kernel in float32 is better than plain loops in bfloat16.
   const std::optional<KernelSpec> wide = WidenedSpec(spec);
   if (wide.has_value() && visit(*wide, fastest, slowest_fast, wide)) return true;
+  // The reference kernel gets the spec as it is, because it defines what bfloat16 gives.
   return visit(spec, std::min(fastest, kReference), slowest, std::nullopt);
 }
 
@@ -171,6 +176,8 @@ bool AcceptsUnwidened(const KernelSpec& spec, KernelTier fastest, KernelTier slo
 absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<const Array> inputs,
                                              KernelTier fastest, const StepContext& step) {
   KernelSpec full = spec;
+  // A spec without inputs is that of the arrays. One with inputs says how many bytes the kernel
+  // reads, so the arrays must agree with it.
   if (full.inputs.empty()) {
     for (const Array& input : inputs) full.inputs.push_back({input.dtype(), input.shape()});
   }
@@ -187,6 +194,8 @@ absl::StatusOr<std::vector<Array>> RunKernel(const KernelSpec& spec, absl::Span<
     }
     in.push_back(inputs[i].raw());
   }
+  // Here all values are known before the kernel is built. Factories that need axes or paddings as
+  // constants would refuse the spec without them.
   if (full.constants.empty()) full.constants.assign(inputs.begin(), inputs.end());
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<Kernel> kernel, CreateKernel(full, fastest));
   std::vector<Array> outputs;

@@ -57,7 +57,11 @@ struct NativeChoice {
 template <typename Spec>
 std::optional<NativeChoice> FirstOf(const Spec& spec) {
   for (const ListedKernel<Spec>& kernel : ListOf(spec)) {
+    // The rule is asked first: it reads some numbers, and make may plan how threads divide the
+    // work.
     if (!kernel.is_fast(spec, ThisCpu())) continue;
+    // A rule looks at sizes, dtype and CPU. The kernel may still refuse the spec, for a fused op
+    // that it does not have, for example.
     if (KernelPlan plan = kernel.make(spec)) return NativeChoice{kernel.name, std::move(plan)};
   }
   return std::nullopt;
@@ -73,6 +77,8 @@ std::optional<NativeChoice> Choose(const Spec& spec) {
     return first;
   Spec without = spec;
   without.fused.activation.reset();
+  // Compares names and not entries: a kernel that is in the list twice is the same one in both
+  // places.
   if (const auto plain = FirstOf(without); !plain.has_value() || plain->name != first->name)
     first.reset();
   return first;
@@ -86,6 +92,7 @@ std::optional<NativeChoice> ChooseNative(const KernelSpec& spec) {
 
 KernelPlan MakeNative(const KernelSpec& spec) {
   std::optional<NativeChoice> choice = ChooseNative(spec);
+  // Null leaves the spec to oneDNN and to the tiers below.
   return choice.has_value() ? std::move(choice->plan) : nullptr;
 }
 

@@ -31,6 +31,7 @@ constexpr FewChannels kFewChannels[3][2][2] = {
 };
 
 bool WinogradIsFastForFewChannels(Pass pass, const Sizes& conv, const CpuFeatures& cpu) {
+  // The gradient of the input is a convolution whose input has the output's channels.
   const bool swaps = pass == Pass::kInputGradient;
   const int64_t first = swaps ? conv.out_channels : conv.in_channels;
   const int64_t second = swaps ? conv.in_channels : conv.out_channels;
@@ -92,6 +93,8 @@ bool GemmIsFast(const MatMulSpec& product, const CpuFeatures& cpu) {
 bool TilesAreFast(const MatMulSpec& product, const CpuFeatures& cpu) {
   const MatMulSizes& p = product.sizes;
   constexpr int64_t kFewDepths = 64, kFewRows = 32;
+  // One product of f32 becomes three of bf16, so it needs the instructions that are fastest at
+  // those.
   const bool splits = product.dtype() == DType::kFloat32;
   if (p.k < kFewDepths || (splits && !cpu.amx)) return false;
   constexpr int64_t kSomeDepths = 256;
@@ -117,6 +120,7 @@ bool Bfloat16WinogradIsFast(const ConvSpec& conv, const CpuFeatures& cpu) {
 
 // With larger filters, more channels of the image and fewer of the result, oneDNN is faster.
 bool FirstLayerIsFast(const ConvSpec& spec, const CpuFeatures&) {
+  // The first layer reads the input of the network, to which no gradient flows.
   if (spec.pass == Pass::kInputGradient) return false;
   if (spec.algorithm == ConvAlgorithm::kWinograd) return true;
   const Sizes conv(spec);

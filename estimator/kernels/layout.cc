@@ -22,6 +22,7 @@ bool IsBlocked(const Attrs& attrs) {
 KernelSpec BlocksAsImages(KernelSpec spec) {
   if (!IsBlocked(spec.attrs)) return spec;
   const auto merge = [](Shape& s) {
+    // Of the operands only images have rank 5; an operand that is a shape stays as it is.
     if (s.rank() == 5) s = {s[0] * s[1], s[2], s[3], s[4]};
   };
   for (TensorSpec& input : spec.inputs) merge(input.shape);
@@ -32,6 +33,8 @@ KernelSpec BlocksAsImages(KernelSpec spec) {
     spec.attrs.Set("input_shape", input.dims());
   }
   spec.attrs.Set("data_format", kPlainFormat);
+  // A constant may be the shape of a blocked tensor (AvgPoolGrad), which the spec does not have any
+  // more.
   spec.constants.clear();
   return spec;
 }
@@ -40,6 +43,7 @@ ChannelPlanes PlanesOf(const Shape& x, bool blocked) {
   if (blocked && x.rank() == 5)
     return {.images = x[0], .blocks = x[1], .rows = x[2] * x[3], .width = x[4]};
   const int64_t width = x[-1];
+  // Without channels there are no elements to divide among the rows.
   return {.rows = width == 0 ? 0 : x.num_elements() / width, .width = width};
 }
 

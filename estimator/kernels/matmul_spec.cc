@@ -24,6 +24,8 @@ std::optional<MatMulSpec> MatMulSpecOf(const KernelSpec& spec) {
   s.m = c.dim(-2);
   s.n = c.dim(-1);
   s.k = a.dim(s.transpose_a ? -2 : -1);
+  // Kernels compute addresses from m, n and k alone, so the shapes are compared here, once for all
+  // of them.
   if (a.dim(s.transpose_a ? -1 : -2) != s.m || b.dim(s.transpose_b ? -1 : -2) != s.k ||
       b.dim(s.transpose_b ? -2 : -1) != s.n) {
     return std::nullopt;

@@ -178,11 +178,15 @@ std::vector<KernelSpec> SpecsOf(const Case& c, bool blocked, DType dtype) {
 
 // Prints the row of spec number `pass`. Returns whether programs take one of the fastest kernels.
 bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, DType dtype) {
+  // All kernels of a row use the same operands. Arrays of their own, at other addresses, change the
+  // times.
   const std::shared_ptr<Operands> operands = MakeOperands(spec);
   std::vector<std::unique_ptr<TimedKernel>> benches;
   size_t chosen = kOther;
   for (size_t i = 0; i < std::size(kCandidates); ++i) {
     if (i == kOther) chosen = ChosenOf(spec, benches[kOneDnn] != nullptr);
+    // The kernel that programs take is not measured a second time: two measurements of one kernel
+    // differ.
     const bool measured = i != kOther || chosen == kOther;
     benches.push_back(measured ? MakeBench(operands, kCandidates[i].factories[pass](spec))
                                : nullptr);
@@ -280,6 +284,8 @@ bool MeasureBlock(const Block& block) {
   }
   bool chosen = true;
   for (const KernelSpec& op : BlockOpsOf(block)) {
+    // kWinograd builds the block's kernel also where the rule does not take it, so that both are
+    // measured.
     const KernelSpec spec = complete(op, ConvAlgorithm::kWinograd);
     auto kernel = CreateKernel(spec, KernelTier::kNative, KernelTier::kNative);
     CHECK(kernel.ok()) << kernel.status();
@@ -297,6 +303,7 @@ bool MeasureBlock(const Block& block) {
   for (int run = 0; run < (right ? kRounds : kMostRounds); ++run) {
     for (const auto& bench : parts) bench->Run();
     for (const auto& bench : fused) bench->Run();
+    // A choice that looks wrong is measured longer, because many of those are noise.
     if (run + 1 != kRounds && run + 1 != kMostRounds) continue;
     of_parts = sum(parts, parts.size());
     of_fused = sum(fused, fused.size());

@@ -30,6 +30,7 @@ class RunPreparedKernel final : public Kernel {
   size_t scratch_bytes() const override { return prepared_->prepared_scratch_bytes(); }
   int AliasInput(int output) const override {
     const int input = kernel_->AliasInput(output);
+    // This input is now the copy, which later steps read again. An output must not overwrite it.
     return input == prepared_->prepared_input() ? -1 : input;
   }
 
@@ -44,6 +45,8 @@ class PreparingKernel final : public Kernel, public PreparedInput {
       : functions_(std::move(functions)), inner_bytes_(AlignedBytes(functions_.scratch_bytes)) {}
 
   absl::Status Run(const KernelArgs& args) override {
+    // Such a kernel copies parts of the input while they are in the cache. A copy of the whole
+    // input would be written to memory and read back.
     if (functions_.run_without_copy) {
       functions_.run_without_copy(args);
     } else {
@@ -80,6 +83,8 @@ class PreparingKernel final : public Kernel, public PreparedInput {
 
 std::shared_ptr<PreparedInput> PreparedInputOf(const std::shared_ptr<Kernel>& kernel) {
   std::shared_ptr<PreparedInput> prepared = std::dynamic_pointer_cast<PreparedInput>(kernel);
+  // A kernel of such a class may copy nothing: oneDNN sometimes takes the filter in the layout that
+  // it has.
   return prepared != nullptr && prepared->prepared_input() >= 0 ? prepared : nullptr;
 }
 

@@ -8,6 +8,7 @@
 namespace estimator {
 
 absl::StatusOr<SliceRange> ResolveSlice(int64_t dim, const SliceAxis& axis) {
+  // An index must be in the axis. The ends of a range are clipped to it instead, as in Python.
   if (axis.shrink) {
     const int64_t index = axis.begin < 0 ? axis.begin + dim : axis.begin;
     if (index >= 0 && index < dim) return SliceRange{index, 1, 1};
@@ -21,6 +22,7 @@ absl::StatusOr<SliceRange> ResolveSlice(int64_t dim, const SliceAxis& axis) {
   const int64_t begin = axis.open_begin ? (forward ? low : high) : canonical(axis.begin);
   const int64_t end = axis.open_end ? (forward ? high : low) : canonical(axis.end);
   const int64_t distance = forward ? end - begin : begin - end;
+  // An empty range is no error, as in Python.
   if (distance <= 0) return SliceRange{begin, axis.stride, 0};
   // Neither adds the stride nor negates it, because it may be the largest or smallest int64.
   const int64_t whole_steps = forward ? (distance - 1) / axis.stride : (1 - distance) / axis.stride;
@@ -45,6 +47,7 @@ absl::StatusOr<SliceLayout> LayOutSlice(const Shape& whole, const std::vector<in
   // Counts the entries that refer to an axis of the whole. The ellipsis takes the other axes.
   size_t num_named = 0, num_ellipses = 0;
   for (size_t i = 0; i < n; ++i) {
+    // If an entry has both bits, the ellipsis counts, as in TensorFlow's strided_slice_op.cc.
     if (bit("ellipsis_mask", i)) {
       ++num_ellipses;
     } else if (!bit("new_axis_mask", i)) {
@@ -85,6 +88,7 @@ absl::StatusOr<SliceLayout> LayOutSlice(const Shape& whole, const std::vector<in
     layout.axes.push_back(*range);
     if (!slice.shrink) layout.shape.push_back(range->size);
   }
+  // As in TensorFlow, axes without an entry are taken whole, as if an ellipsis came last.
   take_whole(rank - layout.axes.size());
   return layout;
 }

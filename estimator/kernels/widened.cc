@@ -65,6 +65,7 @@ class Widened final : public Kernel {
       });
       in_[copy.operand] = wide;
     }
+    // The kernel writes f32 to scratch: the buffers of bf16 outputs have half the bytes.
     for (const Copy& copy : outputs_) out_[copy.operand] = scratch + copy.offset;
     const absl::Status status =
         kernel_->Run({.inputs = in_, .outputs = out_, .scratch = scratch, .step = args.step});
@@ -103,11 +104,15 @@ bool Widen(std::vector<TensorSpec>& operands) {
 }  // namespace
 
 std::optional<KernelSpec> WidenedSpec(const KernelSpec& spec) {
+  // With other dtypes a cast would be another op.
   if (spec.op == "Cast") return std::nullopt;
   KernelSpec wide = spec;
+  // Ops with bf16 in their outputs alone are not widened: RandomUniform in bf16 draws other numbers
+  // than in f32.
   if (!Widen(wide.inputs)) return std::nullopt;
   Widen(wide.outputs);
   wide.compute_dtype = DType::kBfloat16;  // what computes it may round as its factors are rounded
+  // Constants are the values of inputs, so they get the dtype that the inputs have now.
   for (std::optional<Array>& constant : wide.constants) {
     if (constant.has_value() && constant->dtype() == DType::kBfloat16)
       constant = constant->Cast(DType::kFloat32);

@@ -39,6 +39,8 @@ absl::StatusOr<Window> MakeWindow(int64_t input, int64_t kernel, int64_t stride,
   if (padding == "SAME") {
     w.output = (input + stride - 1) / stride;
     const int64_t needed = std::max<int64_t>((w.output - 1) * stride + extent - input, 0);
+    // An odd number of pads has the larger half at the end, as in TensorFlow's
+    // kernel_shape_util.cc.
     w.pad_before = needed / 2;
     w.pad_after = needed - w.pad_before;
     return w;
@@ -54,6 +56,8 @@ absl::StatusOr<Window> MakeWindow(int64_t input, int64_t kernel, int64_t stride,
     return InvalidArgument("padding is '", padding, "', expected SAME, VALID or EXPLICIT");
   }
   const int64_t padded = input + w.pad_before + w.pad_after;
+  // Needs a check of its own: the quotient below rounds toward zero, so a window that is a little
+  // too large would give one output.
   if (padded < extent) {
     return InvalidArgument("a window of ", extent, " does not fit into ", padded, " with padding ",
                            padding, padding == "VALID" ? "; use SAME, or a smaller window" : "");
@@ -103,10 +107,13 @@ absl::StatusOr<ConvGeometry> MakeConvGeometry(const Attrs& attrs, const Shape& i
   // If the kernel expects fewer channels than the input has, the convolution is grouped.
   const int64_t channels = input.dim(3), expected = filter.dim(2);
   const bool grouped = !depthwise && channels != expected && expected > 0;
+  // A depthwise filter [rows, columns, channels, multiplier] names every channel, so it cannot mean
+  // groups.
   if (grouped ? channels % expected != 0 : channels != expected) {
     return InvalidArgument("input has ", channels, " channels, kernel expects ", expected);
   }
   const int64_t groups = grouped ? channels / expected : 1;
+  // An image without channels has no groups, and a remainder by 0 is undefined.
   if (groups == 0 || filter.dim(3) % groups != 0) {
     return InvalidArgument("input has ", channels, " channels, kernel expects ", expected,
                            " of them: the ", filter.dim(3),

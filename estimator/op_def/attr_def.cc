@@ -18,6 +18,7 @@ AttrValue FromText(char kind, absl::string_view text) {
       return text == "true";
     case 'i': {
       int64_t value = 0;
+      // The text is a literal of our own table, and not something that a user wrote.
       (void)absl::SimpleAtoi(text, &value);
       return value;
     }
@@ -57,6 +58,7 @@ std::vector<AttrDef> ParseAttrs(absl::string_view attrs) {
 
 std::vector<ImpliedAttr> ParseImpliedAttrs(absl::string_view attrs, int num_inputs) {
   std::vector<ImpliedAttr> implied;
+  // A row without operands has no input 0 whose dtype T could be.
   bool none = num_inputs == 0;
   for (const absl::string_view word : absl::StrSplit(attrs, ' ', absl::SkipEmpty())) {
     if (absl::StrContains(word, ':')) continue;

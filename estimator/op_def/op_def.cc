@@ -41,6 +41,8 @@ struct Rows {
 };
 
 Rows& AllRows() {
+  // Made on first use, because EST_REGISTER_OP adds rows before main. Never destroyed, because ops
+  // may still be looked up while static objects are destroyed.
   static auto* const rows = new Rows;
   return *rows;
 }
@@ -66,6 +68,8 @@ std::vector<const OpDef*> OpDefs() {
 void AddOpDef(absl::string_view name, const OpTraits& traits) {
   if (FindOpDef(name) != nullptr) return;
   OpTraits all = traits;
+  // A user's optimizer is in the update phase by its name ("Apply..."). A row must not move it out
+  // of there.
   all.failure = TraitsOf(name).failure;
   auto& [own_name, row] = AllRows().added.emplace_back(std::string(name), OpDef());
   row = {own_name.c_str(), "input* -> output*", "", std::move(all)};

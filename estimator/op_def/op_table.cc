@@ -325,8 +325,12 @@ std::vector<OpDef> MakeTable() {
     }
   }
   for (const UpdateDef& def : UpdateOps())
+    // TensorFlow's update ops write their variables in place. Ours return new values, so they are
+    // not read as they are.
     rows.push_back({def.op, def.signature, def.attrs, {.failure = kNever, .read_as_is = false}});
   for (OpDef& row : rows) {
+    // TensorFlow has private ops with some of these names (_FusedConv2D), whose operands and
+    // attributes are not the same.
     if (row.name[0] == '_') row.traits.read_as_is = false;
   }
   return rows;
@@ -335,6 +339,7 @@ std::vector<OpDef> MakeTable() {
 }  // namespace
 
 absl::Span<const OpDef> OpTable() {
+  // Never destroyed: rows are handed out by address for the whole life of the process.
   static const auto& rows = *new std::vector<OpDef>(MakeTable());
   return rows;
 }

@@ -58,6 +58,8 @@ class Worker {
     sums_ = reinterpret_cast<float*>(scratch + layout.sums);
     row_ = reinterpret_cast<float*>(scratch + layout.row);
     taps_ = reinterpret_cast<Bfloat16*>(scratch + layout.taps);
+    // CopyTaps writes existing taps only. The others are multiplied with zeros of the filter, and 0
+    // times a NaN is not 0.
     std::memset(scratch + layout.taps, 0, static_cast<size_t>(layout.pixels - layout.taps));
     pixels_ = reinterpret_cast<int64_t*>(scratch + layout.pixels);
     offsets_ = reinterpret_cast<int64_t*>(scratch + layout.offsets);
@@ -82,6 +84,8 @@ class Worker {
         Copy(segment, s);
         if (!plan_.pools) FindPixels(segment, s, begin, end);
       }
+      // The channels are the outer loop, so that the filter's part for 32 of them is used for the
+      // whole block.
       for (int64_t d = begin; d < end; d += kGroup) Multiply(first, count, d);
     }
     Release();
@@ -181,6 +185,8 @@ class Worker {
   void FindPixels(const Segment& segment, int64_t place, int64_t begin, int64_t end) {
     const GridSums& s = plan_.sums;
     int64_t* const pixels = pixels_ + place * plan_.tiles * kGroup;
+    // Rows of the grid are padded, so that all taps of a tile have one offset. The sums between the
+    // rows mean nothing and are not stored.
     std::fill_n(pixels, plan_.tiles * kGroup, -1);
     const int64_t image = segment.image * s.to_rows * s.to_columns;
     for (int64_t i = 0; i < segment.rows; ++i) {
@@ -190,9 +196,11 @@ class Worker {
         pixels[i * plan_.padded_columns + j] = (image + pixel) * s.to_channels;
       }
     }
+    // With a stride, no window reads the pixels in between. Their gradient is 0.
     if (s.to_row_stride == 1 && s.to_column_stride == 1) return;
     const int64_t first_row = segment.row * s.to_row_stride;
     const int64_t next_row = segment.row + segment.rows;
+    // The last segment also clears the rows that no window reaches.
     const int64_t end_row = next_row == s.grid_rows ? s.to_rows : next_row * s.to_row_stride;
     const int64_t count = std::min(end, s.to_channels) - begin;
     for (int64_t pixel = image + first_row * s.to_columns; pixel < image + end_row * s.to_columns;
@@ -215,6 +223,8 @@ class Worker {
             copy_ + (s * plan_.segment_pixels + tile * kGroup) * plan_.pixel_distance;
         float* const sums = sums_ + (plan_.pools ? tile * kGroup * kGroup : 0);
         MultiplyTiles(rows, plan_.pixel_distance, offsets_, filter, panel, plan_.steps, true, sums);
+        // A window needs the sums of two rows, which may be in other tiles, so they are stored
+        // after all tiles of the segment.
         if (plan_.pools) continue;
         const int64_t* const pixels = pixels_ + (s * plan_.tiles + tile) * kGroup;
         if (to_.wide != nullptr) {

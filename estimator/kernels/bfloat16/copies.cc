@@ -99,6 +99,8 @@ void CopyToPlanes(const TapWindows& w, const T* row, int64_t column, int64_t len
       const int64_t first = column + phase;
       const int64_t begin = std::min(length, first < 0 ? (-first + stride - 1) / stride : 0);
       const int64_t end = std::clamp((w.columns - first + stride - 1) / stride, begin, length);
+      // Padding is written into the planes, so that reading a tap needs no test for the image's
+      // edges.
       std::fill(planes, planes + begin, T(0));
       std::fill(planes + end, planes + length, T(0));
       const T* from = row + (first + begin * stride) * w.channels + c;

@@ -47,6 +47,8 @@ EST_INLINE_512 void MultiplySomeRows(const Left& left, const Right& right, int64
 template <int64_t kPairNumbers, typename Left, typename Right>
 EST_INLINE_512 void Multiply(const Left& left, const Right& right, int64_t panel, int64_t steps,
                              bool first, float* sums) {
+  // 32 rows do not fit into the registers at once. The panels stay in the L1 cache for all three
+  // parts.
   MultiplySomeRows<0, 11, kPairNumbers>(left, right, panel, steps, first, sums);
   MultiplySomeRows<11, 11, kPairNumbers>(left, right, panel, steps, first, sums);
   MultiplySomeRows<22, 10, kPairNumbers>(left, right, panel, steps, first, sums);

@@ -177,6 +177,7 @@ class FilterWorker {
   void CopyOutput(int64_t image, int64_t row, int64_t rows, Bfloat16* to) {
     const Convolution& g = plan_.conv;
     const int64_t pixels = plan_.steps * kStep;
+    // Places between the rows, and beyond the last one, must add nothing.
     std::fill_n(pixels_, pixels, zeros_);
     const T* from = dy_image_ + (image * g.out_rows + row) * g.out_columns * g.out_channels;
     for (int64_t i = 0; i < rows; ++i) {
@@ -231,6 +232,8 @@ class FilterWorker {
     const int64_t channels = part_.out_end - part_.out_begin;
     std::fill_n(bias_, channels, 0.0F);
     add();
+    // A segment is summed in f32, with vectors, and the segments in f64: the sum is as long as the
+    // batch has pixels.
     for (int64_t k = 0; k < channels; ++k) part_.bias_sums[k] += static_cast<double>(bias_[k]);
   }
 
@@ -275,6 +278,8 @@ class FilterWorker {
         };
         multiply(0, 0, true);
         if (!plan_.splits) continue;
+        // The product of both low parts is left out: it is smaller than what the splitting itself
+        // rounds off.
         multiply(low_x(), 0, false);
         multiply(0, low_dy(), false);
       }
@@ -332,6 +337,7 @@ void RunFilterGradient(const FilterPlan& plan, const T* x, const T* dy, const ui
       part.out_begin = std::min(channel_part * plan.out_part, plan.out_padded);
       part.out_end = std::min(part.out_begin + plan.out_part, plan.out_padded);
     }
+    // Channels are divided in groups of 32, so a thread may get none.
     if (part.in_begin == part.in_end || part.out_begin == part.out_end) return;
     // Of threads with the same channels of dy, the first one adds them up.
     if (dbias != nullptr && part.in_begin == 0)

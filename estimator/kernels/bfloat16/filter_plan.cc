@@ -65,12 +65,16 @@ FilterPlan MakeFilterPlan(const Convolution& conv, int threads, bool pooled, boo
 
   // Every part has as many segments as another, or one more.
   const int64_t sum_bytes = static_cast<int64_t>(plan.sum_floats() * sizeof(float));
+  // Each part of the pixels has sums as large as the filter. Beyond the limit, threads divide the
+  // channels instead.
   const int64_t most_parts =
       std::clamp<int64_t>(kMostSumBytes / sum_bytes, 1, std::min<int64_t>(threads, plan.segments));
   plan.pixel_parts = static_cast<int>(most_parts);
   const int64_t groups = std::max(plan.in_padded, plan.out_padded) / kGroup;
   plan.channel_parts = static_cast<int>(std::min<int64_t>(threads / plan.pixel_parts, groups));
   const int64_t part = DivideUp(groups, plan.channel_parts) * kGroup;
+  // Threads with the same pixels divide the operand with more channels. Each of them copies all of
+  // the other one.
   const bool split_in = plan.in_padded > plan.out_padded;
   plan.in_part = split_in ? part : plan.in_padded;
   plan.out_part = split_in ? plan.out_padded : part;

@@ -69,6 +69,8 @@ KernelPlan MakeConvolution(const ConvSpec& spec) {
       FusedActivationOf(spec.fused, spec.bias, spec.side, spec.y, conv->out_channels);
   const auto sums = ForwardSums(*conv, spec.pooled);
   if (!activation.has_value() || !sums.has_value()) return nullptr;
+  // An op with a pool always has relu and no side input (conv_block.h), and StorePooled computes
+  // that.
   if (spec.pooled && (activation != Activation::kRelu || spec.fused.side)) return nullptr;
   // Convolve does not split numbers that it copies by taps.
   if (sums->gathered && numbers == Numbers::kSplitFloat32) return nullptr;
@@ -87,7 +89,10 @@ KernelPlan MakeFilterGradient(const ConvSpec& spec) {
   const auto numbers = NumbersOf(spec.x, spec.y, spec.filter, spec.algorithm);
   const auto conv = ConvolutionOf(spec);
   if (!numbers.has_value() || !conv.has_value()) return nullptr;
+  // Both gradients are rounded together, or neither is.
   if (spec.dbias_index >= 0 && spec.dbias.dtype != spec.filter.dtype) return nullptr;
+  // oneDNN refuses these too, so the spec is widened, and Winograd's kernel of f32 computes it, as
+  // the algorithm asks.
   if (spec.algorithm == ConvAlgorithm::kWinograd && conv->taps() > 1) return nullptr;
   const int x = spec.x_index, dy = spec.y_index, argmax = spec.argmax_index,
             dbias = spec.dbias_index;

@@ -22,6 +22,8 @@ struct ProductThreadLayout {
         panel(p.block_depth * (p.product.splits ? 2 : 1) * 16),
         columns(p.block_rows * distance * 2),
         sums(columns + kPackedColumns / 16 * panel * 2),
+        // If one block has the whole depth, a tile is stored as soon as it is multiplied, and the
+        // next one uses the same memory.
         end(sums +
             (p.product.k <= p.block_depth ? kGroup * kGroup : p.block_rows * p.block_columns) * 4) {
   }
@@ -102,6 +104,7 @@ class ProductWorker {
             MultiplyRows(rows_ + i * layout_.distance, layout_.distance,
                          packed + p / 16 * layout_.panel, layout_.panel, DivideUp(depth, kStep),
                          plan_.product.splits, first == 0, tile);
+            // Bias, side input and activation apply to complete sums.
             if (first + depth == k) Store(tile, row + i, column + j + p, epilogue);
           }
         }
@@ -173,9 +176,11 @@ MatMulPlan MakeMatMulPlan(const Product& product, int threads) {
     plan.part_rows = r * kGroup;
     plan.part_columns = c * kGroup;
   }
+  // Rounding up to groups may leave parts without rows, so the parts are counted again.
   plan.row_parts = static_cast<int>(DivideUp(product.m, plan.part_rows));
   plan.column_parts = static_cast<int>(DivideUp(product.n, plan.part_columns));
   const auto block = [](int64_t lines) {
+    // Blocks of equal size: a small last one would pack an operand for few products.
     return RoundUp(DivideUp(lines, DivideUp(lines, kMostLines)), kGroup);
   };
   plan.block_rows = block(plan.part_rows);

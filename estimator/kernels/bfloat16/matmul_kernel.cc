@@ -25,6 +25,7 @@ MatrixData DataOf(const void* matrix, bool wide) {
 KernelPlan MakeMatMul(const MatMulSpec& spec) {
   const MatMulSizes& sizes = spec.sizes;
   if (!IsAvailable() || !spec.IsOneProduct()) return nullptr;
+  // All three are padded to groups of 32, so with a small one most products are those of padding.
   if (std::min({sizes.m, sizes.n, sizes.k}) < kFewestChannels) return nullptr;
   const auto numbers = NumbersOf(spec.a, spec.b, spec.c, spec.algorithm);
   const auto activation = FusedActivationOf(spec.fused, spec.bias, spec.side, spec.c, sizes.n);

@@ -54,6 +54,8 @@ void PackFilter(const ConvolvePlan& plan, const void* filter, Bfloat16* packed) 
     const int64_t numbers = FilterNumbers(plan.sums);
     Bfloat16* const parts = packed + plan.panel_bytes() / sizeof(Bfloat16);
     Bfloat16* const rest = parts + RoundUp(numbers, 32);
+    // The filter is split once for all steps. CopyFilter would split a weight again for each copy
+    // of it.
     fused::ParallelFor(fused::MakeChunks(numbers), [&](int, int64_t begin, int64_t end) {
       Split(static_cast<const float*>(filter) + begin, end - begin, parts + begin, rest + begin);
     });

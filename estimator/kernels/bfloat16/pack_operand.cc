@@ -50,6 +50,7 @@ EST_INLINE_512 void LoadPairs(const T* from, int64_t distance, int64_t lines, in
   for (int i = 0; i < 16; ++i) {
     const __mmask16 first_mask = 2 * i < depth ? mask : 0;
     const __mmask16 second_mask = 2 * i + 1 < depth ? mask : 0;
+    // A line that does not exist is not read. Its address stays inside the matrix.
     const T* const first_line = from + (2 * i < depth ? 2 * i : 0) * distance;
     const T* const second_line = from + (2 * i + 1 < depth ? 2 * i + 1 : 0) * distance;
     if constexpr (std::is_same_v<T, Bfloat16>) {

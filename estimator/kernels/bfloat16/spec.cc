@@ -28,6 +28,7 @@ std::optional<Convolution> ConvolutionOf(const ConvSpec& spec) {
   if (!IsAvailable() || spec.blocked || spec.IsEmpty() || !spec.IsPlain()) return std::nullopt;
   if (spec.pooled && !spec.HalvesTheImage()) return std::nullopt;
   const Convolution conv = spec.sizes();
+  // Channels are padded to groups of 32, so with few of them most products are those of padding.
   if (conv.out_channels < kFewestChannels) return std::nullopt;
   if (conv.in_channels < kFewestChannels && !IsGathered(conv)) return std::nullopt;
   return conv;

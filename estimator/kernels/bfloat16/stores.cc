@@ -64,6 +64,7 @@ EST_INLINE_512 void StoreRowsAs(const float* sums, const int64_t* pixels, const 
 
 // Replaces maximum and tap where x is larger.
 EST_INLINE_512 void TakeLarger(__m512 x, int tap, __m512& maximum, __m512i& taps) {
+  // Of equal outputs the first one stays, as in TensorFlow's max pool.
   const __mmask16 larger = _mm512_cmp_ps_mask(x, maximum, _CMP_GT_OQ);
   maximum = _mm512_mask_mov_ps(maximum, larger, x);
   taps = _mm512_mask_mov_epi32(taps, larger, _mm512_set1_epi32(tap));
@@ -145,6 +146,7 @@ Epilogue EpilogueOf(const float* bias, const float* side, Activation activation,
                     int64_t channels, float* padded_bias) {
   const int64_t count = std::min<int64_t>(32, channels - channel);
   if (bias != nullptr) {
+    // The last channels are computed as 32 as well, and a load of 32 would read beyond the bias.
     std::fill_n(padded_bias, 32, 0.0F);
     std::copy_n(bias + channel, count, padded_bias);
   }

@@ -112,6 +112,7 @@ EST_512 void WriteTiles(const WinogradPlan& plan, const float* sums, int64_t fir
       for (int i = 0; i < 2; ++i) {
 #pragma GCC unroll 2
         for (int j = 0; j < 2; ++j) {
+          // An odd number of rows or columns leaves a tile that is half outside.
           if (tile.row + i >= conv.out_rows || tile.column + j >= conv.out_columns) continue;
           StoreNarrow(to + (i * conv.out_columns + j) * conv.out_channels + half, outputs[i][j]);
         }
@@ -298,6 +299,8 @@ void WinogradFilterGradient(const WinogradPlan& plan, const Bfloat16* x, const B
     fused::ForEachItem(divided(groups.tiles / 2), [&](int, int64_t pair) {
       TransformPair(plan, groups, x, dy, first, pair, x_points, dy_points);
     });
+    // Each item has sums of its own, so threads need no copies of them, and the order of the sums
+    // does not depend on the number of threads.
     fused::ForEachItem(divided(kPoints * in_groups * out_groups), [&](int, int64_t i) {
       const int64_t point = i / (in_groups * out_groups), pair = i % (in_groups * out_groups);
       const int64_t c = pair / out_groups, k = pair % out_groups;

@@ -17,6 +17,7 @@ template <typename T, typename Fn>
 void CompareRow(Fn fn, const T* x, int64_t x_stride, const T* y, int64_t y_stride, int64_t count,
                 bool* out) {
   using C = Compute<T>;
+  // Strings have no vectors, and a copy of the repeated one would allocate.
   if constexpr (std::is_same_v<T, std::string>) {
     for (int64_t i = 0; i < count; ++i) out[i] = fn(x[i * x_stride], y[i * y_stride]);
   } else if (x_stride == 0) {

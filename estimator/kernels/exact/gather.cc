@@ -24,6 +24,7 @@ KernelPlan MakeGather(const KernelSpec& spec) {
   for (int i = axis + 1; i < params.rank(); ++i) inner *= params.dim(i);
   for (int i = batch; i < indices.rank(); ++i) n *= indices.dim(i);
   const int64_t limit = params.dim(axis);
+  // Each slice is an item, so that threads share the work even if there is one batch or one index.
   const fused::Chunks chunks = fused::MakeChunks(batches * outer * n, inner);
   return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
     using Index = decltype(index_tag);

@@ -34,6 +34,8 @@ class Joined {
   template <typename Fn>
   void ForEachPiece(Fn&& fn) const {
     if (chunks_.items == 0) return;
+    // Threads share the elements of the whole, because parts may have very different sizes. So a
+    // chunk may begin within a piece.
     fused::ParallelFor(chunks_, [&](int, int64_t begin, int64_t end) {
       const int64_t row = begin_.back();
       int64_t outer = begin / row, in_row = begin % row;
@@ -42,6 +44,7 @@ class Joined {
       for (int64_t i = begin; i < end;) {
         const int64_t width = begin_[part + 1] - begin_[part], in_part = in_row - begin_[part];
         const int64_t count = std::min(width - in_part, end - i);
+        // An empty part, which SplitV and ConcatV2 allow, has no pieces.
         if (count > 0) fn(part, outer * width + in_part, i, count);
         i += count;
         in_row += count;

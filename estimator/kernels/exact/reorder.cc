@@ -30,6 +30,7 @@ KernelPlan MakeReorder(const KernelSpec& spec) {
   const size_t run = static_cast<size_t>(planes.width) * size;
   const size_t pixel = run * static_cast<size_t>(planes.blocks);
   // The common sizes: 16 or 8 channels of 4, 2 or 1 bytes, and one channel.
+  // A copy of a known size is one or two vector instructions, and a call otherwise.
   const auto copy = run == 64   ? CopyRows<64>
                     : run == 32 ? CopyRows<32>
                     : run == 16 ? CopyRows<16>

@@ -35,6 +35,7 @@ int64_t BestOfRow(const float* x, int64_t n) {
   for (const float lane : lanes) best = IsBetter<kLargest>(lane, best) ? lane : best;
   for (; i < n; ++i) best = IsBetter<kLargest>(x[i], best) ? x[i] : best;
   if (best == kWorst<kLargest, float>) return 0;  // no element is better
+  // Lanes do not know which of two equal elements comes first. The search from the left does.
   return std::find(x, x + n, best) - x;
 }
 

@@ -43,6 +43,8 @@ std::optional<Taken> TakenBy(const KernelSpec& spec, const Shape& whole, int fir
     taken.base += layout->axes[i].begin * own[i];
     taken.strides.push_back(layout->axes[i].stride * own[i]);
   }
+  // The begin of an empty range may be the end of the axis, and an address beyond the tensor is
+  // invalid even if nothing is read.
   if (taken.shape.num_elements() == 0) taken.base = 0;
   return taken;
 }
@@ -61,6 +63,7 @@ KernelPlan MakeReverse(const KernelSpec& spec) {
   int64_t base = 0;
   for (const int64_t given : *axes) {
     const auto axis = static_cast<size_t>(WrapAxis(given, shape.rank()));
+    // Reading starts at the last element, which an empty axis does not have.
     if (shape.dims()[axis] > 0) base += (shape.dims()[axis] - 1) * strides[axis];
     strides[axis] = -strides[axis];
   }

@@ -25,6 +25,7 @@ std::vector<TransposedAxis> MergedAxes(const Shape& in, const std::vector<int64_
   std::vector<TransposedAxis> axes;
   for (const int64_t p : permutation) {
     const int64_t size = in[static_cast<int>(p)], stride = in_strides[static_cast<size_t>(p)];
+    // An axis of size 1 has no order, and would keep its neighbours from being merged.
     if (size == 1) continue;
     if (!axes.empty() && axes.back().in_stride == stride * size) {
       axes.back().size *= size;
@@ -33,6 +34,7 @@ std::vector<TransposedAxis> MergedAxes(const Shape& in, const std::vector<int64_
       axes.push_back({size, stride, 0});
     }
   }
+  // A single element still has to be copied.
   if (axes.empty()) axes.push_back({1, 1, 1});
   int64_t stride = 1;
   for (size_t i = axes.size(); i-- > 0;) {
@@ -104,6 +106,7 @@ KernelPlan MakeTranspose(const KernelSpec& spec) {
             out_offset += rest % axes[i].size * axes[i].out_stride;
             rest /= axes[i].size;
           }
+          // The last axis stays in its place, so whole rows are copied.
           if (last.in_stride == 1) {
             CopyElements(from + in_offset, last.size, to + out_offset);
           } else {

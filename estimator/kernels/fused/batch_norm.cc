@@ -56,14 +56,18 @@ void WriteMoments(const Norm& norm, const ChannelSums<2>& sums, const float* rou
                   const Channels& channels, const KernelArgs& args) {
   const double *const sum = sums.total(args.scratch), *const squares = sums.total(args.scratch, 1);
   const double count = static_cast<double>(norm.planes.count());
+  // A single row has no corrected variance. TensorFlow divides by 1 then, too.
   const double correction = count / std::max(count - 1, 1.0);
   for (int64_t c = channels.begin; c < channels.end; ++c) {
     const double off = sum[c] / count;
     const double mean = static_cast<double>(rough[c]) + off;
+    // The difference may be slightly negative because of rounding, and its square root NaN.
     const double variance = std::max(squares[c] / count - off * off, 0.0);
     args.out<float>(3)[c] = static_cast<float>(mean);
     args.out<float>(4)[c] = static_cast<float>(variance);
     double new_mean = mean, new_variance = variance * correction;
+    // With a factor of 1 in training, the inputs mean and variance may be empty, so they are not
+    // read.
     if (norm.factor != 1) {
       new_mean =
           (1 - norm.factor) * static_cast<double>(args.in<float>(3)[c]) + norm.factor * new_mean;
@@ -96,6 +100,8 @@ void RunForward(const Norm& norm, const ChannelSums<2>& sums, float* a, const Ke
     Slopes(norm, args.in<float>(1), args.out<float>(4), channels, a);
   };
   const Chunks blocks = sums.blocks();
+  // If the blocks divide evenly among the threads, each finishes a block while it is in its cache.
+  // Otherwise all threads share both passes.
   if (norm.is_training && blocks.items > 0) {
     ParallelFor(blocks, [&](int chunk, int64_t begin, int64_t end) {
       for (int64_t block = begin; block < end; ++block) {

@@ -32,6 +32,7 @@ NormGradientRows<T> From(const NormGradientRows<T>& all, int64_t e, int64_t firs
 void WriteSlopes(const Norm& norm, const ChannelSums<2>& sums, const Channels& channels,
                  const KernelArgs& args, float* b, float* d) {
   const double *const sum = sums.total(args.scratch), *const sum_x = sums.total(args.scratch, 1);
+  // In inference mean and variance do not depend on x, so the gradient has no share of the sums.
   const double share = norm.is_training ? 1 / static_cast<double>(norm.planes.count()) : 0;
   for (int64_t c = channels.begin; c < channels.end; ++c) {
     const double inverse = 1 / std::sqrt(static_cast<double>(args.in<float>(4)[c]) + norm.epsilon);
@@ -86,6 +87,8 @@ Gate GateOf(const Norm& norm) {
     case NormActivation::kIdentity:
       return Gate::kOpen;
     case NormActivation::kRelu:
+      // Without a side input y follows from x, which is read anyway. With one, y would need the
+      // side input, so y itself is read.
       return norm.side ? Gate::kReluByY : Gate::kReluFoundAgain;
     case NormActivation::kRelu6:
       return norm.side ? Gate::kRelu6ByY : Gate::kRelu6FoundAgain;

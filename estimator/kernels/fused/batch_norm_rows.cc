@@ -57,6 +57,7 @@ HWY_INLINE void SumElements(int64_t rows, int64_t width, float* sums, Params&& p
       ForEachVector(width, [&](auto d, int64_t c) HWY_ATTR {
         const auto of_channels = params(d, c);
         const int64_t e = r * width + c;
+        // A prefetch brings a whole line, which has more numbers than some vectors.
         if (c % kLine == 0) {
           prefetch(e + ahead);
           prefetch(e + ahead + width);
@@ -119,6 +120,7 @@ void NormalizeAs(const T* x, const T* side, int64_t rows, int64_t width, const f
       [&](auto d, const auto& line, int64_t e) HWY_ATTR {
         auto value = hn::MulAdd(hn::Sub(LoadFloats(d, x + e), line.mean), line.slope, line.low);
         if constexpr (kSide) value = hn::Add(value, LoadFloats(d, side + e));
+        // Comparisons keep a NaN, which a maximum with 0 may drop.
         if constexpr (kActivation != NormActivation::kIdentity)
           value = hn::IfThenZeroElse(hn::Lt(value, hn::Zero(d)), value);
         if constexpr (kActivation == NormActivation::kRelu6) {
@@ -185,6 +187,8 @@ HWY_INLINE hn::Vec<D> GradientAt(D d, const NormGradientRows<T>& in, const Line<
   } else if constexpr (IsByY(kGate)) {
     return hn::IfThenElseZero(IsOpen<kGate, T>(d, LoadFloats(d, in.y + e)), dy);
   } else {
+    // The same instructions as in NormalizeAs, so that y has the bits that the forward pass had
+    // before it rounded them.
     const auto y = hn::MulAdd(off, gate.slope, gate.low);
     return hn::IfThenElseZero(IsOpen<kGate, T>(d, y), dy);
   }
@@ -242,6 +246,7 @@ void WriteGradientsAs(const NormGradientRows<T>& in, int64_t rows, int64_t width
       [&](auto tag, const auto& line, int64_t e) HWY_ATTR {
         const auto off = hn::Sub(LoadFloats(tag, in.x + e), line.gate.mean);
         const auto g = GradientAt<kGate>(tag, in, line.gate, e, off);
+        // g is computed again from dy: to keep it would write and read one more image.
         StoreFloats(hn::MulAdd(line.a, g, hn::MulAdd(line.b, off, line.d)), tag, dx + e);
         if constexpr (kSide) StoreFloats(g, tag, dside + e);
       });

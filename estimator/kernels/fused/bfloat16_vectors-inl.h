@@ -26,8 +26,12 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<hwy::HWY_NAMESPACE::RebindToUnsigned<D>> Roun
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::RebindToUnsigned<D> du;
   const auto bits = hn::BitCast(du, x), upper = hn::ShiftRight<16>(bits);
+  // Half a unit less one, plus the last bit that is kept: a number in the middle goes to its even
+  // neighbour.
   const auto even = hn::And(upper, hn::Set(du, 1u));
   const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(hn::Set(du, 0x7fffu), even)));
+  // Rounding a NaN could make it infinite, or carry into its sign. It keeps its upper bits and
+  // becomes quiet.
   const auto nan = hn::Or(upper, hn::Set(du, 0x40u));
   (void)d;
   return hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(x)), nan, rounded);
@@ -57,6 +61,7 @@ HWY_INLINE void StoreFloats(hwy::HWY_NAMESPACE::Vec<D> x, D d, Bfloat16* to) {
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::RebindToSigned<D> di;
   const hn::Rebind<uint16_t, D> du16;
+  // DemoteTo saturates signed numbers. These are at most 0xffff, so they pass unchanged.
   const auto bits = hn::DemoteTo(du16, hn::BitCast(di, RoundedBits(d, x)));
   hn::StoreU(bits, du16, reinterpret_cast<uint16_t*>(to));
 }

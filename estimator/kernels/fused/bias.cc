@@ -62,6 +62,8 @@ KernelPlan MakeTypedBiasAddGrad(const KernelSpec& spec) {
           });
         });
         const double* const total = sums.total(args.scratch);
+        // To float first, as in the reference kernel: one rounding from f64 to bf16 could give
+        // other bits.
         for (int64_t c = 0; c < planes.channels(); ++c)
           args.out<Result>(0)[c] = static_cast<Result>(static_cast<float>(total[c]));
       },

@@ -23,6 +23,8 @@ void RunRow(TileOp op, const Rows::Offsets& strides, int64_t size, const float* 
   float repeated[2][kBroadcastTile];
   const std::array<const float*, 2> operands = {x, y};
   for (size_t k = 0; k < 2; ++k) {
+    // RunTile reads an element for each result, so an operand that is repeated is written out once,
+    // for all tiles of the row.
     if (strides[k] == 0) std::fill_n(repeated[k], std::min(kBroadcastTile, size), *operands[k]);
   }
   for (int64_t i = 0; i < size; i += kBroadcastTile) {
@@ -46,6 +48,7 @@ KernelPlan MakeBroadcastKernel(const KernelSpec& spec) {
   }
   const TensorSpec &x = spec.inputs[0], &y = spec.inputs[1], &out = spec.outputs[0];
   if (!HasElementsOfF32(x) || !HasElementsOfF32(y) || !HasElementsOfF32(out)) return nullptr;
+  // An operand that is repeated must not be overwritten: later rows read it again.
   const int alias = x.shape == out.shape ? 0 : y.shape == out.shape ? 1 : -1;
   const Rows rows(out.shape,
                   {BroadcastStrides(x.shape, out.shape), BroadcastStrides(y.shape, out.shape)});

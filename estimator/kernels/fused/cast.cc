@@ -40,6 +40,7 @@ KernelPlan MakeCastTo(const KernelSpec& spec) {
 }
 
 KernelPlan ChooseCast(const KernelSpec& spec) {
+  // Here everything is rounded to nearest.
   if (spec.attrs.has("Truncate") && spec.attrs.b("Truncate")) return nullptr;
   const DType from = spec.inputs[0].dtype, to = spec.outputs[0].dtype;
   if (from == DType::kFloat32 && to == DType::kBfloat16) return MakeCast<float, Bfloat16>(spec);

@@ -18,6 +18,7 @@ const float kTrue = std::bit_cast<float>(0xffffffffu);
 
 void WidenMask(const uint8_t* from, float* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
+    // A mask has all bits of a float set, as vector comparisons give it and selections take it.
     const uint32_t bits = from[i] != 0 ? 0xffffffffu : 0u;
     std::memcpy(to + i, &bits, sizeof(bits));
   }
@@ -30,6 +31,7 @@ void WidenBytes(const uint8_t* from, float* to, int64_t n) {
 
 void NarrowMask(const float* from, uint8_t* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
+    // The bits of a mask are those of a NaN, so they are copied and not compared as a float.
     uint32_t bits = 0;
     std::memcpy(&bits, from + i, sizeof(bits));
     to[i] = static_cast<uint8_t>(bits & 1u);
@@ -105,6 +107,7 @@ bool ElementwiseKernel::KeepObserved(const KernelSpec& spec, int64_t n) {
   const auto index = static_cast<size_t>(observed_);
   if (values_[index].is_mask || values_[index].is_u8) return false;
   if (observed_ < num_inputs_ && spec.inputs[index].shape.num_elements() != n) return false;
+  // Otherwise a later op could reuse the slot before the observer has seen the value.
   values_[index].last_use = static_cast<int>(ops_.size());
   return true;
 }
@@ -133,6 +136,8 @@ bool ElementwiseKernel::AddInputs(const KernelSpec& spec, int64_t n) {
     const bool is_f32 = input.dtype == DType::kFloat32;
     if (!value.is_mask && !value.is_bf16 && !value.is_u8 && !is_f32) return false;
     if (input.shape.num_elements() == n) {
+      // The tiles of f32 inputs are where the inputs are. All others are converted into a slot
+      // first.
       if (is_f32) {
         value.place = Place::kBuffer;
         value.buffer = i;
@@ -169,6 +174,7 @@ bool ElementwiseKernel::AddOp(const std::string& name, const int64_t* args,
     if (value.is_mask != (info->first_is_mask && k == 0)) return false;
     if (value.is_u8 && !is_cast) return false;
     if (!value.is_mask) {
+      // Mixed operands would need a rounding that the op does not have. A Cast says where one is.
       if (is_bf16.value_or(value.is_bf16) != value.is_bf16) return false;
       is_bf16 = value.is_bf16;
     }
@@ -179,6 +185,8 @@ bool ElementwiseKernel::AddOp(const std::string& name, const int64_t* args,
   // A cast gives bf16 if it reads f32, and f32 if it reads bf16 or u8.
   const bool reads_u8 = values_[static_cast<size_t>(op.operands[0])].is_u8;
   if (!result.is_mask) result.is_bf16 = is_cast ? !*is_bf16 && !reads_u8 : *is_bf16;
+  // Tiles are f32. A chain of bf16 ops must round after each op to have the bits of the single ops;
+  // an exact op needs no rounding.
   op.is_rounded = result.is_bf16 && (is_cast || !info->is_exact);
   values_.push_back(result);
   ops_.push_back(op);
@@ -190,6 +198,8 @@ void ElementwiseKernel::PlaceOutputs(const KernelSpec& spec, const std::vector<i
   for (size_t o = 0; o < spec.outputs.size(); ++o) {
     Value& value = values_[static_cast<size_t>(outputs[o])];
     const bool computed = outputs[o] >= num_inputs_;
+    // A value that is two outputs has its place in the first one already, and is copied to the
+    // second.
     if (computed && !value.is_mask && !value.is_bf16 && value.place == Place::kSlot) {
       value.place = Place::kBuffer;
       value.buffer = static_cast<int>(o);
@@ -216,6 +226,8 @@ void ElementwiseKernel::AssignSlots() {
     permanent[static_cast<size_t>(scalar.value)] = true;
     take(values_[static_cast<size_t>(scalar.value)]);
   }
+  // All inputs of a tile are converted before its first op, so their slots are in use at the same
+  // time.
   for (int input : converted_inputs_) take(values_[static_cast<size_t>(input)]);
   for (size_t j = 0; j < ops_.size(); ++j) {
     std::vector<int> released;
@@ -224,6 +236,7 @@ void ElementwiseKernel::AssignSlots() {
       Value& value = values_[static_cast<size_t>(operand)];
       if (value.place != Place::kSlot || permanent[static_cast<size_t>(operand)]) continue;
       if (value.last_use != static_cast<int>(j)) continue;
+      // An op may read one value twice (x * x), but its slot is free only once.
       if (std::find(released.begin(), released.end(), value.slot) != released.end()) continue;
       released.push_back(value.slot);
     }
@@ -301,6 +314,8 @@ void ElementwiseKernel::RunRange(const KernelArgs& args, void* scratch, int64_t 
   for (size_t v = 0; v < values_.size(); ++v)
     tiles[v] = values_[v].slot < 0 ? nullptr : slots + values_[v].slot * kTile;
   for (const Scalar& scalar : scalars_) {
+    // Tile functions take no scalars, so one is repeated over a tile, once for all tiles of the
+    // range.
     float* const tile = tiles[scalar.value];
     const Value& value = values_[static_cast<size_t>(scalar.value)];
     const float x = value.is_mask   ? (*args.in<uint8_t>(scalar.input) != 0 ? kTrue : 0.0f)

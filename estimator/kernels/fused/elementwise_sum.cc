@@ -31,6 +31,8 @@ class ElementwiseSumKernel final : public Kernel {
     if (sums.dtype != DType::kFloat32 && sums.dtype != DType::kBfloat16) return nullptr;
     if (shape.rank() < 1 || shape.num_elements() == 0 || !(sums.shape == Shape{shape[-1]}))
       return nullptr;
+    // The chain shows each tile of the value while it is in the L1 cache, so the value need not be
+    // written to memory.
     auto chain = ElementwiseKernel::CreateObserved(chain_spec, spec.attrs.i("sum"));
     if (chain == nullptr) return nullptr;
     return std::unique_ptr<Kernel>(
@@ -47,6 +49,7 @@ class ElementwiseSumKernel final : public Kernel {
             AddTile(tile, first % channels, n, channels, run);
           };
           const ElementwiseKernel::Observer observer = add;
+          // The chunks are those of BiasAddGrad, so that the sums have its bits.
           chain_->RunRange(args, tiles + static_cast<size_t>(chunk) * chain_->RangeScratchBytes(),
                            begin * channels, end * channels, &observer);
         });

@@ -170,6 +170,7 @@ void PixelGradient(const Source* sources, int64_t count, int64_t channels, const
       const auto which = hn::PromoteTo(di, hn::LoadU(du8, argmax + e));
       auto pass = hn::RebindMask(d, hn::Eq(which, hn::Set(di, sources[i].tap)));
       if constexpr (kRelu) pass = hn::And(pass, hn::Gt(LoadFloats(d, y + e), hn::Zero(d)));
+      // The windows come in the order of the reference kernel, so that the sums have its bits.
       sum = hn::Add(sum, hn::IfThenElseZero(pass, LoadFloats(d, dy + e)));
     }
     StoreFloats(sum, d, dx + c);
@@ -194,6 +195,7 @@ void GradientRowAs(const PoolWindows& pool, const uint8_t* argmax, const T* dy, 
                             static_cast<int32_t>(first_tap - columns.Input(j, 0))};
       }
     }
+    // The common numbers: with windows of 3x3 and stride 2, a pixel is in 1, 2 or 4 of them.
     const auto run = count == 1   ? PixelGradient<kRelu, 1, T>
                      : count == 2 ? PixelGradient<kRelu, 2, T>
                      : count == 4 ? PixelGradient<kRelu, 4, T>

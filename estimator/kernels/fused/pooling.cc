@@ -38,6 +38,8 @@ struct Pool : PoolWindows {
 // Whether every window has a tap in the image. It has none if the padding is as large as it.
 bool WindowsReachTheImage(const Window& window) {
   for (int64_t o = 0; o < window.output; ++o) {
+    // Such a window has no maximum and divides its average by 0. The reference kernel defines what
+    // it gives.
     if (window.FirstTap(o) >= window.EndTap(o)) return false;
   }
   return true;
@@ -119,6 +121,8 @@ KernelPlan MakeMaxPoolGrad(const KernelSpec& given) {
   return MakeKernel(
       [pool = *pool, images](const KernelArgs& args) {
         ParallelFor(images, [&](int chunk, int64_t begin, int64_t end) {
+          // With the taps known, each row of dx is written once. Adding to it window by window
+          // would clear it first, and round a sum in bf16 more than once.
           uint8_t* const argmax = static_cast<uint8_t*>(args.scratch) + chunk * pool.out_image();
           for (int64_t n = begin; n < end; ++n) {
             const int64_t in = n * pool.in_image(), out = n * pool.out_image();

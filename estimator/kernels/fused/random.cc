@@ -89,6 +89,7 @@ KernelPlan MakeTypedRandomUniform(const KernelSpec& spec) {
         UniformLanes(stream, first, out + block * kBlock);
         return;
       }
+      // The lanes are always written as a whole, so the last block goes through a copy.
       T rest[kBlock];
       UniformLanes(stream, first, rest);
       std::copy(rest, rest + (size - block * kBlock), out + block * kBlock);

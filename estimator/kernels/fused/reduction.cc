@@ -36,8 +36,10 @@ std::optional<Extents> FindExtents(const KernelSpec& spec) {
   bool seen = false, closed = false;  // a reduced axis was seen; a kept axis was seen after it
   for (int axis = 0; axis < shape.rank(); ++axis) {
     const int64_t size = shape[axis];
+    // An axis of size 1 may be called reduced or kept, so it separates nothing.
     if (size == 1) continue;
     if (is_reduced[static_cast<size_t>(axis)]) {
+      // Reduced axes that are apart, as in [a, kept, b], are left to the reference kernel.
       if (closed) return std::nullopt;
       seen = true;
       extents.reduced *= size;

@@ -26,6 +26,7 @@ KernelPlan MakeSegmentSum(const KernelSpec& spec) {
       const Index* const ids = args.in<Index>(1);
       for (int64_t i = 0; i < n; ++i) {
         const auto id = static_cast<int64_t>(ids[i]);
+        // All ids are checked before the threads start, so that the error names the first bad one.
         if (id >= segments) return IndexOutOfRange("segment_ids", i, id, segments);
       }
       ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
@@ -33,6 +34,8 @@ KernelPlan MakeSegmentSum(const KernelSpec& spec) {
         std::fill(sums + begin * width, sums + end * width, 0.0f);
         for (int64_t i = 0; i < n; ++i) {
           const auto id = static_cast<int64_t>(ids[i]);
+          // Each thread reads all ids but adds to its own segments only. So no sum has two writers,
+          // and the order is that of the ids.
           if (id < begin || id >= end) continue;  // a row with a negative id is dropped
           const float* const x = args.in<float>(0) + i * width;
           float* const sum = sums + id * width;

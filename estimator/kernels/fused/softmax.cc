@@ -47,6 +47,8 @@ KernelPlan MakeSoftmax(const KernelSpec& spec) {
         ForEachItem(rows.chunks, [&](int, int64_t r) {
           const float* const x = args.in<float>(0) + r * rows.classes;
           float* const y = args.out<float>(0) + r * rows.classes;
+          // The maximum is subtracted, so that no exponential overflows and one of them is 1: the
+          // sum is not 0.
           const float scale = 1.0f / Exponentials(x, Maximum(x, rows.classes), y, rows.classes);
 #pragma omp simd
           for (int64_t c = 0; c < rows.classes; ++c) y[c] *= scale;
@@ -58,6 +60,7 @@ KernelPlan MakeSoftmax(const KernelSpec& spec) {
 KernelPlan MakeLogSoftmax(const KernelSpec& spec) {
   const SoftmaxRows rows = RowsOf(spec);
   if (rows.classes == 0) return nullptr;
+  // y must not take the buffer of x: it holds the exponentials while x is still read.
   return MakeKernel([rows](const KernelArgs& args) {
     ForEachItem(rows.chunks, [&](int, int64_t r) {
       const float* const x = args.in<float>(0) + r * rows.classes;

@@ -34,6 +34,8 @@ HWY_INLINE void Map(const T* a, const T* b, const T* c, T* out, size_t n, Fn fn)
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) apply(a + i, b + i, c + i, out + i);
   if (i == n) return;
+  // The rest is computed by the same vector functions, so that an element's bits do not depend on
+  // its place.
   HWY_ALIGN T ta[hn::MaxLanes(d)] = {}, tb[hn::MaxLanes(d)] = {}, tc[hn::MaxLanes(d)] = {},
               to[hn::MaxLanes(d)];
   for (size_t j = i; j < n; ++j) {

@@ -31,6 +31,8 @@ class Sweep final : public UpdateSweep {
       output += static_cast<size_t>(member.num_outputs);
       begin += size;
     }
+    // The threads share the elements of all variables together: one parallel loop for all, and no
+    // thread waits for another at a small variable.
     chunks_ = MakeChunks(begin);
     num_outputs_ = output;
   }

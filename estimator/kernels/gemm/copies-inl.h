@@ -55,6 +55,8 @@ void CopyRows(const Product& p, const float* a, int64_t row, int64_t count, int6
     }
     return;
   }
+  // The rows of a transposed a are adjacent for each k. They are copied like this, and MultiplyTile
+  // reads them by columns.
   const float* from = a + k * p.m + row;
   if (row + kMaxRows <= p.m) {  // a constant size is a few vector instructions
     for (int64_t i = 0; i < depth; ++i, from += p.m, to += kMaxRows)
@@ -72,6 +74,7 @@ void FetchRows(const Product& p, const float* a, int64_t row, int64_t count, int
     for (int64_t i = Split(depth, part, parts); i < Split(depth, part + 1, parts); ++i) {
       const float* const from = a + (k + i) * p.m + row;
       __builtin_prefetch(from, 0, 2);
+      // The numbers of a tile may cross the end of a line.
       __builtin_prefetch(from + count - 1, 0, 2);
     }
   } else {
@@ -118,6 +121,8 @@ void CopyPanels(const Product& p, const float* b, int64_t begin, int64_t end, in
                 int64_t depth, float* to) {
   const D d;
   const int64_t size = depth * kPanel;
+  // A panel at the right edge is not whole. It is filled with zeros below, so that MultiplyTile
+  // needs no other loop.
   const int64_t full = std::min(end, p.n / kPanel);
   if (p.transpose_b) {
     for (int64_t panel = begin; panel < full; ++panel) {
@@ -134,6 +139,8 @@ void CopyPanels(const Product& p, const float* b, int64_t begin, int64_t end, in
     }
   } else {
     for (int64_t i = 0; i < depth; ++i) {
+      // Row after row: b is read in the order of memory, and only the writes jump from panel to
+      // panel.
       const float* from = b + (k + i) * p.n + begin * kPanel;
       float* out = to + i * kPanel;
       for (int64_t panel = begin; panel < full; ++panel, from += kPanel, out += size) {
@@ -159,6 +166,7 @@ struct DepthBlock {
 };
 int64_t DepthBlocks(const Product& p) { return CeilDivide(p.k, kMaxDepth); }
 DepthBlock DepthBlockAt(const Product& p, int64_t block) {
+  // Blocks of nearly equal depth: a short last one would read and write all sums for few products.
   const int64_t k = Split(p.k, block, DepthBlocks(p));
   return {k, Split(p.k, block + 1, DepthBlocks(p)) - k};
 }

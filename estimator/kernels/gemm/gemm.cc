@@ -83,6 +83,7 @@ HWY_NOINLINE void MultiplyTile(const Tile& tile) {
       V y = sum[m][v];
       if (tile.add) y = hn::Add(y, hn::LoadU(d, c));
       if (tile.bias != nullptr) y = hn::Add(y, hn::LoadU(d, tile.bias + v * kLanes));
+      // In this order a NaN passes: x86 returns the second operand if one is NaN.
       if (tile.relu) y = hn::Max(hn::Zero(d), y);
       hn::StoreU(y, d, c);
     }
@@ -111,6 +112,8 @@ void Activate(const Product& p, int64_t begin, int64_t end, int64_t column, int6
 
 // The tile at the right edge of c, which is narrower than a panel.
 void MultiplyEdge(TileFunction multiply, Tile tile, int64_t rows, int64_t columns) {
+  // The tile's function reads and writes whole panels, which would reach into the next row of c and
+  // beyond the end of the bias.
   HWY_ALIGN float sums[kMaxRows * kPanel];
   HWY_ALIGN float bias[kPanel] = {};
   float* const c = tile.c;
@@ -155,6 +158,8 @@ void MultiplyPart(const Product& p, const Operands& operands, const Part& part, 
         CopyPanels(p, operands.b, panel_begin, panel_end, k, depth, copies);
       }
       for (int64_t r = 0; r < row_blocks; ++r) {
+        // Rows are divided evenly, so a tile may have fewer than the most. A last tile of one or
+        // two rows would hardly use the registers.
         const int64_t row = part.row_begin + Split(num_rows, r, row_blocks);
         const int64_t next = part.row_begin + Split(num_rows, r + 1, row_blocks);
         const int64_t count = next - row;
@@ -168,11 +173,15 @@ void MultiplyPart(const Product& p, const Operands& operands, const Part& part, 
               .depth = depth,
               .a = rows,
               .b = panels + (panel - panel_begin) * depth * kPanel,
+              // Only the last block of the depth finishes the sums, so only it adds the bias and
+              // applies relu.
               .bias = last && operands.bias != nullptr ? operands.bias + column : nullptr,
               .c = operands.c + row * p.n + column,
               .c_stride = p.n,
               .add = step > 0,
               .relu = last && relu};
+          // While this tile is multiplied, the rows of the next one arrive: each panel fetches its
+          // share of them.
           if (next_count > 0) {
             FetchRows(p, operands.a, next, next_count, k, depth, panel - panel_begin,
                       panel_end - panel_begin);
@@ -183,6 +192,7 @@ void MultiplyPart(const Product& p, const Operands& operands, const Part& part, 
             MultiplyEdge(multiply, tile, count, p.n - column);
           }
         }
+        // These rows are still in the cache. A separate op would read all of c once more.
         if (last && p.activation.has_value() && !relu) {
           const int64_t column = panel_begin * kPanel;
           Activate(p, row, next, column, std::min(panel_end * kPanel, p.n) - column, operands.c);
@@ -247,6 +257,7 @@ Plan MakePlan(const Product& product, int threads) {
   Plan plan{.product = product, .part_floats = HWY_DYNAMIC_DISPATCH(PartFloats)()};
   int64_t least = -1;
   for (int64_t columns = 1; columns <= std::min(most, panels); ++columns) {
+    // More parts than tiles would leave threads without work.
     const int64_t rows = std::min(most / columns, tiles);
     // What the busiest thread does, in quarters of the time of a tile: copying a panel takes 6 of
     // them, copying the rows of a tile 1.

@@ -7,6 +7,7 @@
 
 namespace estimator::gemm {
 KernelPlan MakeMatMul(const MatMulSpec& spec) {
+  // A side input has no place in the tiles' loops, so its add stays an op of its own.
   if (!spec.IsOneProduct() || spec.fused.side) return nullptr;
   for (const TensorSpec* matrix : {&spec.a, &spec.b, &spec.c}) {
     if (matrix->dtype != DType::kFloat32) return nullptr;
@@ -19,6 +20,8 @@ KernelPlan MakeMatMul(const MatMulSpec& spec) {
                         .transpose_b = spec.sizes.transpose_b,
                         .activation = spec.fused.activation,
                         .alpha = spec.fused.alpha};
+  // The plan is made here and not in Run, because the size of the scratch memory depends on the
+  // number of parts.
   const Plan plan = MakePlan(product, omp_get_max_threads());
   const auto bias = [has_bias = spec.fused.bias](const KernelArgs& args) {
     return has_bias ? args.in<float>(2) : nullptr;

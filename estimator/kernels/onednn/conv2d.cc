@@ -40,10 +40,14 @@ std::optional<ConvPlan> ConvPlanOf(const ConvSpec& spec) {
   const dnnl::prop_kind kind =
       spec.blocked ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
   return NullIfUnsupported([&]() -> std::optional<ConvPlan> {
+    // This asks for the direct algorithm and not for oneDNN's own choice, because this tier also
+    // serves ConvAlgorithm::kDirect, which forbids the errors of Winograd's algorithm.
     dnnl::convolution_forward::primitive_desc desc(
         {kind, dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter, bias,
          conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
         FusedAttributes(fused), CpuEngine());
+    // In blocks, oneDNN was free to choose the layout of the images. Only if it chose ours does the
+    // kernel need no copies of them.
     if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.dst_desc())) return std::nullopt;
     return ConvPlan{.conv = *conv, .fused = fused, .desc = desc};
   });
@@ -61,6 +65,8 @@ KernelPlan MakeConv2D(const ConvSpec& spec) {
         {DNNL_ARG_DST, plan.desc.dst_desc(), Output(0)}};
     if (plan.fused.bias) arguments.push_back({DNNL_ARG_BIAS, plan.desc.bias_desc(), Input(2)});
     if (plan.fused.side) {
+      // oneDNN adds to what the output's buffer holds. The copy does nothing if the runtime gives
+      // both the same buffer.
       chain->AddCopy(Input(3), Output(0), y.num_bytes());
       chain->set_alias_input(3);
     }

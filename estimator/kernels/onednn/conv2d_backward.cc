@@ -37,6 +37,7 @@ std::optional<GradientPlan<Desc>> PlanOf(const ConvSpec& spec, Check accepts) {
     Desc desc(
         {dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter,
          conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
+        // oneDNN requires the descriptor of the forward pass as a hint for that of a gradient.
         UserScratchpad(), CpuEngine(), ForwardHint(*conv));
     if (!accepts(desc, *conv)) return std::nullopt;
     return GradientPlan<Desc>{.conv = *conv, .desc = desc};
@@ -73,6 +74,8 @@ bool IsWrong(const dnnl::convolution_backward_weights::primitive_desc& desc,
 
 std::optional<FilterPlan> FilterPlanOf(const ConvSpec& spec) {
   using Desc = decltype(FilterPlan::desc);
+  // _FusedConv2DBackpropFilter has its operands at other places. This tier has only the op of
+  // TensorFlow.
   if (spec.dbias_index >= 0 || IsSlow(spec)) return std::nullopt;
   return PlanOf<Desc>(spec, [](Desc& desc, const Convolution& conv) {
     return !IsWrong(desc, conv) && SkipReference(desc) &&
@@ -102,6 +105,8 @@ KernelPlan MakeBackpropFilter(const ConvSpec& spec) {
   return PlanChain([plan = *std::move(found), name = spec.name] {
     const auto& [conv, desc] = plan;
     auto chain = std::make_unique<PrimitiveChain>(name);
+    // oneDNN may sum in a layout of its own. The result of the op must be in TensorFlow's, so it is
+    // reordered from scratch.
     const bool plain = desc.diff_weights_desc() == conv.filter;
     const Operand filter =
         plain ? Output(0) : chain->AddScratch(desc.diff_weights_desc().get_size());

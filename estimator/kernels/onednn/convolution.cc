@@ -36,6 +36,7 @@ memory::desc Any(const memory::desc& layout) {
 std::optional<Convolution> DescribeConvolution(const ConvSpec& spec) {
   const TensorSpec &input = spec.x, &filter = spec.filter, &output = spec.y;
   if (!SupportedType(input.dtype) || output.dtype != input.dtype) return std::nullopt;
+  // A gradient in f32 of images in bf16 is allowed (passes/bfloat16_products.h).
   if (filter.dtype != input.dtype && filter.dtype != DType::kFloat32) return std::nullopt;
   if (spec.IsEmpty()) return std::nullopt;
   const Window &rows = spec.geometry.rows, &columns = spec.geometry.columns;
@@ -47,6 +48,8 @@ std::optional<Convolution> DescribeConvolution(const ConvSpec& spec) {
     if (!in.has_value() || !out.has_value()) return std::nullopt;
     conv.input = *in;
     conv.output = *out;
+    // If our layout were asked for, oneDNN would give it even where another one is faster. So it
+    // may choose, and IsOwn compares.
     conv.asked_input = Any(*in);
     conv.asked_output = Any(*out);
   } else {
@@ -74,6 +77,8 @@ std::optional<Convolution> DescribeConvolution(const ConvSpec& spec) {
 }
 
 dnnl::convolution_forward::primitive_desc ForwardHint(const Convolution& conv) {
+  // The forward pass has no filter in f32 for images in bf16, although the gradient of a filter may
+  // be f32.
   const memory::desc filter(conv.any_filter.dims(), conv.asked_input.data_type(),
                             memory::format_tag::any);
   return dnnl::convolution_forward::primitive_desc(

@@ -41,6 +41,7 @@ bool IsTurned(const MatMulSpec& spec) {
   if (spec.dtype() != DType::kFloat32 || spec.sizes.transpose_b || spec.a.shape.rank() != 2)
     return false;
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  // The rule was measured for oneDNN's kernels for AVX2 only.
   const bool avx2 = isa == dnnl::cpu_isa::avx2 || isa == dnnl::cpu_isa::avx2_vnni;
   return avx2 && OneDnnMatMulIsFasterTransposed(spec.c.shape[0], spec.c.shape[1]);
 }
@@ -65,6 +66,7 @@ std::optional<MatMulPlan> MatMulPlanOf(const MatMulSpec& spec) {
   if (c.dtype != a.dtype && !widens) return std::nullopt;
   const int rank = c.shape.rank();
   if (rank > 6) return std::nullopt;
+  // With a depth of 0 the result has elements, which are all 0. The reference kernel writes them.
   if (a.shape.num_elements() == 0 || b.shape.num_elements() == 0) return std::nullopt;
   if (fused.bias && ((spec.bias.dtype != a.dtype && spec.bias.dtype != c.dtype) ||
                      spec.bias.shape != Shape{c.shape[-1]})) {
@@ -108,6 +110,8 @@ KernelPlan MakeMatMul(const MatMulSpec& spec) {
         {DNNL_ARG_DST, plan.c, Output(0)}};
     if (plan.fused.bias) arguments.push_back({DNNL_ARG_BIAS, plan.bias, Input(2)});
     if (plan.fused.side) {
+      // oneDNN adds to what the output's buffer holds. The copy does nothing if the runtime gives
+      // both the same buffer.
       chain->AddCopy(Input(3), Output(0), c.num_bytes());
       chain->set_alias_input(3);
     }

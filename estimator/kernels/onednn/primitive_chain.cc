@@ -34,6 +34,8 @@ const dnnl::engine& CpuEngine() {
 void CheckRoomForCode() {
   // Each generated function takes 256 KiB; a convolution may have more than a hundred.
   constexpr size_t kCodeBytes = size_t{64} << 20;
+  // Only reserves addresses and gives them back. No memory is touched, so the check costs two
+  // system calls.
   void* const room =
       ::mmap(nullptr, kCodeBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) throw std::bad_alloc();
@@ -85,6 +87,7 @@ void PrimitiveChain::AddCopy(Operand from, Operand to, size_t bytes) {
 
 Operand PrimitiveChain::InPreparedLayout(size_t input, const dnnl::memory::desc& have,
                                          const dnnl::memory::desc& wanted) {
+  // Without a copy there is nothing to keep between steps, so the kernel has no prepared input.
   if (have == wanted) return Input(input);
   CHECK_LT(prepared_input_, 0) << name_ << " has two prepared inputs";
   const Operand copy{Operand::Place::kPrepared, 0};
@@ -99,6 +102,7 @@ absl::Status PrimitiveChain::RunStep(const Step& step, const Buffers& buffers) c
   if (step.copy_bytes > 0) {
     const void* from = buffers.Address(step.operands[0]);
     void* to = buffers.Address(step.operands[1]);
+    // The runtime may have given the side input and the output one buffer (AliasInput).
     if (from != to) std::memcpy(to, from, step.copy_bytes);
     return absl::OkStatus();
   }
@@ -118,6 +122,7 @@ absl::Status PrimitiveChain::RunSteps(const Buffers& buffers, bool with_preparat
     if (!with_preparation && prepared_input_ >= 0 && s == prepare_step_) continue;
     EST_RETURN_IF_ERROR(RunStep(steps_[s], buffers));
   }
+  // The caller reads the outputs as soon as Run returns.
   dnnl_stream_wait(stream_.get());
   return absl::OkStatus();
 }
@@ -199,6 +204,7 @@ bool IsSupported(const FusedOps& fused) {
 dnnl::primitive_attr FusedAttributes(const FusedOps& fused) {
   dnnl::primitive_attr attributes = UserScratchpad();
   dnnl::post_ops post_ops;
+  // Post-ops run in this order: the activation applies to the sum with the side input.
   if (fused.side) post_ops.append_sum(1.0f);
   CHECK(AppendActivation(fused, post_ops)) << "the activation is not supported";
   if (post_ops.len() > 0) attributes.set_post_ops(post_ops);

@@ -41,6 +41,7 @@ void Forward(const Sizes& s, const KernelArgs& args) {
   double* const mean = static_cast<double*>(args.scratch);
   double* const variance = mean + s.channels;
   if (s.is_training) {
+    // An empty batch gives moments of 0 instead of NaN.
     const double count = static_cast<double>(std::max<int64_t>(s.rows, 1));
     std::fill(mean, mean + 2 * s.channels, 0.0);
     for (int64_t r = 0; r < s.rows; ++r) {
@@ -60,6 +61,8 @@ void Forward(const Sizes& s, const KernelArgs& args) {
     const double correction = count / std::max(count - 1, 1.0);
     for (int64_t c = 0; c < s.channels; ++c) {
       double new_mean = mean[c], new_variance = variance[c] * correction;
+      // With a factor of 1 in training, the inputs mean and variance may be empty, so they are not
+      // read.
       if (s.factor != 1) {
         new_mean = (1 - s.factor) * static_cast<double>(args.in<U>(3)[c]) + s.factor * new_mean;
         new_variance =

@@ -19,6 +19,8 @@ To Convert(From x) {
     constexpr double kLimit = 9223372036854775808.0;  // 2^63
     const auto wide = static_cast<double>(x);
     if (!(wide >= -kLimit && wide < kLimit)) return std::numeric_limits<To>::min();
+    // Integers of 8 and 16 bits have no conversion of their own: they keep the low bits of a wider
+    // one.
     if constexpr (sizeof(To) == 4) {
       if (!(wide > -2147483649.0 && wide < 2147483648.0)) return std::numeric_limits<To>::min();
     }

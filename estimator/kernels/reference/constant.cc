@@ -75,6 +75,8 @@ EST_REGISTER_KERNEL("LinSpace", KernelTier::kReference, [](const KernelSpec& spe
       const auto stop = static_cast<Compute<T>>(*args.in<T>(1));
       const Compute<T> step = n > 1 ? (stop - start) / static_cast<Compute<T>>(n - 1) : 0;
       for (int64_t i = 0; i < n; ++i) {
+        // The sum of the steps may miss `stop` by a rounding error. TensorFlow sets the last
+        // element, too.
         const bool last = i > 0 && i == n - 1;
         args.out<T>(0)[i] = static_cast<T>(last ? stop : start + step * static_cast<Compute<T>>(i));
       }

@@ -42,6 +42,7 @@ class KernelChain : public Kernel {
     for (const Place& place : outputs) part.outputs.push_back(place.spec);
     part.constants.resize(inputs.size());
     auto kernel = CreateKernel(part, KernelTier::kReference);
+    // A part without a kernel is no error here: the factory then refuses the op as a whole.
     complete_ &= kernel.ok();
     if (!complete_) return;
     Step step;

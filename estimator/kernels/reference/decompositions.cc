@@ -19,6 +19,8 @@ KernelPlan MakeQr(const KernelSpec& spec) {
   return MakeKernel([x, q, r](const KernelArgs& args) {
     for (int64_t i = 0; i < x.count; ++i) {
       OutMatrix<T> out_q = q.Out<T>(args, 0, i), out_r = r.Out<T>(args, 1, i);
+      // The reflections are applied to an identity of q's shape, so that only the columns that are
+      // asked for are computed. Of an empty matrix, q is that identity.
       out_q.setIdentity();
       if (x.rows == 0 || x.columns == 0) continue;
       const Eigen::HouseholderQR<Matrix<T>> qr(x.In<T>(args, 0, i));

@@ -52,6 +52,7 @@ void Depthwise(const ConvGeometry& g, const T* in, const T* filter, const T* out
         }
       }
     });
+    // The filter's gradient is a sum over all images; the other results are complete after each.
     if constexpr (kPass != Pass::kFilterGradient) {
       for (int64_t e = 0; e < size; ++e) result[n * size + e] = static_cast<T>(sums[e]);
       std::fill(sums, sums + size, Acc{0});

@@ -100,6 +100,7 @@ KernelPlan MakeElementwise(const KernelSpec& spec, const Loops& loops) {
   const auto out_size = static_cast<int64_t>(DTypeSize(out.dtype));
   return MakeKernel(
       [=, num_second = y.shape.num_elements()](const KernelArgs& args) {
+        // All of the operand is checked first: nothing is written if the op fails.
         if (loops.check != nullptr) {
           if (absl::Status status = loops.check(args.inputs[second], num_second); !status.ok())
             return status;

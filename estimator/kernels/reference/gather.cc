@@ -152,6 +152,8 @@ EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kReference,
                     Segments([](auto zero) { return zero; },
                              [](auto total, auto x) { return SumOf(total, x); }));
 EST_REGISTER_KERNEL("UnsortedSegmentMax", KernelTier::kReference,
+                    // As in TensorFlow, a segment without rows is the lowest finite number, and not
+                    // -infinity.
                     Segments([](auto tag) { return Lowest<decltype(tag)>(); },
                              [](auto total, auto x) { return IsLess(total, x) ? x : total; }));
 EST_REGISTER_KERNEL("UnsortedSegmentMin", KernelTier::kReference,

@@ -97,6 +97,7 @@ KernelPlan MakeTriangularSolve(const KernelSpec& spec) {
     rows.ForEachElementInOrder([&](int64_t i, const auto& at) {
       const InMatrix<T> matrix = a.In<T>(args, 0, at[0]);
       OutMatrix<T> x = out.Out<T>(args, 0, i);
+      // Eigen solves in place, and a b that is broadcast is needed again.
       x = b.In<T>(args, 1, at[1]);
       if (lower && adjoint) {
         matrix.template triangularView<Eigen::Lower>().transpose().solveInPlace(x);
@@ -115,6 +116,7 @@ KernelPlan MakeTriangularSolve(const KernelSpec& spec) {
 template <typename T>
 absl::Status SolveNormal(const InMatrix<T>& a, const InMatrix<T>& b, T l2, OutMatrix<T> x) {
   const bool tall = a.rows() >= a.cols();
+  // Of the two products of a with its transpose, only the smaller one can be invertible.
   const int64_t n = tall ? a.cols() : a.rows();
   Matrix<T> gramian = Matrix<T>::Identity(n, n) * l2;
   if (tall) {
@@ -152,6 +154,7 @@ KernelPlan MakeSolveLs(const KernelSpec& spec) {
             SolveNormal<T>(a.In<T>(args, 0, i), b.In<T>(args, 1, i), l2, out);
         if (!status.ok()) return MatrixError(status.message(), i, a.count);
       } else {
+        // It also takes matrices that lack rank, which the normal equations cannot.
         out = Eigen::CompleteOrthogonalDecomposition<Matrix<T>>(a.In<T>(args, 0, i))
                   .solve(b.In<T>(args, 1, i));
       }
@@ -183,6 +186,7 @@ KernelPlan MakeLogDeterminant(const KernelSpec& spec) {
         for (int64_t k = 0; k < x.rows; ++k) {
           const T pivot = pivots(k);
           sign *= static_cast<T>((pivot > 0) - (pivot < 0));
+          // The product of many pivots overflows where its logarithm is an ordinary number.
           log_abs += std::log(std::abs(pivot));
         }
       }

@@ -60,10 +60,12 @@ void MultiplyOne(const MatMulSizes& s, const T* a, const T* b, T* out, void* scr
         Block<Acc> a_block(a_at, rows, depth), b_block(b_at, depth, columns);
         Load(a, s.m, s.k, s.transpose_a, i, k, a_block);
         Load(b, s.k, s.n, s.transpose_b, k, j, b_block);
+        // Without noalias, Eigen allocates a temporary for the product.
         sum.noalias() += a_block * b_block;
       }
       for (int64_t r = 0; r < rows; ++r) {
         for (int64_t c = 0; c < columns; ++c) {
+          // Only complete sums are rounded to T.
           out[(i + r) * s.n + j + c] = static_cast<T>(sum(r, c));
         }
       }

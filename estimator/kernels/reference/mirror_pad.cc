@@ -13,6 +13,7 @@ namespace {
 // For every element of the padded shape, the element of `inner` that it mirrors.
 std::vector<int64_t> MirrorSources(const Shape& padded, const Shape& inner,
                                    const std::vector<int64_t>& paddings, bool reflect) {
+  // The shapes are static, so the sources are found when the kernel is built and Run only copies.
   std::vector<int64_t> sources(static_cast<size_t>(padded.num_elements()));
   const std::vector<int64_t> padded_strides = padded.strides(), inner_strides = inner.strides();
   const int64_t edge = reflect ? 1 : 0;  // 1: the edge element is not repeated
@@ -21,6 +22,7 @@ std::vector<int64_t> MirrorSources(const Shape& padded, const Shape& inner,
       const int64_t n = inner.dims()[axis];
       int64_t at =
           static_cast<int64_t>(i) / padded_strides[axis] % padded.dims()[axis] - paddings[2 * axis];
+      // One reflection is enough: the op limits a padding to the size of its axis.
       if (at < 0) at = -at - 1 + edge;
       if (at >= n) at = 2 * n - 1 - edge - at;
       sources[i] += at * inner_strides[axis];

@@ -54,6 +54,8 @@ KernelPlan MakeArgmaxPool(const KernelSpec& spec) {
         const float* const x = args.in<float>(0);
         float* const y = args.out<float>(0);
         uint8_t* const argmax = args.out<uint8_t>(1);
+        // A flag and not an initial -infinity: a window of -infinity, or one that begins with NaN,
+        // has an argmax as well.
         bool* const found = static_cast<bool*>(args.scratch);
         std::fill(found, found + size, false);
         ForEachElement(p, [&](int64_t out, int64_t in, uint8_t tap) {

@@ -48,6 +48,8 @@ void MaxPool(const Pool& pool, const T* in, T* out) {
       window([&](int64_t input) {
         const T* const x = in + input * channels;
         for (int64_t c = 0; c < channels; ++c) {
+          // The first tap is taken as it is, so that a window of -infinity, or one that begins with
+          // NaN, keeps it.
           if (first || x[c] > best[c]) best[c] = x[c];
         }
         first = false;
@@ -62,6 +64,7 @@ void MaxPoolGrad(const Pool& pool, const T* in, const T* out, const T* grad, T* 
                  bool* found) {
   const int64_t channels = pool.channels;
   for (int64_t n = 0; n < pool.batch; ++n) {
+    // Windows may overlap. Sums in bf16 would be rounded at each of them.
     std::fill(sums, sums + pool.in_image(), Acc{0});
     // ForEachWindow counts pixels from the start of the batch; `sums` has one image.
     Acc* const image = sums - n * pool.in_image();
@@ -72,6 +75,7 @@ void MaxPoolGrad(const Pool& pool, const T* in, const T* out, const T* grad, T* 
       window([&](int64_t input) {
         const T* const x = in + input * channels;
         for (int64_t c = 0; c < channels; ++c) {
+          // A NaN equals nothing: its window has no gradient.
           if (found[c] || x[c] != best[c]) continue;
           found[c] = true;
           image[input * channels + c] += static_cast<Acc>(g[c]);

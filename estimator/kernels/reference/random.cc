@@ -74,6 +74,8 @@ T UniformHalf(uint32_t x) {
 }
 
 std::array<double, 2> NormalDoubles(const Philox::Result& x) {
+  // The logarithm of 0 is infinite. TensorFlow has the same limit (random_distributions.h,
+  // BoxMullerDouble).
   const double u1 = std::fmax(UniformDouble(x[0], x[1]), 1.0e-7);
   const double v1 = 2.0 * std::numbers::pi * UniformDouble(x[2], x[3]);
   const double u2 = std::sqrt(-2.0 * std::log(u1));
@@ -87,6 +89,8 @@ std::array<double, 2> TruncatedNormalDoubles(Philox philox, uint64_t group) {
   size_t num_kept = 0;
   while (true) {
     for (const double x : NormalDoubles(philox.Next4())) {
+      // Rejected numbers use up results, so a group has a reserve of its own: otherwise later
+      // groups would depend on it.
       if (!(std::abs(x) < 2.0)) continue;
       kept[num_kept++] = x;
       if (num_kept == kept.size()) return kept;
@@ -205,6 +209,7 @@ KernelPlan MakeRandomShuffle(const KernelSpec& spec) {
   const size_t row_bytes = size == 0 ? 0
                                      : static_cast<size_t>(shape.num_elements() / size) *
                                            DTypeSize(spec.inputs[0].dtype);
+  // Strings are objects, which memcpy must not copy.
   if (DTypeSize(spec.inputs[0].dtype) == 0) return nullptr;
   return MakeKernel(
       [stream = RandomStream(spec), size, row_bytes](const KernelArgs& args) {

@@ -50,6 +50,7 @@ class PairwiseSum {
     in_block_ = 0;
     uint64_t n = num_blocks_++;
     size_t level = 0;
+    // Earlier terms are the left operands, so that the sum has one fixed order.
     for (; (n & 1) != 0; n >>= 1) carry = partial_[level++] + carry;
     partial_[level] = carry;
   }

@@ -48,6 +48,7 @@ class FirstRows {
     constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;  // 2^64 / golden ratio: spreads near ids
     const size_t mask = num_slots() - 1;
     size_t slot = static_cast<size_t>((static_cast<uint64_t>(ids[row]) * kGolden) >> (64 - bits_));
+    // This ends, because at least half of the slots are empty.
     while (slots[slot] >= 0 && ids[slots[slot]] != ids[row]) slot = (slot + 1) & mask;
     if (slots[slot] < 0) slots[slot] = row;
     return slots[slot];
@@ -82,9 +83,11 @@ EST_REGISTER_KERNEL("_SumEqualRows", KernelTier::kReference, [](const KernelSpec
           first[i] = first_rows.Find(slots, ids, i);
           const T* const x = args.in<T>(0) + i * row_size;
           T* const sum = out + first[i] * row_size;
+          // A row becomes a sum as soon as it is read, so ids that occur once need no second pass.
           for (int64_t k = 0; k < row_size; ++k) sum[k] = SumOf(first[i] == i ? T{} : sum[k], x[k]);
         }
         for (int64_t i = 0; i < n; ++i) {
+          // Only now: a sum is complete after the last row with its id.
           if (first[i] != i) std::copy_n(out + first[i] * row_size, row_size, out + i * row_size);
         }
         return absl::OkStatus();

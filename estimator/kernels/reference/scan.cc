@@ -105,6 +105,8 @@ KernelPlan MakeInvertPermutation(int64_t n) {
   return MakeKernel([n](const KernelArgs& args) {
     const T* x = args.in<T>(0);
     T* out = args.out<T>(0);
+    // -1 marks places without a number, so that one that occurs twice is found without other
+    // memory.
     std::fill_n(out, n, T{-1});
     for (int64_t i = 0; i < n; ++i) {
       const auto at = static_cast<int64_t>(x[i]);

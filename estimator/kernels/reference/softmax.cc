@@ -51,6 +51,8 @@ KernelPlan MakeSoftmax(const KernelSpec& spec) {
             T* const out = args.out<T>(0) + r * sizes.classes;
             const LogSum<Acc> s = LogSumOf(x, sizes.classes);
             for (int64_t c = 0; c < sizes.classes; ++c) {
+              // x may be overwritten here: LogSumOf has read the whole row, and each element is
+              // read before it is written.
               const Acc value = static_cast<Acc>(x[c]) - s.maximum - s.log_sum;
               out[c] = static_cast<T>(log ? value : std::exp(value));
             }

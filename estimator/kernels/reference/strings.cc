@@ -22,6 +22,7 @@ std::string FormatOf(const Attrs& attrs) {
 
 template <typename Number>
 std::string Printed(const std::string& format, Number number) {
+  // A width or a precision may ask for any length, so the first call only measures it.
   const int size = std::snprintf(nullptr, 0, format.c_str(), number);
   std::string text(static_cast<size_t>(std::max(size, 0)), '\0');
   std::snprintf(text.data(), text.size() + 1, format.c_str(), number);

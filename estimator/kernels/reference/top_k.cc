@@ -44,6 +44,7 @@ KernelPlan InTopKKernel(const KernelSpec& spec, int64_t k) {
     for (int64_t row = 0; row < rows; ++row) {
       const float* x = args.in<float>(0) + row * columns;
       const auto target = static_cast<int64_t>(args.in<Index>(1)[row]);
+      // A target out of range is in no top k. TensorFlow reports no error for it, either.
       bool in = target >= 0 && target < columns && std::isfinite(x[target]);
       int64_t num_larger = 0;
       for (int64_t i = 0; in && i < columns; ++i) {

@@ -53,6 +53,7 @@ bool PlanBias(const TensorSpec& spec, Plan* plan) {
     return false;
   int64_t step = plan->sizes.keys;
   const auto stride = [&](int axis, int64_t size, int64_t* result) {
+    // A stride of 0 repeats an axis of size 1, so the bias is never broadcast in memory.
     *result = shape[axis] == 1 ? 0 : step;
     const bool fits = shape[axis] == 1 || shape[axis] == size;
     step *= shape[axis];
@@ -68,6 +69,8 @@ std::optional<Plan> MakePlan(const KernelSpec& spec, size_t first) {
   const size_t num_inputs = first + 3 + (has_bias ? 1 : 0) + (has_mask ? 1 : 0);
   if (spec.inputs.size() < num_inputs) return std::nullopt;
   const Shape &q = spec.inputs[first].shape, &k = spec.inputs[first + 1].shape;
+  // Offsets of heads are quotients by the sizes of q and k, and a softmax over no keys has no
+  // meaning.
   if (q.rank() != 4 || k.rank() != 4 || q.num_elements() == 0 || k.num_elements() == 0)
     return std::nullopt;
   if (!IsF32(spec.inputs[first], q) || !IsF32(spec.inputs[first + 1], k) ||

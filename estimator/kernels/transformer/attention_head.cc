@@ -180,10 +180,12 @@ HWY_INLINE void SoftmaxRow(const HeadSizes& sizes, const float* bias, float* row
   Accumulators sums{hn::Zero(d), hn::Zero(d1)};
   ForEachVector(sizes.keys, [&](auto t, int64_t i) HWY_ATTR {
     const auto x = hn::Sub(hn::LoadU(t, row + i), hn::Set(t, maximum));
+    // x is at most 0, so exp cannot overflow. hn::Exp does not keep a NaN.
     const auto e = hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(t, x));
     hn::StoreU(e, t, row + i);
     sums.of(t) = hn::Add(sums.of(t), e);
   });
+  // One division for a row; the elements are multiplied.
   const float scale = 1.0f / (hn::GetLane(hn::SumOfLanes(d, sums.wide)) + hn::GetLane(sums.rest));
   ForEachVector(sizes.keys, [&](auto t, int64_t i) HWY_ATTR {
     hn::StoreU(hn::Mul(hn::LoadU(t, row + i), hn::Set(t, scale)), t, row + i);
@@ -205,6 +207,8 @@ HWY_INLINE void GradRow(const HeadSizes& sizes, const uint8_t* mask, float* p, f
   Accumulators sums{hn::Zero(d), hn::Zero(D1())};
   ForEachVector(sizes.keys, [&](auto t, int64_t i) HWY_ATTR {
     auto dp = hn::LoadU(t, dd + i);
+    // The dropout comes after the softmax, so its gradient comes before that of the softmax, whose
+    // sum must not see dropped keys.
     if (mask != nullptr) dp = hn::Mul(Keep(t, mask + i, dp), hn::Set(t, sizes.keep_scale));
     hn::StoreU(dp, t, dd + i);
     sums.of(t) = hn::MulAdd(dp, hn::LoadU(t, p + i), sums.of(t));
@@ -215,6 +219,8 @@ HWY_INLINE void GradRow(const HeadSizes& sizes, const uint8_t* mask, float* p, f
     const auto ds = hn::Mul(hn::Sub(hn::LoadU(t, dd + i), hn::Set(t, sum)), probability);
     hn::StoreU(hn::Mul(ds, hn::Set(t, sizes.scale)), t, dd + i);
   });
+  // Only now: the gradient of the softmax above needs the probabilities before the dropout, and
+  // that of the values needs those after it.
   if (mask != nullptr) DropRow(sizes, mask, p);
 }
 
@@ -237,10 +243,13 @@ void AttentionHead(const HeadSizes& sizes, const float* q, const float* k, const
   float* const p = keys_turned + head;
   Gather(k, sizes.stride, sizes.keys, sizes.size, gathered);
   TransposeInto(gathered, sizes.size, sizes.keys, sizes.size, keys_turned);
+  // The values take the place of the keys, of which only the transposed copy is needed from here
+  // on. Products read their right operand along rows, and so need the keys transposed.
   Gather(v, sizes.stride, sizes.keys, sizes.size, gathered);
   const int64_t block = QueryBlock(sizes);
   for (int64_t first = 0; first < sizes.queries; first += block) {
     const int64_t end = std::min(sizes.queries, first + block);
+    // The scores of all queries at once would not stay in the cache.
     Probabilities(sizes, q, keys_turned, masks, first, end, p);
     for (int64_t r = first; r < end && masks.mask != nullptr; ++r)
       DropRow(sizes, masks.mask + r * sizes.keys, p + (r - first) * sizes.keys);
@@ -260,6 +269,7 @@ void AttentionHeadGrad(const HeadSizes& sizes, const float* dy, const float* q, 
   float* const q_rows = dy_rows + block * sizes.size;
   float* const p = q_rows + block * sizes.size;
   float* const ds = p + block * sizes.keys;
+  // The values are needed transposed only, so the keys take the place of their copy.
   Gather(v, stride, sizes.keys, sizes.size, keys);
   TransposeInto(keys, sizes.size, sizes.keys, sizes.size, values_turned);
   Gather(k, stride, sizes.keys, sizes.size, keys);
@@ -268,6 +278,8 @@ void AttentionHeadGrad(const HeadSizes& sizes, const float* dy, const float* q, 
     const int64_t end = std::min(sizes.queries, first + block), rows = end - first;
     Gather(dy + first * stride, stride, rows, sizes.size, dy_rows);
     Gather(q + first * stride, stride, rows, sizes.size, q_rows);
+    // The probabilities are computed again: to keep those of the forward pass would take memory of
+    // the size [B, heads, S, T].
     Probabilities(sizes, q, keys_turned, masks, first, end, p);
     Multiply({dy_rows, sizes.size, 1}, rows, values_turned, sizes.keys, sizes.size, sizes.keys,
              false, ds, sizes.keys);
@@ -276,6 +288,8 @@ void AttentionHeadGrad(const HeadSizes& sizes, const float* dy, const float* q, 
           masks.mask == nullptr ? nullptr : masks.mask + (first + r) * sizes.keys;
       GradRow(sizes, mask, p + r * sizes.keys, ds + r * sizes.keys);
     }
+    // Every block of queries adds to the gradients of all keys and values. The first one sets them,
+    // so that nobody has to clear them.
     const bool add = first > 0;
     Multiply({p, 1, sizes.keys}, sizes.keys, dy_rows, sizes.size, rows, sizes.size, add, dv,
              stride);

@@ -24,6 +24,7 @@ bool AreF32(const std::vector<TensorSpec>& specs, std::initializer_list<int64_t>
   const auto fits = [](int64_t size, const TensorSpec& spec) {
     return spec.dtype == DType::kFloat32 && spec.shape.num_elements() == size;
   };
+  // More operands than sizes are allowed: the pass leaves constants of the replaced ops behind.
   return specs.size() >= sizes.size() &&
          std::equal(sizes.begin(), sizes.end(), specs.begin(), fits);
 }
@@ -84,6 +85,7 @@ KernelPlan MakeLayerNormGrad(const KernelSpec& spec) {
           }
         });
         for (size_t c = 0; c < width; ++c) {
+          // The chunks are added in their order, whichever thread was first.
           double sum = 0;
           for (int chunk = 0; chunk < chunks.count; ++chunk)
             sum += totals[static_cast<size_t>(chunk) * width + c];

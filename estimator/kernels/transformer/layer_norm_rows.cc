@@ -68,6 +68,8 @@ void LayerNormRows(const float* x, const float* HWY_RESTRICT gamma, const float*
     SumPairs(
         channels,
         [&](auto d, int64_t i, auto& a, auto&) HWY_ATTR {
+          // A second pass over the row, which is in the L1 cache: the difference of two large sums
+          // would lose the digits of a small variance.
           const auto centered = hn::Sub(hn::LoadU(d, from + i), hn::Set(d, m));
           a = hn::MulAdd(centered, centered, a);
         },
@@ -104,6 +106,8 @@ void LayerNormGradRows(const float* dy, const float* HWY_RESTRICT x,
               hn::Mul(hn::Sub(hn::LoadU(d, from + i), hn::Set(d, m)), hn::Set(d, s));
           a = hn::Add(a, scaled);
           b = hn::MulAdd(scaled, normal, b);
+          // The gradients of gamma and beta take no pass of their own: dy and x are in registers
+          // here.
           hn::StoreU(hn::MulAdd(g, normal, hn::LoadU(d, dgamma + i)), d, dgamma + i);
           hn::StoreU(hn::Add(g, hn::LoadU(d, dbeta + i)), d, dbeta + i);
         },

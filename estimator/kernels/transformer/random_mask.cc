@@ -18,6 +18,7 @@ KernelPlan MakeRandomMask(const KernelSpec& spec) {
   if (spec.inputs.size() != 2 || spec.outputs.size() != 1 ||
       spec.outputs[0].dtype != DType::kBool || spec.inputs[1].dtype != DType::kFloat32)
     return nullptr;
+  // The threshold is computed here, so that Run compares integers and makes no floats.
   if (spec.constants.size() < 2 || !spec.constants[1].has_value()) return nullptr;
   if (spec.constants[1]->num_elements() != 1) return nullptr;
   const int64_t size = spec.outputs[0].shape.num_elements();
@@ -25,6 +26,7 @@ KernelPlan MakeRandomMask(const KernelSpec& spec) {
   // A uniform number is m / 2^23 with an integer m < 2^23. So it is at least `limit` if m is at
   // least limit * 2^23, which double represents exactly.
   const double limit = spec.constants[1]->AsDouble();
+  // Other limits, and NaN, do not fit into the threshold. The two separate ops take them.
   if (!(limit >= 0 && limit <= 1)) return nullptr;
   const auto threshold = static_cast<uint32_t>(std::ceil(limit * 8388608.0));
   // Drawing a number costs about as much as moving two floats.
@@ -39,6 +41,8 @@ KernelPlan MakeRandomMask(const KernelSpec& spec) {
     fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
       const int64_t whole = std::min(end, size / kMaskBlock);
       KeepMaskBlocks(key, counter, stream.seed2(), threshold, begin, whole, mask);
+      // The last block is not whole, and KeepMaskBlocks writes whole blocks only, so it goes
+      // through a copy.
       if (whole == end) return;
       uint8_t rest[kMaskBlock];
       KeepMaskBlocks(key, counter + static_cast<uint64_t>(whole * kMaskBlock / 4), stream.seed2(),

@@ -7,6 +7,8 @@ namespace estimator::winograd {
 // The kinds of tiles at an edge are those of transforms-inl.h.
 Axis MakeAxis(int taps, int64_t size, int outputs) {
   const int rest = static_cast<int>(size % outputs);
+  // Edge tiles have an even number of outputs (transforms-inl.h), so an odd rest computes one more,
+  // which is not written. F43 has a tile of three as well.
   int edge = rest == 0 ? outputs : rest + rest % 2;
   if (taps == 3 && rest == 3) edge = 3;
   return {.outputs = outputs,
@@ -43,6 +45,8 @@ int FastestTile(const Convolution& conv, bool rounds_to_bfloat16) {
     return MakeAxis(taps, conv.out_rows, outputs).Points(taps) *
            MakeAxis(taps, conv.out_columns, outputs).Points(taps);
   };
+  // Larger tiles do not always save products: at the edges they may compute outputs that do not
+  // exist.
   return points(6) < points(4) ? 6 : 4;
 }
 
@@ -80,6 +84,7 @@ void Tiling::MakeBlock(int64_t block, Block* result) const {
   result->bottom = count[0];
   result->inner = count[1];
   result->right = count[2];
+  // The slots are sorted by the kind of tile, so that the tiles that use a point are adjacent.
   int next[4] = {0, count[0], count[0] + count[1], count[0] + count[1] + count[2]};
   for (int r = 0; r < result->num_runs; ++r) {
     Run& run = result->runs[r];

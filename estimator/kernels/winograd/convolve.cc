@@ -49,6 +49,8 @@ void FilterVector(const Convolution& conv, const float* filter, bool transposed,
   EST_UNROLL for (int u = 0; u < kTaps; ++u) {
     EST_UNROLL for (int v = 0; v < kTaps; ++v) {
       if (transposed) {
+        // The gradient of the input is a convolution with the filter turned by 180 degrees, and
+        // with its channels exchanged.
         const int64_t tap = (kTaps - 1 - u) * kTaps + kTaps - 1 - v;
         taps[u][v] = lanes.Gather(filter + (tap * conv.out_channels + k) * conv.in_channels + c,
                                   conv.in_channels);
@@ -159,8 +161,11 @@ HWY_INLINE void WritePooled(const Destination& to, const TilePlace& place, const
       take(outputs.at[i][j + 1], 1);
       take(outputs.at[i + 1][j], 2);
       take(outputs.at[i + 1][j + 1], 3);
+      // The four outputs have the same bias, so it is added to their maximum only.
       best = Plus(best, bias);
       const auto on = hn::Gt(best, hn::Zero(d));
+      // 4 is no tap of a window of 2x2: the gradient finds no place where relu was off
+      // (conv_block.h).
       tap = hn::IfThenElse(hn::RebindMask(di, on), tap, hn::Set(di, 4));
       lanes.Store(hn::Max(hn::Zero(d), best), to.data + offset);
       lanes.Store(hn::DemoteTo(ByteTag(), tap), to.argmax + offset);
@@ -240,6 +245,7 @@ void ConvolveTiles(const ConvolveJob& job, int64_t number, int64_t next, float* 
   if (next >= 0) {
     ahead.Add(job.tiling, next, job.x, conv.in_rows, conv.in_channels, conv.pad_top,
               F::kTaps - 1 - conv.pad_top);
+    // The images of the next block arrive while this one is multiplied, a part before each product.
     ahead.Spread(F::kPoints * F::kPoints * ((conv.out_channels + kPanel - 1) / kPanel));
   }
 
@@ -251,6 +257,8 @@ void ConvolveTiles(const ConvolveJob& job, int64_t number, int64_t next, float* 
     const bool half = conv.out_channels - k <= kLanes;
     EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
       for (int j = 0; j < F::kPoints; ++j, filter += filter_point) {
+        // Tiles at an edge do not use all points. Their slots come first or last in a block, so
+        // that a product leaves them out by its range of rows.
         const bool row_only_full = !F::Uses(job.tiling.rows.edge_outputs, i);
         const bool column_only_full = !F::Uses(job.tiling.columns.edge_outputs, j);
         const int first = block.First(row_only_full);

@@ -73,6 +73,8 @@ HWY_INLINE V GradientColumns(const Source& dy, const Convolution& conv, const Ru
   for (int64_t c = 0; c < num_columns; ++c) {
     V d[kOut], y[F::kPoints];
     reader.Read(run.first_column + c, d);
+    // The gradient of the bias takes no pass of its own: dy is in registers here. A sum for each
+    // row keeps additions from waiting for each other.
     EST_UNROLL for (int i = 0; i < kOut; ++i) sums[i] = Plus(sums[i], d[i]);
     F::template Gradient<kOut>(d, y);
     EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
@@ -129,6 +131,8 @@ void GradientTiles(const GradientJob& job, int64_t number, float* scratch, float
   Block block;
   job.tiling.MakeBlock(number, &block);
   const Slots& slots = block;
+  // If the sums are shared, other threads multiply this block later, so its slots are kept beside
+  // its points.
   std::memcpy(scratch, &slots, sizeof(slots));
   float* const points = scratch + kSlotsFloats;
   const Points v{
@@ -168,7 +172,9 @@ void MultiplyTiles(const GradientJob& job, int64_t pair, const float* scratch, f
   const float* const d = points + F::kPoints * F::kPoints * InputPointFloats(job) +
                          p * GradientPointFloats(job) + panel * PanelFloats(job) + begin * kPanel;
   float* const c = sums + pair * channels * kPanel;
+  // The second half of the last panel may have no channels at all.
   const bool half = job.conv.out_channels - panel * kPanel <= kLanes;
+  // The first block sets the sums, so that they need not be cleared.
   if (first) {
     Product<Left::kColumns, false>(channels, slots, v, slot, d, c, half);
   } else {
@@ -199,6 +205,7 @@ void FilterVectorOfPoints(const GradientJob& job, const float* sums, int count, 
           sums + (((i * F::kPoints + j) * panels + k / kPanel) * channels + channel) * kPanel +
           k % kPanel;
       points[j] = hn::LoadU(d, from);
+      // Threads are added in their order, so that equal runs give equal bits.
       for (int t = 1; t < count; ++t) points[j] = Plus(points[j], hn::LoadU(d, from + t * total));
     }
     EST_UNROLL for (int v = 0; v < F::kTaps; ++v) {
@@ -312,6 +319,8 @@ void FilterGradient(const Convolution& conv, const Source& x, const Source& dy, 
         HWY_DYNAMIC_DISPATCH(TransformBlock)(job, b, points, biases + chunk * plan.bias_floats());
         ImagePrefetch ahead;
         if (b + 1 < end) {
+          // The points of a block are multiplied from the L2 cache, so memory is idle and can fetch
+          // the images of the next block.
           ahead.Add(job.tiling, b + 1, x, conv.in_rows, conv.in_channels, conv.pad_top,
                     conv.filter_rows - 1 - conv.pad_top);
           ahead.Add(job.tiling, b + 1, dy, conv.out_rows, conv.out_channels, 0, 0);

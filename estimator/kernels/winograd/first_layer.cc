@@ -71,8 +71,11 @@ HWY_INLINE void PooledWindows(const FirstLayer& layer, const Padded& padded,
         tap = hn::IfThenElse(hn::RebindMask(di, greater), hn::Set(di, p), tap);
         best = hn::IfThenElse(greater, sum[q][p][n], best);
       }
+      // The four pixels have the same bias, so it is added to their maximum only.
       best = Plus(best, vectors.Load(n, args.bias + n * kLanes));
       const auto on = hn::Gt(best, hn::Zero(d));
+      // 4 is no tap of a window of 2x2: the gradient finds no place where relu was off
+      // (conv_block.h).
       tap = hn::IfThenElse(hn::RebindMask(di, on), tap, hn::Set(di, 4));
       const int64_t at = q * layer.pooled.pixel + n * kLanes;
       vectors.Store(n, hn::Max(hn::Zero(d), best), args.y + at);
@@ -151,6 +154,7 @@ void FirstLayerForward(const FirstLayer& layer, const float* x, const float* fil
   const Padded padded(layer);
   fused::ParallelFor(ImageChunks(layer), [&](int chunk, int64_t begin, int64_t end) {
     float* const image = scratch + chunk * padded.floats();
+    // Only once for a thread: every image is copied to the same place, so its padding stays 0.
     std::fill_n(image, padded.floats(), 0.0f);
     for (int64_t n = begin; n < end; ++n) {
       padded.Copy(layer, x, n, image);

@@ -52,6 +52,8 @@ HWY_INLINE void RowGradient(const FirstLayer& layer, const Padded& padded, const
       EST_UNROLL for (int p = 0; p < 4; ++p) {
         V here[kVectors];
         EST_UNROLL for (int n = 0; n < kVectors; ++n) {
+          // At most one of the four pixels of a window has a gradient. Each lane may have another
+          // one, so it is selected without branches.
           here[n] =
               hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(tap[n], hn::Set(di, p))), gradient[n]);
         }
@@ -81,6 +83,8 @@ void RowGradients(const FirstLayer& layer, const Padded& padded, GradientArgs ar
   for (int64_t u = 0; u < layer.conv.filter_rows; ++u) {
     args.x = first + u * padded.row_floats;
     int64_t taps = layer.conv.filter_columns * layer.conv.in_channels;
+    // The number of sums must be known when compiling, or they would not stay in registers. 5 and 3
+    // are the widths of common filters of one channel.
     for (; taps >= 5; taps -= 5, args.x += 5, sums += 5 * tap_floats)
       RowGradient<5>(layer, padded, args, vectors, tap_floats, sums);
     for (; taps >= 3; taps -= 3, args.x += 3, sums += 3 * tap_floats)
@@ -101,6 +105,7 @@ void BiasGradient(const FirstLayer& layer, const GradientArgs& args, const Lanes
     for (int64_t q = 0; q < layer.conv.out_columns / 2; ++q) {
       const int64_t at = r * layer.pooled.row + q * layer.pooled.pixel;
       const auto tap = hn::PromoteTo(di, lanes.Load(args.argmax + at));
+      // Tap 4 says that relu was off, where the bias has no gradient either.
       const auto on = hn::RebindMask(d, hn::Lt(tap, hn::Set(di, 4)));
       sum = Plus(sum, hn::IfThenElseZero(on, lanes.Load(args.dy + at)));
     }
@@ -180,6 +185,8 @@ void FirstLayerFilterGradient(const FirstLayer& layer, const float* x, const flo
     float* const image = scratch + chunk * padded.floats();
     float* const own = first_sums + chunk * sums.floats();
     std::fill_n(image, padded.floats(), 0.0f);
+    // Each thread has sums of its own, which are added in the order of the chunks, so that equal
+    // runs give equal bits.
     std::fill_n(own, sums.floats(), 0.0f);
     for (int64_t n = begin; n < end; ++n) {
       padded.Copy(layer, x, n, image);

@@ -34,6 +34,7 @@ Convolution WithFastestTile(const ConvSpec& spec, Convolution conv) {
 bool Supported(const ConvSpec& spec) {
   if (spec.algorithm == ConvAlgorithm::kDirect || !spec.IsPlain()) return false;
   if (!spec.IsAll(DType::kFloat32) || spec.IsEmpty()) return false;
+  // Strides counts channels in blocks of 16 only.
   if (spec.blocked && spec.y.shape[4] != 16) return false;
   if (spec.pooled && !spec.HalvesTheImage()) return false;
   return spec.geometry.rows.stride == 1 && spec.geometry.columns.stride == 1;
@@ -50,10 +51,12 @@ bool SupportedByTiles(const ConvSpec& spec) {
 bool SupportsFusedOps(const ConvSpec& spec) {
   const FusedOps& fused = spec.fused;
   const bool relu = fused.activation == fused::TileOp::kRelu;
+  // Relu is one instruction on outputs in registers. Another activation stays an op of its own.
   if (fused.activation.has_value() && !relu) return false;
   if (fused.bias && spec.bias != TensorSpec{DType::kFloat32, {spec.geometry.out_channels}})
     return false;
   if (fused.side && spec.side != spec.y) return false;
+  // An op with a pool always has relu and no side input (conv_block.h).
   return !spec.pooled || (relu && !fused.side);
 }
 

@@ -81,6 +81,7 @@ template <Left kLeft, bool kAdd>
 HWY_INLINE void Product(int64_t rows, int64_t depth, const float* a, int64_t stride, const float* b,
                         float* c, bool half_panel) {
   const auto& products = half_panel ? kProducts<kLeft, kAdd, 1> : kProducts<kLeft, kAdd, 2>;
+  // A last part of one or two rows would load b for few products, so all parts are about equal.
   const int64_t parts = (rows + kMaxRows - 1) / kMaxRows;
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t begin = rows * part / parts, end = rows * (part + 1) / parts;

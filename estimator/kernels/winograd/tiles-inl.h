@@ -68,6 +68,7 @@ class ColumnReader {
     auto tap = hn::Zero(tag_int);
     EST_UNROLL for (int i = 0; i < kRows; ++i) {
       const bool odd = (i + kOdd) % 2 != 0;
+      // Both rows of a window read the same row of the pooled gradient, so it is loaded once.
       if (i == 0 || !odd) {
         const int64_t offset = (column >> 1) * pixel_[i];
         gradient = lanes_.Load(data_[i] + offset);

@@ -98,6 +98,7 @@ struct Symmetric {
             static_cast<float>(Power(point(i), t) / product);
       }
     }
+    // At infinity a polynomial is its highest coefficient.
     filter[kPoints - 1][kTaps - 1] = 1;
     return filter;
   }
