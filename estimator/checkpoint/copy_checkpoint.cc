@@ -23,10 +23,10 @@ absl::Status CopyCheckpoint(StringArg prefix, StringArg model_dir, StringArg nam
   const std::string copied = JoinPath(model_dir, name);
   for (const std::string& file : files) {
     absl::string_view end = file;
-    // A file of the older format is the prefix itself, or begins with prefix-00000-of-.
-    if (!absl::ConsumePrefix(&end, Basename(prefix)) ||
-        !(end.empty() || end[0] == '.' || absl::StartsWith(end, "-0")))
-      continue;
+    if (!absl::ConsumePrefix(&end, Basename(prefix))) continue;
+    // A file of the older format is the prefix itself, or prefix-00000-of-00001.
+    const bool is_part = end.size() > 10 && end[0] == '-' && end.substr(6, 4) == "-of-";
+    if (!end.empty() && end[0] != '.' && !is_part) continue;
     EST_RETURN_IF_ERROR(CopyFile(JoinPath(from, file), absl::StrCat(copied, end)));
   }
   return WriteCheckpointState(

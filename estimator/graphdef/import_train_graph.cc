@@ -81,7 +81,8 @@ class TrainImporter {
     Obstacles obstacles;
     for (const int i : plan_.writes) {
       if (averages_gradients_ && FindWriteRule(nodes_.op(i))->by_rows) {
-        obstacles.Add(nodes_.node(i), "updates single rows, which cannot be averaged over shards");
+        obstacles.Add(nodes_.node(i),
+                      "updates single rows, which cannot be averaged over replicas");
       }
     }
     return ObstacleError(obstacles.list(), kWho, "");
@@ -133,10 +134,10 @@ class TrainImporter {
     return step_.Value(at, at.node);
   }
 
-  // The mean over the shards of a gradient that leaves its scope; any other value unchanged.
+  // The mean over the replicas of a gradient that leaves its scope; any other value unchanged.
   Tensor Averaged(FlatTensor from, int to, const Tensor& value) {
     const auto node = static_cast<size_t>(from.node);
-    // Constants and integers in the scope are shapes and indices, the same on all shards.
+    // Constants and integers in the scope are shapes and indices, the same on all replicas.
     if (!averages_gradients_ || !is_gradient_[node] || is_gradient_[static_cast<size_t>(to)] ||
         !IsFloating(value.dtype()) || value.node()->op() == "Const")
       return value;
@@ -159,7 +160,7 @@ class TrainImporter {
       if (is_averaged_[at] && is_gradient_[at]) {
         return Unimplemented(
             nodes_.Where(i), " is a gradient of a gradient: with ", options_.num_shards,
-            " shards the place where gradients have to be averaged cannot be found");
+            " replicas the place where gradients have to be averaged cannot be found");
       }
       averages_here_ = false;
       const size_t before = graph_.nodes().size();
@@ -231,9 +232,10 @@ class TrainImporter {
     }
     if (names.empty()) return absl::OkStatus();
     return Unimplemented("with ", options_.num_shards,
-                         " shards gradients are averaged where they leave a scope "
+                         " replicas gradients are averaged where they leave a scope "
                          "`gradients`, but the updates of ",
-                         JoinSome(names, 5), " read nothing from such a scope; train on one shard");
+                         JoinSome(names, 5),
+                         " read nothing from such a scope; train on one replica");
   }
 
   // Assigns the last version of each variable, as TensorFlow leaves it after a step.
@@ -314,7 +316,7 @@ class TrainImporter {
   std::map<int, Tensor> deltas_;                 // of AssignAdd
   std::map<int, Operation> updates_;             // of the variables that change
   std::vector<bool> is_gradient_;                // by node
-  std::vector<bool> is_averaged_;  // nodes that depend on a gradient averaged over the shards
+  std::vector<bool> is_averaged_;  // nodes that depend on a gradient averaged over the replicas
   std::map<FlatTensor, Tensor> averages_;
   bool averages_here_ = false;
   ImportedTrainGraph result_;

@@ -100,8 +100,8 @@ struct ImportTrainGraphOptions {
   // One tensor for each of TrainGraphInfo::inputs, of its dtype and with a static shape. A handle
   // that is not valid stands for an input that is not given; it must not be needed.
   std::vector<Tensor> inputs = {};
-  // More than 1: averages the gradients over so many shards where they leave the `gradients` scope,
-  // which is before the graph clips or applies them.
+  // More than 1: averages the gradients over so many replicas where they leave the `gradients`
+  // scope, which is before the graph clips or applies them.
   int num_shards = 1;
   // false: imports neither train_op nor summaries, only the loss and `fetches`. In a graph of
   // kTrain, random ops and batch normalization in training mode are then refused. The other roles

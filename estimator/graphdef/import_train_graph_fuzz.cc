@@ -1,5 +1,6 @@
 // Fuzzes the importer of training graphs. The input bytes are a MetaGraphDef. Its inputs are
-// placeholders with a batch of 2. The first byte of the tensorflow_version chooses shards.
+// placeholders with a batch of 2. The first byte of the tensorflow_version chooses the number of
+// replicas.
 #include <cstdint>
 
 #include "estimator/array/element_limit.h"

@@ -1,5 +1,6 @@
 #include "estimator/graphdef/import_train_graph.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -128,6 +129,26 @@ TEST_F(ImportTrainGraphTest, ListsAllObstaclesInOneTable) {
   EXPECT_THAT(graph_.variables(), IsEmpty());
 }
 
+TEST_F(ImportTrainGraphTest, AnInitialValueFromTheBatchIsLeftToACheckpoint) {
+  SmallTraining training = SmallTraining::Small();
+  auto& nodes = *training.meta_graph().mutable_graph_def()->mutable_node();
+  const auto find = [&nodes](const std::string& name) {
+    return std::find_if(nodes.begin(), nodes.end(),
+                        [&name](const proto::NodeDef& node) { return node.name() == name; });
+  };
+  const std::string initial = "w/Initializer/Const";
+  proto::NodeDef product = *find("gradients/MatMul");
+  product.set_name(initial);
+  *find(initial) = product;
+  training.Rewire(initial, {"IteratorGetNext", "IteratorGetNext"});
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(
+      imported->warnings,
+      ElementsAre(HasSubstr(
+          "cannot be imported ('w/Initializer/Const' (MatMul): not a value of the start)")));
+}
+
 TEST_F(ImportTrainGraphTest, RefusesALoop) {
   SmallTraining training = SmallTraining::Small();
   training.Node("enter", "Enter", {"gradients/MatMul"}, kT);
@@ -186,7 +207,7 @@ TEST_F(ImportTrainGraphTest, RefusesShardsIfThePlaceOfTheGradientsIsUnknown) {
                 kT + " attr { key: 'transpose_a' value { b: true } }");
   training.Rewire("apply", {"w", "rate", "own/MatMul"});
   EXPECT_TRUE(Import(training).ok());
-  EXPECT_THAT(Import(training, 2).status().ToString(), HasSubstr("train on one shard"));
+  EXPECT_THAT(Import(training, 2).status().ToString(), HasSubstr("train on one replica"));
 }
 
 TEST_F(ImportTrainGraphTest, AnEvaluationRefusesDropout) {

@@ -35,7 +35,7 @@ DType ActivationDTypeFromFlags();
 tpu::RunConfig BenchmarkRunConfig();
 
 // Trains one step, and then until BenchmarkHook has measured its steps. So the first step is a
-// single one on shards too. Returns BenchmarkHook's fields.
+// single one on replicas too. Returns BenchmarkHook's fields.
 //   estimator: without checkpoints, so that the second call continues with the first one's
 //   variables.
 //   input: without an end.

@@ -35,7 +35,7 @@ class RunFlagsTest : public ::testing::Test {
   gflags::FlagSaver saver_;
 };
 
-TEST_F(RunFlagsTest, TheReplicasAreTheReplicasUnlessTheModelRunsOnTheCpu) {
+TEST_F(RunFlagsTest, TheReplicasAreNumShardsUnlessTheModelRunsOnTheCpu) {
   EXPECT_EQ(NumReplicasFromFlags(), 8);
   EXPECT_EQ(RunConfigFromFlags().tpu_config.replicas(), 8);
   Set("num_shards", "4");

@@ -20,7 +20,7 @@ MOST_COLUMNS = 100
 MOST_LINES = 400
 MOST_LINES_OF_TEST = 600
 CHECKED = re.compile(r"(\.(cc|h|py|sh|bzl)|(^|/)(BUILD|BUILD\.bazel))$")
-TOP_FOLDERS = ("docs", "estimator", "models", "testdata", "tools", "tpu")
+TOP_FOLDERS = (".ci", "docs", "estimator", "models", "testdata", "tools", "tpu")
 
 
 class Exceptions:

@@ -58,7 +58,9 @@ void CheckOutfeed(const CheckedModel& model, absl::string_view what,
 // The operand of an optimizer's op that is its learning rate; -1 for another op.
 int RateOperand(const Node& node) {
   const UpdateDef* const def = FindUpdateOp(node.op());
-  return def == nullptr ? -1 : std::max(def->Find("lr"), def->Find("alpha"));
+  if (def == nullptr) return -1;
+  const int lr = def->Find("lr");
+  return lr >= 0 ? lr : def->Find("alpha");
 }
 
 }  // namespace

@@ -44,6 +44,14 @@ std::vector<absl::string_view> Steps(absl::string_view description) {
   int depth = 0;
   size_t begin = 0;
   for (size_t i = 0; i < description.size(); ++i) {
+    // A name of data may have parentheses of its own.
+    const size_t end = description.substr(i, kNameMarkBytes) == kNameBegin
+                           ? description.find(kNameEnd, i)
+                           : absl::string_view::npos;
+    if (end != absl::string_view::npos) {
+      i = end + kNameMarkBytes - 1;
+      continue;
+    }
     if (description[i] == '(') ++depth;
     if (description[i] == ')') --depth;
     if (depth != 0 || description.substr(i, kArrow.size()) != kArrow) continue;

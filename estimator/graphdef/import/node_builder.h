@@ -22,7 +22,7 @@ class NodeBuilder {
  public:
   // The value of `variable` that the node `reader` sees.
   using ReadFn = std::function<absl::StatusOr<Tensor>(int variable, int reader)>;
-  // Changes a value on its way to a node; used for gradients on shards.
+  // Changes a value on its way to a node; used for gradients on replicas.
   using TransferFn = std::function<Tensor(FlatTensor from, int to, const Tensor& value)>;
 
   struct Options {

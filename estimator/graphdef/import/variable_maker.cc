@@ -47,7 +47,10 @@ absl::Status VariableMaker::PlanInitialValues() {
     for (const int i : nodes.Reached({variable.initial_value.node}, false)) {
       std::optional<std::string> problem = NodeProblem(nodes.node(i));
       // An initializer runs before any step, so there is no batch and nothing was written.
-      if (IsInputOp(nodes.op(i)) || FindWriteRule(nodes.op(i)) != nullptr)
+      const auto& inputs = nodes.node(i).inputs;
+      const bool reads_batch = std::any_of(
+          inputs.begin(), inputs.end(), [&nodes](FlatTensor from) { return nodes.IsGiven(from); });
+      if (reads_batch || IsInputOp(nodes.op(i)) || FindWriteRule(nodes.op(i)) != nullptr)
         problem = "not a value of the start";
       if (!problem.has_value()) continue;
       problems_[variable.node] = absl::StrCat(nodes.Where(i), ": ", *problem);
