@@ -21,6 +21,7 @@ double Rms(const Array& array) {
   double sum = 0;
   for (int64_t i = 0; i < array.num_elements(); ++i) {
     const double value = array.AsDouble(i);
+    // An infinite element would make the tolerance infinite, and then any result would pass.
     if (std::isfinite(value)) sum += value * value;
   }
   return array.num_elements() == 0 ? 0 : std::sqrt(sum / static_cast<double>(array.num_elements()));
@@ -29,6 +30,8 @@ double Rms(const Array& array) {
 Tolerance ToleranceFor(const Array& expected) {
   if (!IsFloating(expected.dtype())) return {};
   const double relative = DTypeSize(expected.dtype()) == 2 ? 2e-2 : 1e-3;
+  // Where terms cancel, a small element has the error of large terms. So the absolute part is taken
+  // from the size of the whole tensor.
   return {.relative = relative, .absolute = relative * Rms(expected)};
 }
 
@@ -143,6 +146,8 @@ absl::Status CheckAgainstReference(const Node& node, const KernelSpec& spec,
                                                     : RunReferenceKernel(spec, inputs, step);
   EST_RETURN_IF_ERROR(expected.status());
   for (size_t o = 0; o < expected->size(); ++o) {
+    // Of activations that are nearly equal, rounding decides which is the maximum. So the places
+    // may differ from those of the reference kernel.
     if (o == 1 && node.op == "_FusedConv2DMaxPool") {
       EST_RETURN_IF_ERROR(CheckArgmax(spec, inputs, outputs, [&](const Array& values) {
         return ToleranceFor(spec, node.kernel.get(), values);

@@ -105,6 +105,7 @@ class CpuBackend : public Backend {
         options_(std::move(options)),
         arenas_(arenas == nullptr ? Arenas(num_replicas) : *arenas) {
     CHECK_GE(arenas_.own.size(), static_cast<size_t>(num_replicas));
+    // The backend of the last, smaller batch has one replica and gets the arenas of all of them.
     arenas_.own.resize(static_cast<size_t>(num_replicas));
     // A sum over one replica is a copy, which can be removed.
     options_.single_replica = num_replicas == 1;

@@ -82,6 +82,7 @@ absl::StatusOr<History> ReadHistory(const std::string& eval_dir, const std::stri
     if (found != metrics.end()) history[step] = found->second;
     for (const auto& [name, value] : metrics) others.insert(name);
   }
+  // With a misspelled name, training would never stop.
   if (history.empty() && !others.empty()) {
     return NotFound("early stopping: the evaluations in ", eval_dir, " have no metric '",
                     metric_name, "'; they have ", absl::StrJoin(others, ", "));
@@ -137,6 +138,8 @@ HookPtr NoImprovementHook(const EstimatorBase& estimator, absl::string_view metr
             best_step = step;
             best = value;
           }
+          // As in TensorFlow, a pause in the past stops training too, even if later values are
+          // better.
           if (step - best_step < max_steps) continue;
           LOG(INFO) << "No " << (better == Better::kHigher ? "increase" : "decrease")
                     << " in metric \"" << metric << "\" for " << step - best_step

@@ -141,6 +141,7 @@ class Narrower {
 
 void NarrowProducts(Module& module, KernelTier fastest) {
   if (fastest < KernelTier::kOneDnn) return;
+  // There are two objects, because a Rewriter knows only the readers from before its first change.
   Narrower(module, fastest).NarrowOperands();
   Narrower(module, fastest).NarrowResults();
 }

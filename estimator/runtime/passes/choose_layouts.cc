@@ -50,6 +50,7 @@ std::optional<Images> ImagesOf(const Module& module, const Node& node) {
     if (shape == node.outputs[0].shape) {
       images.inputs.push_back(static_cast<int>(i));
     } else if (shape.num_elements() != 1) {
+      // An operand that is broadcast along some axes only has no form in blocks.
       return std::nullopt;
     }
   }

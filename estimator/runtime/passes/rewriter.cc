@@ -189,6 +189,7 @@ void Rewriter::Replace(Value from, Value to) {
   std::vector<Value>& replaced = At(to_, from.node);
   replaced.resize(std::max(replaced.size(), static_cast<size_t>(from.output) + 1));
   At(replaced, from.output) = to;
+  // A node with several outputs may still be needed for the others.
   if (module_.node(from).outputs.size() == 1) replaced_.insert(from.node);
 }
 

@@ -74,6 +74,7 @@ class Scheduler {
   void FindInPlace() {
     for (const Update& update : module_.updates) {
       const Value value = Root(module_, update.value);
+      // One value may update two variables. It is written into the first and copied to the other.
       const Node& node = module_.node(value);
       if (node.kind != Node::Kind::kOp || node.kernel == nullptr ||
           result_.in_place.count(value) > 0)
@@ -126,6 +127,8 @@ class Scheduler {
         }
       }
       if (order.size() == phase_.size()) return order;
+      // Each round takes back one write, so the loop ends. The node may only be behind a cycle,
+      // which costs a copy.
       for (auto it = result_.in_place.begin(); it != result_.in_place.end(); ++it) {
         if (missing[it->first.node] == 0) continue;
         result_.in_place.erase(it);

@@ -103,6 +103,7 @@ absl::StatusOr<std::optional<StepInput>> Feeder::ReadStep() {
   if (!step.full) {
     // Its shape would need another program, which is not worth its time in training.
     if (trains) return std::optional<StepInput>();
+    // Such a batch is one element, because it runs whole on one replica.
     if (in_turn) {
       EST_ASSIGN_OR_RETURN(Element joined, batch_axis_.Join(step.replicas));
       step.replicas.assign(1, std::move(joined));

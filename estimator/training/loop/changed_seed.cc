@@ -44,6 +44,7 @@ void WarnOfChangedSeed(const Graph& graph, const std::string& prefix) {
                  << "not that of a run with either seed: "
                  << "set tf_random_seed (--seed) to " << SeedName(before)
                  << " again, or use another model_dir for a new run";
+    // The other random ops would only repeat the warning.
     return;
   }
 }

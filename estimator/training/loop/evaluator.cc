@@ -99,6 +99,7 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
       host_metrics_ = std::make_unique<MetricAccumulator>(model.spec.eval_metrics->fn);
     // An earlier evaluation left its totals.
     EST_RETURN_IF_ERROR(host_metrics_->Reset());
+    // The function is called before the first batch is computed, so that its errors come early.
     const int64_t replicas =
         strategy_.broadcast(Mode::kEval) ? 1 : static_cast<int64_t>(first->replicas.size());
     EST_RETURN_IF_ERROR(

@@ -219,6 +219,7 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadVariables(
   absl::StatusOr<std::shared_ptr<VariableStore>> variables;
   const auto load = [&](CheckpointAttempt& attempt) {
     const std::string& prefix = attempt.prefix();
+    // Without checkpoints, only the memory has what training learned.
     if (!by_caller && trained_.RelativeTo(prefix) == MemoryState::kAhead) {
       variables = LoadFrom(std::nullopt, modes);
     } else if (prefix.empty()) {

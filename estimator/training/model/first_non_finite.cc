@@ -106,6 +106,8 @@ class Search {
 std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
                                  const StepFeeds& feeds) {
   const std::vector<Tensor> tensors = FloatingTensors(model);
+  // The program of training has most of these tensors only inside fused ops. As fetches, they are
+  // computed.
   auto executable = backend.Compile(
       *model.graph, {.feeds = model.placeholders, .fetches = tensors, .updates = {}});
   if (!executable.ok()) return absl::StrCat("(not found: ", executable.status().message(), ")");

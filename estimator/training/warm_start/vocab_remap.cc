@@ -21,6 +21,7 @@ absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path, int6
   Words lines;
   for (absl::string_view line :
        absl::StrSplit(absl::StripSuffix(text, "\n"), '\n', absl::AllowEmpty())) {
+    // An empty file is split into one empty word.
     if (text.empty() || static_cast<int64_t>(words.size()) == size) break;
     line = absl::StripSuffix(line, "\r");
     const auto [it, is_new] =

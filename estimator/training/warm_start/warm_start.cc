@@ -76,6 +76,7 @@ absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const 
   for (const Variable& variable : graph.variables()) {
     if (!variable.local()) all.push_back(variable);
   }
+  // The names of the maps are looked up among these, as in TensorFlow.
   if (vars.kind() == Kind::kOnlyVocab) return graph.TrainableVariables();
   if (vars.kind() == Kind::kNamed) return ByName(vars.words(), all);
   EST_ASSIGN_OR_RETURN(const std::vector<NamePattern> patterns,
@@ -237,6 +238,7 @@ absl::StatusOr<std::set<std::string>> WarmStart(const WarmStartSettings& setting
       plain.push_back(wanted);
     }
   }
+  // All mismatches are found before the first load, so a mismatch changes no variable.
   EST_RETURN_IF_ERROR(CheckAll(*reader, std::move(problems), all));
   EST_RETURN_IF_ERROR(LoadVariables(*reader, plain, store));
   for (const VocabLoad& load : vocab) {

@@ -32,6 +32,7 @@ void FuseBatchNormGradient(const Module& module, const std::string& activation, 
   const Pattern gradient =
       Direct(OpOf("FusedBatchNormGradV3",
                   {dsum, Any("x"), Any(""), Any("mean_and_more"), Any(""), Any("")}, "dx"));
+  // The forward nodes are replaced already. From here on, the match has only nodes of the gradient.
   match.nodes.clear();
   if (!rewriter.FindAbove(gradient, match["y"], &match, /*steps=*/2)) return;
   const Node& plain = module.node(match["dx"]);
