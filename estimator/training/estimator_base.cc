@@ -62,6 +62,7 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
   if (config_.model_dir.has_value())
     status_.Update(Annotate(CheckModelDir(*config_.model_dir), "model_dir"));
   if (!config_.model_dir.has_value()) {
+    // After an error nothing will run, so no folder is left behind.
     absl::StatusOr<std::string> temporary = status_.ok() ? MakeTemporaryModelDir() : std::string();
     status_.Update(temporary.status());
     config_.model_dir = temporary.ok() ? *temporary : "";
@@ -107,6 +108,7 @@ absl::StatusOr<EvalResult> EstimatorBase::EvaluateInMemory(const InputFn& input,
 }
 
 Predictions EstimatorBase::Predict(const InputFn& input, PredictOptions options) {
+  // Predict returns no status, so the first Next returns this one.
   if (!status_.ok()) return PredictLoop::Failed(status_);
   if (const absl::Status status =
           strategy_->MayBegin({.mode = Mode::kPredict, .input = input, .num_steps_given = true});
@@ -157,6 +159,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> EstimatorBase::MakePredictor(
 }
 
 absl::StatusOr<std::optional<std::string>> EstimatorBase::LatestCheckpoint() const {
+  // After an error in the constructor there is no trainer, but model_dir can still be read.
   if (trainer_ != nullptr) trainer_->WaitForCheckpoint();
   return estimator::LatestCheckpoint(model_dir());
 }

@@ -27,6 +27,7 @@ constexpr char kHowToExport[] =
     "train from the .meta file of its model_dir";
 
 bool HasTag(const proto::MetaGraphDef& graph, absl::string_view tag) {
+  // The graph {serve, tpu} that a TPUEstimator exports too cannot be imported.
   return graph.meta_info_def().tags_size() == 1 && graph.meta_info_def().tags(0) == tag;
 }
 
@@ -56,6 +57,7 @@ absl::StatusOr<SavedModelGraphs> ReadSavedModelGraphs(StringArg saved_model_dir,
   TrainGraphOptions train = options, eval = options, serve;
   train.role = TrainGraphRole::kTrain;
   eval.role = TrainGraphRole::kEval;
+  // The options name the train_op of the training graph.
   eval.train_op = "";
   serve.role = TrainGraphRole::kPredict;
   serve.signature = std::string(serving_signature);

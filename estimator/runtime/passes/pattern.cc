@@ -130,6 +130,7 @@ Pattern Direct(Pattern pattern) {
 }
 
 bool MatchPattern(const Module& module, const Pattern& pattern, Value value, Match* match) {
+  // A name that occurs twice in a pattern stands for one value.
   const auto bound = match->values.find(pattern.name);
   if (!pattern.name.empty() && bound != match->values.end()) {
     if (pattern.direct) return bound->second == value;

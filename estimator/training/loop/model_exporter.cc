@@ -42,6 +42,7 @@ Signatures SupervisedSignatures(Graph& graph, const ModelSpec& spec,
   for (const auto& [name, tensor] : spec.predictions)
     signature.outputs[PrefixKey(name, "predictions")] = tensor;
   MetricMap metrics = spec.eval_metric_ops;
+  // A file has no function of the host, so the metrics' ops become part of the graph.
   if (spec.mode == Mode::kEval && spec.eval_metrics.has_value())
     metrics.merge(spec.eval_metrics->fn(spec.eval_metrics->tensors));
   for (const auto& [name, metric] : metrics) {
@@ -165,6 +166,7 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFrom(
   auto variables = std::make_shared<VariableStore>();
   std::map<std::string, std::string> loaded_by;
   for (const ExportedMode& mode : modes) {
+    // The modes may restore a variable by different names, so each has a store of its own.
     ModelState state;
     EST_RETURN_IF_ERROR(Annotate(prefix.has_value()
                                      ? state.Restore(mode.graph, *prefix, mode.scaffold)

@@ -65,6 +65,7 @@ absl::Status RunConfig::Validate() const {
 CompileOptions WithRunConfig(CompileOptions options, const RunConfig& config) {
   options.check_kernels |= config.check_kernels;
   options.print_plan |= config.print_plan;
+  // A default of RunConfig does not undo what `options` already ask for.
   if (config.conv_algorithm != ConvAlgorithm::kAuto) options.conv_algorithm = config.conv_algorithm;
   if (config.compute_dtype != DType::kFloat32) options.compute_dtype = config.compute_dtype;
   options.disable_passes.insert(options.disable_passes.end(), config.disable_passes.begin(),

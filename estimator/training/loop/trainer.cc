@@ -115,6 +115,7 @@ absl::StatusOr<TrainLength> Trainer::InSteps(const InputFn& input_fn, const Trai
     EST_ASSIGN_OR_RETURN(const StepInput* const first, input_.First(input_fn, {}));
     if (first == nullptr) return TrainLength();  // Train then says that the input is empty
     sizes_ = SizesOf(*first);
+    // PrepareStart opens it again, at the position of the checkpoint.
     input_.Close();
   }
   return length.Resolve(sizes_);

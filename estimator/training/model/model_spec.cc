@@ -65,6 +65,7 @@ void CheckMetric(const std::string& name, const Metric& metric, Violations& viol
         "metric '", name, "' has no ", metric.value.valid() ? "update" : "value",
         "; a metric is a (value, update) pair as metrics::Mean returns it, not a tensor");
   } else if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
+    // The value is computed after the last batch, when there is no input.
     violations.Add("the value of metric '", name, "' (", metric.value.spec().ToString(), " '",
                    metric.value.name(), "') is one of a batch: it is computed from '",
                    input->name(), "'; ", kMetricCure);

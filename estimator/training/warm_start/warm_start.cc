@@ -95,6 +95,7 @@ absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const 
     if (matches) chosen.push_back(variable);
   }
   for (size_t i = 0; i < patterns.size(); ++i) {
+    // TensorFlow does not mention such an expression, so it is no error here.
     if (used[i]) continue;
     LOG(WARNING) << "vars_to_warm_start: '" << patterns[i].text() << "' matches no "
                  << (vars.kind() == Kind::kAll ? "variable" : "trainable variable")
@@ -154,6 +155,7 @@ absl::StatusOr<VocabLoad> PlanVocab(const BundleReader& reader, const WantedVari
                 info.axis, " of '", variable.stored_name, "' in ", reader.prefix(), " is ",
                 old_rows, "; set old_vocab_size");
   }
+  // Along this axis, the checkpoint has the size of the old vocabulary.
   std::vector<int64_t> dims = shape.dims();
   dims[static_cast<size_t>(info.axis)] = old_rows;
   load.wanted.spec.shape = Shape(dims);
@@ -189,6 +191,7 @@ absl::Status LoadVocab(const BundleReader& reader, const VocabLoad& load, const 
                        VariableStore& store) {
   store.MarkUninitialized(load.wanted.name);
   EST_ASSIGN_OR_RETURN(Array * value, store.Allocate(load.wanted.name, load.here));
+  // All rows get the backup first. RemapAxis then overwrites those of the words that were known.
   if (load.info->backup_initializer) {
     EST_ASSIGN_OR_RETURN(const Array backup, BackupValue(load, graph));
     std::memcpy(value->raw(), backup.raw(), value->num_bytes());
