@@ -38,6 +38,7 @@ Tolerance ToleranceFor(const Array& expected) {
 // Whether Winograd's algorithm may compute the op in bf16 (kernels/bfloat16/winograd_kernels.h).
 //   kernel: of the op; null if it is not known.
 bool MayRoundSums(const KernelSpec& spec, const Kernel* kernel) {
+  // Kernels of the other tiers sum products without this rounding.
   if (kernel != nullptr && kernel->tier() != KernelTier::kNative) return false;
   const bool gradient = spec.op == "Conv2DBackpropFilter";
   if (!gradient && spec.op != "Conv2D" && spec.op != "Conv2DBackpropInput") return false;

@@ -42,6 +42,7 @@ class CpuExecutable : public Executable {
       }
       // The replicas share the variables, so one replica's updates are enough.
       EST_RETURN_IF_ERROR(runs_[0]->ApplyUpdates());
+      // A step that failed does not count, so the next one draws the same random numbers.
       ++num_runs_;
     }
     return num_steps;

@@ -80,6 +80,7 @@ class Importer {
     };
     for (const Tensor& fetch : spec.fetches) visit(fetch);
     for (const GraphNode* assign : assigns) {
+      // An Assign becomes an update and no node, so only its inputs are needed.
       for (const Tensor& input : assign->inputs()) visit(input);
     }
     while (!stack.empty()) {

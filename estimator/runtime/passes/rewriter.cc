@@ -10,6 +10,7 @@ Rewriter::Rewriter(Module& module, KernelTier fastest) : module_(module), fastes
     if (IsView(module.node(n))) continue;  // its readers are listed in its place
     for (const Value& input : module.node(n).inputs) readers_[Root(module, input)].push_back(n);
   }
+  // Fetches and updates are readers too, so that no pass fuses away what they need.
   for (const Value& fetch : module.fetches) readers_[Root(module, fetch)].push_back(-1);
   for (const Update& update : module.updates) readers_[Root(module, update.value)].push_back(-1);
 }

@@ -212,6 +212,7 @@ std::vector<char> OnlyUpdates(const Module& module) {
   std::vector<char> only(module.nodes.size(), 1);
   for (const Value& fetch : module.fetches) At(only, fetch.node) = 0;
   for (size_t n = module.nodes.size(); n-- > 0;) {
+    // All replicas take part in a sum, also if only updates need it.
     if (module.nodes[n].op == kCollectiveOp) only[n] = 0;
     if (only[n]) continue;
     for (const Value& input : module.nodes[n].inputs) At(only, input.node) = 0;

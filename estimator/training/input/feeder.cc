@@ -111,6 +111,7 @@ absl::StatusOr<std::optional<StepInput>> Feeder::ReadStep() {
   } else if (options_.distribution == Distribution::kSplit) {
     EST_ASSIGN_OR_RETURN(step.replicas, Split(step.replicas[0]));
   } else if (options_.distribution == Distribution::kWhole) {
+    // Copies of an array share its bytes.
     step.replicas.resize(static_cast<size_t>(options_.num_replicas), step.replicas[0]);
   }
   return std::optional<StepInput>(std::move(step));

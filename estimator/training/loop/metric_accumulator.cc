@@ -17,6 +17,7 @@ absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& gr
   std::vector<Tensor> fetches;
   for (const auto& [name, metric] : metrics) fetches.push_back(metric.value);
   if (fetches.empty()) return MetricValues();
+  // Nothing is fed: a value is that of all batches, and the last one is over.
   absl::StatusOr<std::vector<Array>> fetched =
       RunOnce(backend, graph, {.feeds = {}, .fetches = fetches, .updates = {}});
   if (!fetched.ok()) {

@@ -151,6 +151,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
       EST_RETURN_IF_ERROR(host_call->fn(reduced(fetches.host_call, true)));
     StepVerdict verdict = StepVerdict::kApply;
     if (request.on_step) {
+      // The loops look at their values during this call only, so these need no copy.
       EST_ASSIGN_OR_RETURN(verdict,
                            request.on_step({.values = reduced(fetches.loop, request.keeps_values),
                                             .feeds = pending.front().feeds}));

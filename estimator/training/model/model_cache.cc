@@ -51,6 +51,7 @@ absl::StatusOr<CheckpointChoice> ModelCache::ChooseCheckpoint(
       LOG(INFO) << "Could not find trained model in model_dir: " << model_dir_ << ", " << doing
                 << " warm-started variables";
     } else {
+      // As in TensorFlow, which raised an error until 1.4, this is no error.
       LOG(WARNING) << "Could not find trained model in model_dir: " << model_dir_ << ", " << doing
                    << " freshly initialized variables; train first, or set model_dir to the folder "
                       "of a trained model";
