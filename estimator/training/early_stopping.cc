@@ -94,6 +94,7 @@ absl::StatusOr<History> ReadHistory(const std::string& eval_dir, const std::stri
 HookPtr HistoryHook(const EstimatorBase& estimator, absl::string_view metric_name,
                     const EarlyStoppingOptions& options,
                     std::function<bool(const History&)> decide) {
+  // The hook has no reference to the estimator, which it may outlive.
   const std::string eval_dir = options.eval_dir.value_or(estimator.EvalDir());
   auto should_stop = [eval_dir, metric = std::string(metric_name), min_steps = options.min_steps,
                       decide = std::move(decide)](int64_t global_step) -> absl::StatusOr<bool> {

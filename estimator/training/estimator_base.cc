@@ -110,6 +110,7 @@ absl::StatusOr<EvalResult> EstimatorBase::EvaluateInMemory(const InputFn& input,
 Predictions EstimatorBase::Predict(const InputFn& input, PredictOptions options) {
   // Predict returns no status, so the first Next returns this one.
   if (!status_.ok()) return PredictLoop::Failed(status_);
+  // The caller of Next decides how many steps a prediction makes.
   if (const absl::Status status =
           strategy_->MayBegin({.mode = Mode::kPredict, .input = input, .num_steps_given = true});
       !status.ok())

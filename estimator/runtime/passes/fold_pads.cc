@@ -115,6 +115,7 @@ void FoldSlice(const Match& match, Module& module) {
 
 void FoldPads(Module& module) {
   Rewriter rewriter(module);
+  // A convolution's own padding is always 0.
   const Pattern pad = EitherOf(
       {OpOf("Pad", {Any("x")}, "padded"), OpOf("PadV2", {Any("x"), Any(""), AllOf(0)}, "padded")});
   rewriter.ForEach(Direct(pad), [&](const Match& match) {
@@ -123,6 +124,7 @@ void FoldPads(Module& module) {
   const Pattern gradient = OneOf({"Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropInput"},
                                  {Any(""), Any("filter"), Any("")}, "whole");
   rewriter.ForEach(Direct(OpOf("Slice", {gradient}, "slice")), [&](const Match& match) {
+    // Another reader needs the gradient with its margins.
     if (rewriter.OnlyReader(match["whole"]) == match["slice"].node) FoldSlice(match, module);
   });
   rewriter.Finish();

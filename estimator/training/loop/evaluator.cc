@@ -116,6 +116,7 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
   const StepInput* next = first;
   while (next != nullptr && !run.stop_requested && pass.result.num_steps != options.steps) {
     EST_ASSIGN_OR_RETURN(run, RunBatch(pass, runner, *input, *next));
+    // The metrics of some batches would pass for those of the whole input.
     if (InterruptRequested()) return absl::CancelledError("interrupted while evaluating");
     // Peek tells whether this was the last batch, for the report, without using up the next one.
     EST_ASSIGN_OR_RETURN(next, input->Peek());

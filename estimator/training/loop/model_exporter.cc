@@ -290,6 +290,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
     tags.insert(tags.end(), one.pass->extra_tags.begin(), one.pass->extra_tags.end());
     contents.meta_graphs.push_back(MakeMetaGraph(one.model, tags));
   }
+  // The folder gets its name when it is complete, so a server never loads a part of a model.
   EST_ASSIGN_OR_RETURN(std::string dir,
                        WriteTimestampedExport(export_dir_base, [&](const std::string& temporary) {
                          return WriteSavedModel(temporary, contents);

@@ -76,6 +76,7 @@ absl::Status SetLocalTask(const proto::TfConfig& config, TaskConfig& task) {
     if (!config.task().type().empty()) task.task_type = config.task().type();
     task.task_id = config.task().index();
   }
+  // As in TensorFlow, a run without a cluster is worker 0.
   if (task.task_type != kWorker || task.task_id != 0) {
     return Invalid("without a cluster the task must be worker 0, given ", task.task_type, " ",
                    task.task_id, "; add the cluster, or remove the task");

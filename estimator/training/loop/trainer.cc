@@ -224,6 +224,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
     LOG(WARNING) << "The input ended at step " << state_.global_step() << " of " << loop.target_step
                  << "; call Repeat() on it to train longer";
   }
+  // The saver's End has run, so the message can name the checkpoint.
   if (InterruptRequested()) {
     return absl::CancelledError(absl::StrCat(
         "interrupted at step ", state_.global_step(),
@@ -236,6 +237,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
 }
 
 absl::Status Trainer::EnsureModel(const StepInput& first) {
+  // Shapes are static, so an input of another batch size needs another model.
   if (model_ != nullptr && model_->slots == SlotsOf(first.replicas[0], Mode::kTrain))
     return absl::OkStatus();
   step_ = nullptr;
