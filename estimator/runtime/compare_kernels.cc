@@ -54,6 +54,7 @@ bool MayRoundSums(const KernelSpec& spec, const Kernel* kernel) {
 // convolutions with filters of 5x5 and their gradients (kernels/winograd/winograd.h).
 bool MayHaveLargeTiles(const KernelSpec& spec) {
   if (spec.op.find("Conv2D") == std::string::npos || !WinogradAllowed(spec)) return false;
+  // Such tiles are used only where the factors may be rounded to bf16 anyway.
   if (spec.compute_dtype != DType::kBfloat16 && !WidenedSpec(spec).has_value()) return false;
   const auto is_filter = [](const TensorSpec& tensor) {
     return tensor.shape.rank() == 4 && tensor.shape[0] == 5 && tensor.shape[1] == 5;

@@ -127,7 +127,7 @@ ExportResult BestExporter::Export(EstimatorBase& estimator, const std::string& e
   }
   LOG(INFO) << "Performing best model export.";
   EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
-  // Not before: after a failed export, the next result that is as good is exported.
+  // If the export fails, the next result is compared with the best one that was exported.
   best_ = eval_result;
   return exported;
 }

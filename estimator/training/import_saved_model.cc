@@ -94,6 +94,7 @@ absl::Status StartFromSavedModel(StringArg saved_model_dir, StringArg model_dir)
   }
   const std::string base = absl::StrCat("model.ckpt-", static_cast<int64_t>(step->AsDouble()));
   EST_RETURN_IF_ERROR(CreateDirectories(to));
+  // Training deletes old checkpoints, and must not delete the variables of the SavedModel.
   EST_RETURN_IF_ERROR(CopyCheckpoint(prefix, to, base));
   LOG(INFO) << "copied the variables of " << from << " to " << JoinPath(to, base);
   return absl::OkStatus();

@@ -126,6 +126,7 @@ class Scheduler {
           if (--missing[next] == 0) ready.push(next);
         }
       }
+      // Otherwise the nodes that are missing are part of a cycle, or behind one.
       if (order.size() == phase_.size()) return order;
       // Each round takes back one write, so the loop ends. The node may only be behind a cycle,
       // which costs a copy.

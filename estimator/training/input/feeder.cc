@@ -119,6 +119,7 @@ absl::StatusOr<std::optional<StepInput>> Feeder::ReadStep() {
 
 absl::Status Feeder::CheckRows(int64_t rows) const {
   const int64_t wanted = options_.element_rows;
+  // In evaluation and prediction, the last batch may be smaller.
   if (wanted == 0 || rows == wanted || (rows < wanted && options_.mode != Mode::kTrain))
     return absl::OkStatus();
   return InvalidArgument(

@@ -76,6 +76,7 @@ absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
               : "is not a metric; return (value, update) pairs, as metrics::Mean "
                 "does");
     }
+    // The value is computed after the last batch, when there is no argument to feed.
     if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
       return InvalidArgument(
           "eval_metrics: the value of '", name, "' (", metric.value.spec().ToString(),

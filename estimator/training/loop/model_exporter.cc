@@ -125,6 +125,7 @@ class ModelBuilder {
   const BuiltExport& Of(const ExportGraph& made) const { return built_.at(made.graph.get()); }
 
   BatchSearchOptions options() const {
+    // A serving graph has only what its signatures need, so only that is compared.
     return {.static_batch_size = std::max<int64_t>(1, strategy_.batch_size(mode_)),
             .prune = mode_ == Mode::kPredict};
   }

@@ -18,6 +18,7 @@ absl::Status RunConfig::Validate() const {
   if (model_dir.has_value() && model_dir->empty()) {
     violations.push_back("model_dir must be non-empty when it is given");
   }
+  // 0 turns summaries or checkpoints off, as in TensorFlow.
   at_least("save_summary_steps", save_summary_steps, 0);
   at_least("save_checkpoints_steps", save_checkpoints_steps, 0);
   at_least("save_checkpoints_secs", save_checkpoints_secs, 0);

@@ -44,6 +44,7 @@ std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
   for (const auto& node : model.graph->nodes()) {
     if (needed.count(node.get()) == 0) continue;
     if (node->op() == kConstantOp) {
+      // The value of a constant is known without a run.
       const auto& value = node->attrs().get<Array>("value");
       if (!IsFloating(value.dtype()) || !FindNonFinite(value)) continue;
     }

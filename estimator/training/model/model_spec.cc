@@ -89,6 +89,7 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
   if (spec.mode != Mode::kPredict) CheckLoss(graph, spec, violations);
   if (spec.mode == Mode::kTrain && !spec.train_op.valid()) violations.Add("Missing train_op.");
   if (spec.mode == Mode::kPredict) {
+    // Before ResolveExportOutputs, which takes the outputs.
     for (const auto& [key, output] : spec.export_outputs) {
       for (const auto& [name, tensor] : output.outputs())
         CheckGraph(graph, absl::StrCat("export_outputs['", key, "']"), tensor, violations);
