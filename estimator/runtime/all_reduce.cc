@@ -19,9 +19,11 @@ void Sum(int64_t count, const std::vector<const void*>& inputs, const std::vecto
   for (int64_t block = 0; block < num_blocks; ++block) {
     const int64_t begin = block * kBlock;
     const int64_t size = std::min(kBlock, count - begin);
+    // 16-bit floats are added in f32, so a sum is rounded once and not after each replica.
     Wide sums[kBlock];
     const T* first = static_cast<const T*>(inputs[0]) + begin;
     for (int64_t i = 0; i < size; ++i) sums[i] = static_cast<Wide>(first[i]);
+    // Each element is added up in the order of the replicas, whatever the number of threads.
     for (size_t replica = 1; replica < inputs.size(); ++replica) {
       const T* in = static_cast<const T*>(inputs[replica]) + begin;
       for (int64_t i = 0; i < size; ++i)

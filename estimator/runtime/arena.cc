@@ -52,6 +52,7 @@ int64_t MissingBytes(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,
 absl::Status CheckMemory(const Arenas& arenas, int64_t bytes, int64_t shared_bytes,
                          const std::optional<AvailableMemory>& available, int64_t derived_bytes) {
   const int64_t more = MissingBytes(arenas, bytes, shared_bytes, derived_bytes);
+  // Where the system does not tell what is free, nothing is refused.
   if (!available.has_value() || more <= available->bytes) return absl::OkStatus();
   const auto replicas = static_cast<int64_t>(arenas.own.size());
   const int64_t common = shared_bytes + derived_bytes;

@@ -62,6 +62,7 @@ absl::Status CheckArgmax(const KernelSpec& spec, const std::vector<Array>& input
     for (int64_t p = 0; p < rows.output; ++p) {
       for (int64_t q = 0; q < columns.output; ++q) {
         for (int64_t c = 0; c < channels; ++c, ++place) {
+          // taps() names no element: all activations of the window are 0, and no gradient flows.
           float maximum = 0, named = *place == block.taps() ? 0.0f : -1.0f;
           for (int64_t r = rows.FirstTap(p); r < rows.EndTap(p); ++r) {
             for (int64_t s = columns.FirstTap(q); s < columns.EndTap(q); ++s) {

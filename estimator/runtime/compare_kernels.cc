@@ -21,6 +21,7 @@ double Rms(const Array& array) {
   double sum = 0;
   for (int64_t i = 0; i < array.num_elements(); ++i) {
     const double value = array.AsDouble(i);
+    // An infinite element would make the tolerance infinite, and then any result would pass.
     if (std::isfinite(value)) sum += value * value;
   }
   return array.num_elements() == 0 ? 0 : std::sqrt(sum / static_cast<double>(array.num_elements()));
@@ -29,12 +30,15 @@ double Rms(const Array& array) {
 Tolerance ToleranceFor(const Array& expected) {
   if (!IsFloating(expected.dtype())) return {};
   const double relative = DTypeSize(expected.dtype()) == 2 ? 2e-2 : 1e-3;
+  // Where terms cancel, a small element has the error of large terms. So the absolute part is taken
+  // from the size of the whole tensor.
   return {.relative = relative, .absolute = relative * Rms(expected)};
 }
 
 // Whether Winograd's algorithm may compute the op in bf16 (kernels/bfloat16/winograd_kernels.h).
 //   kernel: of the op; null if it is not known.
 bool MayRoundSums(const KernelSpec& spec, const Kernel* kernel) {
+  // Kernels of the other tiers sum products without this rounding.
   if (kernel != nullptr && kernel->tier() != KernelTier::kNative) return false;
   const bool gradient = spec.op == "Conv2DBackpropFilter";
   if (!gradient && spec.op != "Conv2D" && spec.op != "Conv2DBackpropInput") return false;
@@ -50,6 +54,7 @@ bool MayRoundSums(const KernelSpec& spec, const Kernel* kernel) {
 // convolutions with filters of 5x5 and their gradients (kernels/winograd/winograd.h).
 bool MayHaveLargeTiles(const KernelSpec& spec) {
   if (spec.op.find("Conv2D") == std::string::npos || !WinogradAllowed(spec)) return false;
+  // Such tiles are used only where the factors may be rounded to bf16 anyway.
   if (spec.compute_dtype != DType::kBfloat16 && !WidenedSpec(spec).has_value()) return false;
   const auto is_filter = [](const TensorSpec& tensor) {
     return tensor.shape.rank() == 4 && tensor.shape[0] == 5 && tensor.shape[1] == 5;
@@ -143,6 +148,8 @@ absl::Status CheckAgainstReference(const Node& node, const KernelSpec& spec,
                                                     : RunReferenceKernel(spec, inputs, step);
   EST_RETURN_IF_ERROR(expected.status());
   for (size_t o = 0; o < expected->size(); ++o) {
+    // Of activations that are nearly equal, rounding decides which is the maximum. So the places
+    // may differ from those of the reference kernel.
     if (o == 1 && node.op == "_FusedConv2DMaxPool") {
       EST_RETURN_IF_ERROR(CheckArgmax(spec, inputs, outputs, [&](const Array& values) {
         return ToleranceFor(spec, node.kernel.get(), values);

@@ -42,6 +42,7 @@ class CpuExecutable : public Executable {
       }
       // The replicas share the variables, so one replica's updates are enough.
       EST_RETURN_IF_ERROR(runs_[0]->ApplyUpdates());
+      // A step that failed does not count, so the next one draws the same random numbers.
       ++num_runs_;
     }
     return num_steps;
@@ -105,6 +106,7 @@ class CpuBackend : public Backend {
         options_(std::move(options)),
         arenas_(arenas == nullptr ? Arenas(num_replicas) : *arenas) {
     CHECK_GE(arenas_.own.size(), static_cast<size_t>(num_replicas));
+    // The backend of the last, smaller batch has one replica and gets the arenas of all of them.
     arenas_.own.resize(static_cast<size_t>(num_replicas));
     // A sum over one replica is a copy, which can be removed.
     options_.single_replica = num_replicas == 1;

@@ -39,6 +39,7 @@ absl::Span<const char> DerivedValues::FindStale(uint64_t wanted) {
     const ir::Code::Derived& derived = code_.derived[i];
     const uint64_t groups = code_.instructions[i].groups;
     const bool is_wanted = groups == ir::Instruction::kAlways || (groups & wanted) != 0;
+    // A value that is not kept has no state of its own: it is computed whenever a reader is.
     if (derived.kept) stale_[i] = is_wanted && IsStale(entries_[i]);
     if (!stale_[i]) continue;
     // Its inputs are in the arena, which later instructions of the last step have overwritten.

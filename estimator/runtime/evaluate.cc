@@ -12,6 +12,7 @@ namespace estimator {
 absl::StatusOr<std::vector<Array>> RunOnce(Backend& backend, const Graph& graph,
                                            const ProgramSpec& spec, std::vector<Array> feeds) {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, backend.Compile(graph, spec));
+  // All replicas get the same feeds, so the values of the first one are enough.
   StepFeeds step(static_cast<size_t>(backend.num_replicas()), feeds);
   std::vector<Array> fetches;
   const auto outfeed = [&fetches](int64_t, const StepFetches& values) {

@@ -21,6 +21,8 @@ absl::Status InitializeVariables(const Graph& graph, VariableStore& store, bool 
   EST_RETURN_IF_ERROR(graph.status());
   if (names.empty()) return absl::OkStatus();
   std::vector<Array> feeds;
+  // An initial value that depends on a restored variable gets the restored value, and not that of
+  // its initializer.
   for (const auto& [value, variable] : graph.initialized_values()) {
     if (!store.initialized(variable.name())) continue;
     spec.feeds.push_back(value);

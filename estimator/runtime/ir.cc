@@ -52,6 +52,7 @@ std::vector<Value> AppendSteps(const Node& node, const std::vector<Value>& input
   const auto moved = [&](Value value) {
     return value.node < 0 ? At(inputs, value.output) : Value{value.node + first, value.output};
   };
+  // A fused op may have no reference kernel, so the ops that it has replaced are appended.
   for (Origin::Step step : node.origin->steps) {
     for (Value& input : step.inputs) input = moved(input);
     origin.steps.push_back(std::move(step));
@@ -114,6 +115,7 @@ std::set<int> NodesBelow(const Module& module, const std::vector<Value>& from,
 namespace {
 
 void ReplaceUse(Value& value, const Replacements& to) {
+  // What replaces a value may have been replaced itself.
   while (static_cast<size_t>(value.node) < to.size()) {
     const std::vector<Value>& outputs = At(to, value.node);
     const size_t output = static_cast<size_t>(value.output);
@@ -165,6 +167,7 @@ void Compact(Module& module, const std::map<int, int>& after) {
   for (size_t n = 0; n < size; ++n) {
     if (!live[n]) continue;
     ++num_live;
+    // A node that reads a value twice is twice in its list of readers too.
     missing[n] = static_cast<int>(module.nodes[n].inputs.size());
     for (const Value& input : module.nodes[n].inputs) {
       At(readers, input.node).push_back(static_cast<int>(n));

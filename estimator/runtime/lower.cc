@@ -27,6 +27,7 @@ class Importer {
     for (const Tensor& feed : spec.feeds) EST_RETURN_IF_ERROR(Check(feed, "a feed"));
     for (const Tensor& fetch : spec.fetches) EST_RETURN_IF_ERROR(Check(fetch, "a fetch"));
     const std::vector<GraphNode*> assigns = CollectAssigns(spec.updates);
+    // The feeds come first, because any node may read them.
     AddFeeds(spec.feeds);
     AddNodes(Needed(spec, assigns));
     // All are named at once. Those that the step does not need may stay without a value.
@@ -79,6 +80,7 @@ class Importer {
     };
     for (const Tensor& fetch : spec.fetches) visit(fetch);
     for (const GraphNode* assign : assigns) {
+      // An Assign becomes an update and no node, so only its inputs are needed.
       for (const Tensor& input : assign->inputs()) visit(input);
     }
     while (!stack.empty()) {
@@ -90,6 +92,7 @@ class Importer {
   }
 
   void AddNodes(const std::vector<char>& needed) {
+    // A node is created after its inputs, so the order of creation is a topological one.
     for (size_t id = 0; id < needed.size(); ++id) {
       if (!needed[id]) continue;
       const GraphNode& from = *graph_.nodes()[id];

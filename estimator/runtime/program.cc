@@ -51,8 +51,11 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   EST_ASSIGN_OR_RETURN(module, ir::BuildNeutralModule(graph, spec,
                                                       {.merge_equal = Runs(options, "merge_equal"),
                                                        .single_replica = options.single_replica}));
+  // SpecOf puts both into each KernelSpec, so they are set before a pass asks whether a kernel
+  // accepts.
   module.conv_algorithm = options.conv_algorithm;
   module.compute_dtype = options.compute_dtype;
+  // Before Fuse, which gives convolutions other names than those that FoldPads looks for.
   if (Runs(options, "fold_pads")) ir::FoldPads(module);
   if (Runs(options, "row_updates")) ir::UpdateRows(module);
   if (Runs(options, "split_sums")) ir::SplitSums(module);

@@ -77,6 +77,7 @@ KernelSpec PlainSpecOf(const ir::Module& module, const ir::Node& node) {
   KernelSpec spec = ir::SpecOf(module, node);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const ir::Node& producer = module.node(node.inputs[i]);
+    // Prepared bytes have no shape, from which the FLOPs could be estimated.
     if (producer.op == ir::kPrepareOp) spec.inputs[i] = module.spec(producer.inputs[0]);
   }
   return spec;

@@ -79,6 +79,8 @@ void ProgramRun::Bind() {
         break;
     }
   }
+  // With collectives, PlanMemory puts all scratch into the shared arena: it is not needed after its
+  // instruction.
   char* const scratch = plan.shared_bytes > 0 ? shared_->data() : arena_->data();
   size_t in = 0, out = 0;
   for (size_t i = 0; i < args_.size(); ++i) {
@@ -118,6 +120,8 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
   if (impl.options.single_replica && num_replicas != 1) {
     return InvalidArgument("the program was compiled for a single replica, not for ", num_replicas);
   }
+  // Only a run knows the number of replicas, so the groups cannot be checked when the program is
+  // compiled.
   for (const ir::Code::Segment& segment : impl.code.segments) {
     for (const Collective& collective : segment.collectives) {
       EST_RETURN_IF_ERROR(CheckGroups(collective, num_replicas));
@@ -140,6 +144,7 @@ absl::Status ProgramRun::Init(std::shared_ptr<Arena> arena, std::shared_ptr<Aren
                               std::shared_ptr<DerivedValues> derived) {
   const ir::Module& module = impl_.module;
   for (const ir::Variable& variable : module.variables) {
+    // The address stays the same while the store exists, so no step looks up a name.
     EST_ASSIGN_OR_RETURN(Array * array, store_.Allocate(variable.name, variable.spec));
     variables_.push_back(array);
   }
@@ -208,6 +213,8 @@ std::optional<int64_t> ProgramRun::GlobalStep() const {
   for (size_t v = 0; v < variables_.size(); ++v) {
     if (impl_.module.variables[v].name != "global_step") continue;
     const Array& value = *variables_[v];
+    // A variable of the user's with this name need not be a counter. The backend then counts the
+    // steps.
     if (!IsInteger(value.dtype()) || value.num_elements() != 1) return std::nullopt;
     return static_cast<int64_t>(value.AsDouble());
   }
@@ -226,6 +233,8 @@ absl::Status ProgramRun::SetFeeds(const std::vector<Array>& feeds) {
     return InvalidArgument(module.feed_names[f], " is fed ", feeds[f].TypeString(), ", but it is ",
                            module.feeds[f].ToString());
   }
+  // All feeds are checked before the first one is kept, so a wrong feed leaves those of the step
+  // before.
   for (size_t f = 0; f < feeds.size(); ++f) feeds_[f] = feeds[f];
   Bind();
   BindFetches();
@@ -282,6 +291,7 @@ absl::Status ProgramRun::RunChecked(size_t i, const ir::Node& node) {
         wrap(spec.inputs[k], args_[i].inputs[k]).Clone());  // the kernel may overwrite it
   }
   EST_RETURN_IF_ERROR(Failed(node, impl_.code.instructions[i].kernel->Run(args_[i])));
+  // The outputs are compared before another instruction can overwrite them, so they need no copy.
   for (size_t k = 0; k < spec.outputs.size(); ++k)
     after.push_back(wrap(spec.outputs[k], args_[i].outputs[k]));
   return Annotate(ir::CheckAgainstReference(node, spec, before, after, args_[i].step), node.name);
@@ -314,6 +324,7 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
       Bind();
       BindFetches();
     }
+    // From here on, CheckArena notices a program that runs in this arena between two segments.
     arena_->set_user(this);
   }
   EST_RETURN_IF_ERROR(CheckArena());
@@ -325,6 +336,7 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
     // Only replica 0's updates take effect.
     const ir::Instruction& instruction = ir::At(impl_.code.instructions, i);
     if (replica_ > 0 && instruction.only_updates) continue;
+    // Only fetches that no hook asked for in this run depend on the instruction.
     if (instruction.groups != ir::Instruction::kAlways && (instruction.groups & wanted_) == 0)
       continue;
     EST_RETURN_IF_ERROR(RunInstruction(static_cast<size_t>(i), trace.get()));
@@ -342,6 +354,7 @@ absl::Status ProgramRun::ApplyUpdates() {
   for (size_t i = static_cast<size_t>(impl_.code.updates_begin); i < args_.size(); ++i) {
     EST_RETURN_IF_ERROR(RunInstruction(i, trace.get()));
   }
+  // The copies come last, because instructions of the update phase may read the old values.
   for (const int u : impl_.schedule.copies) {
     const ir::Update& update = ir::At(module.updates, u);
     Array& variable = *ir::At(variables_, update.variable);

@@ -49,6 +49,7 @@ absl::StatusOr<Array*> VariableStore::Allocate(absl::string_view name, const Ten
 
 absl::Status VariableStore::Set(absl::string_view name, const Array& value) {
   EST_ASSIGN_OR_RETURN(Array * storage, Allocate(name, {value.dtype(), value.shape()}));
+  // Programs hold the address of the storage, so the value is copied into it.
   CopyInto(value, *storage);
   MarkInitialized(name);
   return absl::OkStatus();
@@ -101,6 +102,7 @@ void VariableStore::DownloadEntry(const std::string& name, Entry& entry) const {
   const std::shared_ptr<DeviceValues> device = std::move(entry.device);
   entry.device = nullptr;
   --num_newer_on_device_;
+  // The version changes before the copy: one that fails may have written a part of the storage.
   const absl::Status status = device->Download(name, ++entry.version, entry.value);
   if (status.ok()) return;
   // The storage has an old value, which must not pass for the newest one.

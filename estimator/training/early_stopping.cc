@@ -82,6 +82,7 @@ absl::StatusOr<History> ReadHistory(const std::string& eval_dir, const std::stri
     if (found != metrics.end()) history[step] = found->second;
     for (const auto& [name, value] : metrics) others.insert(name);
   }
+  // With a misspelled name, training would never stop.
   if (history.empty() && !others.empty()) {
     return NotFound("early stopping: the evaluations in ", eval_dir, " have no metric '",
                     metric_name, "'; they have ", absl::StrJoin(others, ", "));
@@ -93,6 +94,7 @@ absl::StatusOr<History> ReadHistory(const std::string& eval_dir, const std::stri
 HookPtr HistoryHook(const EstimatorBase& estimator, absl::string_view metric_name,
                     const EarlyStoppingOptions& options,
                     std::function<bool(const History&)> decide) {
+  // The hook has no reference to the estimator, which it may outlive.
   const std::string eval_dir = options.eval_dir.value_or(estimator.EvalDir());
   auto should_stop = [eval_dir, metric = std::string(metric_name), min_steps = options.min_steps,
                       decide = std::move(decide)](int64_t global_step) -> absl::StatusOr<bool> {
@@ -137,6 +139,8 @@ HookPtr NoImprovementHook(const EstimatorBase& estimator, absl::string_view metr
             best_step = step;
             best = value;
           }
+          // As in TensorFlow, a pause in the past stops training too, even if later values are
+          // better.
           if (step - best_step < max_steps) continue;
           LOG(INFO) << "No " << (better == Better::kHigher ? "increase" : "decrease")
                     << " in metric \"" << metric << "\" for " << step - best_step

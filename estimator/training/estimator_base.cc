@@ -62,6 +62,7 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
   if (config_.model_dir.has_value())
     status_.Update(Annotate(CheckModelDir(*config_.model_dir), "model_dir"));
   if (!config_.model_dir.has_value()) {
+    // After an error nothing will run, so no folder is left behind.
     absl::StatusOr<std::string> temporary = status_.ok() ? MakeTemporaryModelDir() : std::string();
     status_.Update(temporary.status());
     config_.model_dir = temporary.ok() ? *temporary : "";
@@ -107,7 +108,9 @@ absl::StatusOr<EvalResult> EstimatorBase::EvaluateInMemory(const InputFn& input,
 }
 
 Predictions EstimatorBase::Predict(const InputFn& input, PredictOptions options) {
+  // Predict returns no status, so the first Next returns this one.
   if (!status_.ok()) return PredictLoop::Failed(status_);
+  // The caller of Next decides how many steps a prediction makes.
   if (const absl::Status status =
           strategy_->MayBegin({.mode = Mode::kPredict, .input = input, .num_steps_given = true});
       !status.ok())
@@ -157,6 +160,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> EstimatorBase::MakePredictor(
 }
 
 absl::StatusOr<std::optional<std::string>> EstimatorBase::LatestCheckpoint() const {
+  // After an error in the constructor there is no trainer, but model_dir can still be read.
   if (trainer_ != nullptr) trainer_->WaitForCheckpoint();
   return estimator::LatestCheckpoint(model_dir());
 }

@@ -22,6 +22,8 @@ std::vector<std::string> ExportNames(const std::string& export_path) {
   std::vector<std::string> names;
   if (!all.ok()) return names;
   for (const std::string& name : *all) {
+    // The name is the second of the export, which has ten digits until 2286. A folder that is still
+    // being written has another name.
     if (name.size() == 10 && absl::c_all_of(name, absl::ascii_isdigit)) names.push_back(name);
   }
   return names;
@@ -48,6 +50,7 @@ void DeleteOldExports(const std::string& export_path, int64_t exports_to_keep) {
   const std::vector<std::string> names = ExportNames(export_path);
   for (size_t i = 0; i + static_cast<size_t>(exports_to_keep) < names.size(); ++i) {
     const absl::Status removed = RemoveDirectoryRecursively(JoinPath(export_path, names[i]));
+    // As in TensorFlow, this is no error, because the new export is whole.
     LOG_IF(WARNING, !removed.ok()) << "cannot delete an old export: " << removed.message();
   }
 }
@@ -109,6 +112,7 @@ ExportResult BestExporter::Export(EstimatorBase& estimator, const std::string& e
                                   const std::string& checkpoint_path, const EvalResult& eval_result,
                                   bool /*is_the_final_export*/) {
   EST_RETURN_IF_ERROR(Validate());
+  // As in TensorFlow, one exporter may serve several estimators in turn.
   if (model_dir_ != estimator.model_dir()) {
     model_dir_ = estimator.model_dir();
     best_.reset();
@@ -123,6 +127,7 @@ ExportResult BestExporter::Export(EstimatorBase& estimator, const std::string& e
   }
   LOG(INFO) << "Performing best model export.";
   EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
+  // If the export fails, the next result is compared with the best one that was exported.
   best_ = eval_result;
   return exported;
 }

@@ -67,6 +67,8 @@ ImportedModelFn::ImportedModelFn(SavedModelGraphs graphs, StringArg where,
 
 const TrainGraph& ImportedModelFn::Of(Mode mode) const {
   if (mode == Mode::kPredict && graphs_.serve) return *graphs_.serve;
+  // Without a graph to serve, that of evaluation predicts: it has nothing that only training needs,
+  // such as dropout.
   if (mode != Mode::kTrain && graphs_.eval) return *graphs_.eval;
   return graphs_.train ? *graphs_.train : *graphs_.eval;
 }
@@ -134,6 +136,7 @@ absl::StatusOr<ImportedModelFn> ImportModelFn(StringArg path, const ImportModelO
     EST_ASSIGN_OR_RETURN(SavedModelGraphs graphs,
                          ReadSavedModelGraphs(path, options.graph, options.serving_signature));
     ImportedModelFn model_fn(std::move(graphs), path, options);
+    // What prevents training is reported here, before a call of Train.
     if (model_fn.info().role == TrainGraphRole::kTrain)
       EST_RETURN_IF_ERROR(model_fn.Check(Mode::kTrain));
     return model_fn;

@@ -27,6 +27,7 @@ constexpr char kHowToExport[] =
     "train from the .meta file of its model_dir";
 
 bool HasTag(const proto::MetaGraphDef& graph, absl::string_view tag) {
+  // The graph {serve, tpu} that a TPUEstimator exports too cannot be imported.
   return graph.meta_info_def().tags_size() == 1 && graph.meta_info_def().tags(0) == tag;
 }
 
@@ -56,6 +57,7 @@ absl::StatusOr<SavedModelGraphs> ReadSavedModelGraphs(StringArg saved_model_dir,
   TrainGraphOptions train = options, eval = options, serve;
   train.role = TrainGraphRole::kTrain;
   eval.role = TrainGraphRole::kEval;
+  // The options name the train_op of the training graph.
   eval.train_op = "";
   serve.role = TrainGraphRole::kPredict;
   serve.signature = std::string(serving_signature);
@@ -92,6 +94,7 @@ absl::Status StartFromSavedModel(StringArg saved_model_dir, StringArg model_dir)
   }
   const std::string base = absl::StrCat("model.ckpt-", static_cast<int64_t>(step->AsDouble()));
   EST_RETURN_IF_ERROR(CreateDirectories(to));
+  // Training deletes old checkpoints, and must not delete the variables of the SavedModel.
   EST_RETURN_IF_ERROR(CopyCheckpoint(prefix, to, base));
   LOG(INFO) << "copied the variables of " << from << " to " << JoinPath(to, base);
   return absl::OkStatus();

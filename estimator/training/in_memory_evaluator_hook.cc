@@ -24,6 +24,7 @@ absl::Status InMemoryEvaluatorHook::Begin(Graph&) {
 }
 
 absl::Status InMemoryEvaluatorHook::AfterCreateSession(Session& session) {
+  // As in TensorFlow, there is an evaluation before the first step.
   return Evaluate(session);
 }
 

@@ -74,6 +74,8 @@ class Bench {
       for (size_t place = 0; place < spec_.feeds.size(); ++place) {
         const int64_t size = kBatch / static_cast<int64_t>(spec_.feeds.size());
         Array ids(DType::kInt64, {size});
+        // Multiples of a prime spread the ids over the table, so that the look-ups of a step do not
+        // follow each other in memory.
         for (int64_t i = 0; i < size; ++i)
           ids.data<int64_t>()[i] = (i * 7919 + count * 104729) % num_rows_;
         feeds[0].push_back(std::move(ids));
@@ -81,6 +83,7 @@ class Bench {
       }
       return feeds;
     };
+    // The first steps touch memory and caches for the first time.
     Check(step->RunLoop(20, infeed, nullptr).status());
     const auto begin = Clock::now();
     Check(step->RunLoop(num_steps, infeed, nullptr).status());

@@ -49,6 +49,7 @@ absl::Status Validate(const TrainAndEvaluateCall& call) {
     wrong.push_back(absl::StrCat("Must specify max_steps > 0, given: ", *call.max_steps));
   if (call.eval_steps.value_or(1) <= 0)
     wrong.push_back(absl::StrCat("Must specify steps > 0, given: ", *call.eval_steps));
+  // Written so that it also refuses NaN.
   if (!(call.start_delay_secs >= 0)) {
     wrong.push_back(
         absl::StrCat("Must specify start_delay_secs >= 0, given: ", call.start_delay_secs));
@@ -152,6 +153,7 @@ class EvaluationListener : public CheckpointSaverListener {
   }
 
   absl::Status End(Session&, int64_t global_step) override {
+    // AfterSave may have evaluated this checkpoint already.
     if (call_ == nullptr || InterruptRequested() || timer_.last_triggered_step() == global_step)
       return absl::OkStatus();
     return Evaluate(global_step);
@@ -210,6 +212,7 @@ void LogStart(const RunConfig& config) {
   const auto text = [](const std::optional<int64_t>& value) {
     return value.has_value() ? absl::StrCat(*value) : "None";
   };
+  // The words of TF 2.15 training._TrainingExecutor.run_local.
   LOG(INFO) << "Start train and evaluate loop. The evaluate will happen after every checkpoint. "
                "Checkpoint frequency is determined based on RunConfig arguments: "
                "save_checkpoints_steps "
@@ -325,6 +328,7 @@ absl::StatusOr<TrainAndEvaluateResult> RunTrainAndEvaluate(const TrainAndEvaluat
   EST_RETURN_IF_ERROR(Validate(call));
   const TaskConfig& task = call.estimator.task();
   if (task.task_type == "evaluator") return EvaluateContinuously(call);
+  // As in TensorFlow, a master evaluates too, and a chief leaves that to the evaluator.
   if (task.cluster_spec.empty() || task.task_type == "master") return TrainAndEvaluateHere(call);
   return TrainOnly(call);
 }

@@ -70,6 +70,7 @@ int Run(int64_t num_steps, int64_t units, int64_t batch) {
   for (int64_t i = 0; i < batch * num_steps; ++i)
     words.data<int32_t>()[i] = static_cast<int32_t>(i * 7919 % kWords);
   for (int64_t i = 0; i < batch; ++i) {
+    // The lengths differ, as those of real sequences.
     lengths.data<int32_t>()[i] = static_cast<int32_t>(num_steps - i % 3);
     labels.data<int32_t>()[i] = static_cast<int32_t>(i % 2);
   }

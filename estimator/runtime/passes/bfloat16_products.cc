@@ -141,6 +141,7 @@ class Narrower {
 
 void NarrowProducts(Module& module, KernelTier fastest) {
   if (fastest < KernelTier::kOneDnn) return;
+  // There are two objects, because a Rewriter knows only the readers from before its first change.
   Narrower(module, fastest).NarrowOperands();
   Narrower(module, fastest).NarrowResults();
 }
@@ -157,6 +158,7 @@ void WidenResults(Module& module, KernelTier fastest) {
     const int n = match["cast"].node;
     Node wide = module.node(match["sum"]);
     wide.outputs = module.node(n).outputs;
+    // The reference tier is not asked here either: its results have the dtype of the inputs.
     if (wide.outputs[0].dtype != DType::kFloat32 || rewriter.OnlyReader(match["sum"]) != n ||
         !rewriter.Accepts(wide, KernelTier::kFused))
       return;

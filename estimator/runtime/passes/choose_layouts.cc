@@ -50,6 +50,7 @@ std::optional<Images> ImagesOf(const Module& module, const Node& node) {
     if (shape == node.outputs[0].shape) {
       images.inputs.push_back(static_cast<int>(i));
     } else if (shape.num_elements() != 1) {
+      // An operand that is broadcast along some axes only has no form in blocks.
       return std::nullopt;
     }
   }
@@ -137,6 +138,7 @@ class LayoutChooser {
     if (shape.rank() != 4 || shape.num_elements() == 0) return 0;
     if (shape[3] % block != 0) {
       if (!may_be_input || shape[3] > kMostInputChannels) return 0;
+      // Blocks of one channel are NCHW, which the first convolution of a network reads.
       block = 1;
     }
     shape = BlockedShape(shape, block);
@@ -215,6 +217,7 @@ class LayoutChooser {
     for (const int o : images.outputs) {
       if (PutInBlocks(At(spec.outputs, o), block, images.chooses) == 0) return false;
     }
+    // An element-wise op computes blocks as it does any other shape.
     if (!TraitsOf(node.op).elementwise) spec.attrs.Set("data_format", std::string(kBlockedFormat));
     if (spec.attrs.has("input_shape")) {
       spec.attrs.Set("input_shape",

@@ -28,6 +28,7 @@ class Deriver {
   void Run(bool prepare_inputs) {
     Mark();
     if (prepare_inputs && SplitKernels()) {
+      // Compact gives the nodes new numbers, and the copies are not marked yet.
       Compact(module_);
       Mark();
     }
@@ -111,6 +112,7 @@ class Deriver {
     std::map<Value, std::vector<Copy>> copies_of;
     for (int n = 0, size = module_.num_nodes(); n < size; ++n) {
       if (module_.node(n).kind != Node::Kind::kOp || module_.node(n).derived) continue;
+      // A derived node runs rarely, so its kernel copies its input itself.
       const std::shared_ptr<Kernel> kernel = module_.node(n).kernel;
       const std::shared_ptr<PreparedInput> prepared = PreparedInputOf(kernel);
       if (prepared == nullptr) continue;

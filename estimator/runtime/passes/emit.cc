@@ -91,6 +91,7 @@ void EmitDerived(const Module& module, const Schedule& schedule, const MemoryPla
       // What is not kept is computed whenever a reader is, so its variables count for the reader.
       if (source.derived && !source.kept) derived.needs.push_back(instruction_of.at(root));
     }
+    // Only a kept value outlives the step, so only it has to know whether a variable has changed.
     if (node.kept) derived.variables.assign(own.begin(), own.end());
     instruction_of[n] = t;
     code.instructions.push_back(MakeInstruction(module, schedule, plan, groups, t));

@@ -29,6 +29,7 @@ std::optional<Array> FromSpecs(const Module& module, const Node& node) {
 
 bool IsFoldable(const Module& module, const Node& node, int64_t max_elements) {
   if (node.kind != Node::Kind::kOp || node.stateful || node.origin != nullptr) return false;
+  // The sum of a constant depends on the number of replicas.
   if (node.outputs.empty() || node.op == "CrossReplicaSum") return false;
   int64_t input_elements = 0;
   for (const Value& input : node.inputs) {

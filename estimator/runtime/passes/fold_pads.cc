@@ -68,6 +68,7 @@ void FoldPad(const Match& match, const std::vector<int>& readers, Module& module
   const Value x = match["x"], y = match["padded"];
   const Shape &inner = module.spec(x).shape, &padded = module.spec(y).shape;
   const std::vector<int64_t> paddings = ConstantInts(module, module.node(y).inputs[1]);
+  // The list is empty if the paddings are not constant.
   if (paddings.size() != 8) return;
   const auto margins =
       MarginsOf(padded, inner, {paddings[0], paddings[2], paddings[4], paddings[6]});
@@ -78,6 +79,7 @@ void FoldPad(const Match& match, const std::vector<int>& readers, Module& module
     if (reader < 0) return;
     const Node& conv = module.node(reader);
     if (!IsForward(conv) && !IsFilterGradient(conv)) return;
+    // As a filter or as a gradient, the value is needed with its margins.
     if (std::count(conv.inputs.begin(), conv.inputs.end(), y) != 1 || conv.inputs[0] != y) return;
     const Shape& filter =
         IsForward(conv) ? module.spec(conv.inputs[1]).shape : conv.outputs[0].shape;
@@ -113,6 +115,7 @@ void FoldSlice(const Match& match, Module& module) {
 
 void FoldPads(Module& module) {
   Rewriter rewriter(module);
+  // A convolution's own padding is always 0.
   const Pattern pad = EitherOf(
       {OpOf("Pad", {Any("x")}, "padded"), OpOf("PadV2", {Any("x"), Any(""), AllOf(0)}, "padded")});
   rewriter.ForEach(Direct(pad), [&](const Match& match) {
@@ -121,6 +124,7 @@ void FoldPads(Module& module) {
   const Pattern gradient = OneOf({"Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropInput"},
                                  {Any(""), Any("filter"), Any("")}, "whole");
   rewriter.ForEach(Direct(OpOf("Slice", {gradient}, "slice")), [&](const Match& match) {
+    // Another reader needs the gradient with its margins.
     if (rewriter.OnlyReader(match["whole"]) == match["slice"].node) FoldSlice(match, module);
   });
   rewriter.Finish();

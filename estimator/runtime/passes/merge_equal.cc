@@ -30,6 +30,7 @@ bool Equal(const Node& a, const Node& b) {
       !(a.outputs == b.outputs)) {
     return false;
   }
+  // Bits are compared, because 0 equals -0 as a number, and NaN does not equal itself.
   if (a.kind == Node::Kind::kConstant) return SameBits(a.constant, b.constant);
   return a.attrs == b.attrs;
 }

@@ -61,6 +61,8 @@ bool MatchOp(const Module& module, const Pattern& pattern, Value* value, Match* 
   const Value root = pattern.direct ? *value : Root(module, *value);
   const Node& node = module.node(root);
   const std::vector<std::string>& ops = pattern.ops;
+  // A pattern stands for output 0. The others, such as the moments of a batch norm, are other
+  // values.
   if (node.kind != Node::Kind::kOp || root.output != 0 ||
       (!ops.empty() && std::find(ops.begin(), ops.end(), node.op) == ops.end()) ||
       !MatchOperands(module, pattern, node, match))
@@ -130,6 +132,7 @@ Pattern Direct(Pattern pattern) {
 }
 
 bool MatchPattern(const Module& module, const Pattern& pattern, Value value, Match* match) {
+  // A name that occurs twice in a pattern stands for one value.
   const auto bound = match->values.find(pattern.name);
   if (!pattern.name.empty() && bound != match->values.end()) {
     if (pattern.direct) return bound->second == value;

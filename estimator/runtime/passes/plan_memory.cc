@@ -46,6 +46,7 @@ void FirstFit::Free(int64_t offset, size_t bytes) {
       gaps_.erase(before);
     }
   }
+  // The end moves back, because a gap here would only take values up to its own size.
   if (offset + size == end_) {
     end_ = offset;
   } else {
@@ -172,6 +173,7 @@ class Planner {
     // An update in place has the buffer of its variable.
     for (const Value& fetch : module_.fetches) {
       const Value root = Root(module_, fetch);
+      // Two fetches may be views of one value.
       if (module_.node(root).kind == Node::Kind::kOp && BufferOf(root) < 0) PlaceOwn(root);
     }
     for (const int n : schedule_.order) {
@@ -207,6 +209,7 @@ class Planner {
         last_use_[Root(module_, input)] = static_cast<int>(t);
       }
     }
+    // The values are copied after the last instruction.
     for (const int u : schedule_.copies) {
       last_use_[Root(module_, At(module_.updates, u).value)] =
           static_cast<int>(schedule_.order.size());
@@ -248,8 +251,10 @@ class Planner {
     if (alias < 0) return {};
     const Value input = Root(module_, At(node.inputs, alias));
     const auto it = arena_values_.find(input);
+    // Only values in an arena end with the step. Two outputs must not overwrite the same input.
     if (it == arena_values_.end() || LastUse(input) != t || taken.count(input) > 0) return {};
     if (module_.spec(input).num_bytes() != At(node.outputs, o).num_bytes()) return {};
+    // The two belong into different arenas.
     if (IsShared(input) != IsShared({At(schedule_.order, t), o})) return {};
     // A second read could come after the first write.
     const auto reads =
@@ -288,6 +293,8 @@ class Planner {
       region.Free(value, t);
       scratch_[t] = value;
     }
+    // The inputs are freed after the outputs have their places: a kernel may write before it has
+    // read all of its inputs.
     const auto free = [&](Value value) {
       if (arena_values_.erase(value) == 0) return;
       RegionOf(IsShared(value)).Free(placed_.at(BufferOf(value)), t);
@@ -297,6 +304,7 @@ class Planner {
       if (LastUse(root) == t) free(root);
     }
     for (int o = 0; o < static_cast<int>(node.outputs.size()); ++o) {
+      // A kernel writes all of its outputs, also those that nobody reads.
       if (LastUse({n, o}) < 0) free({n, o});
     }
   }

@@ -10,6 +10,7 @@ Rewriter::Rewriter(Module& module, KernelTier fastest) : module_(module), fastes
     if (IsView(module.node(n))) continue;  // its readers are listed in its place
     for (const Value& input : module.node(n).inputs) readers_[Root(module, input)].push_back(n);
   }
+  // Fetches and updates are readers too, so that no pass fuses away what they need.
   for (const Value& fetch : module.fetches) readers_[Root(module, fetch)].push_back(-1);
   for (const Update& update : module.updates) readers_[Root(module, update.value)].push_back(-1);
 }
@@ -189,6 +190,7 @@ void Rewriter::Replace(Value from, Value to) {
   std::vector<Value>& replaced = At(to_, from.node);
   replaced.resize(std::max(replaced.size(), static_cast<size_t>(from.output) + 1));
   At(replaced, from.output) = to;
+  // A node with several outputs may still be needed for the others.
   if (module_.node(from).outputs.size() == 1) replaced_.insert(from.node);
 }
 

@@ -74,6 +74,7 @@ class Scheduler {
   void FindInPlace() {
     for (const Update& update : module_.updates) {
       const Value value = Root(module_, update.value);
+      // One value may update two variables. It is written into the first and copied to the other.
       const Node& node = module_.node(value);
       if (node.kind != Node::Kind::kOp || node.kernel == nullptr ||
           result_.in_place.count(value) > 0)
@@ -125,7 +126,10 @@ class Scheduler {
           if (--missing[next] == 0) ready.push(next);
         }
       }
+      // Otherwise the nodes that are missing are part of a cycle, or behind one.
       if (order.size() == phase_.size()) return order;
+      // Each round takes back one write, so the loop ends. The node may only be behind a cycle,
+      // which costs a copy.
       for (auto it = result_.in_place.begin(); it != result_.in_place.end(); ++it) {
         if (missing[it->first.node] == 0) continue;
         result_.in_place.erase(it);
@@ -209,6 +213,7 @@ std::vector<char> OnlyUpdates(const Module& module) {
   std::vector<char> only(module.nodes.size(), 1);
   for (const Value& fetch : module.fetches) At(only, fetch.node) = 0;
   for (size_t n = module.nodes.size(); n-- > 0;) {
+    // All replicas take part in a sum, also if only updates need it.
     if (module.nodes[n].op == kCollectiveOp) only[n] = 0;
     if (only[n]) continue;
     for (const Value& input : module.nodes[n].inputs) At(only, input.node) = 0;

@@ -25,6 +25,7 @@ Pattern Op(const char* op, Pattern x, Pattern y) { return OpOf(op, {std::move(x)
 
 bool IsFloat(const Module& module, Value value) {
   const DType dtype = module.spec(value).dtype;
+  // In 16-bit floats, each of the new ops would round.
   return dtype == DType::kFloat32 || dtype == DType::kFloat64;
 }
 // Pow(x, exponent) of floats.
@@ -71,6 +72,7 @@ std::vector<Rule> MakeRules() {
 // Whether the op's gradient is the same if it reads y = op(x) instead of x: it depends only on
 // whether x > 0, and for Relu6 also on whether x < 6, which is so if y > 0 and y < 6.
 bool GradientMayReadResult(const Node& node) {
+  // With a negative alpha, y is positive for a negative x too.
   if (IsOp(node, "LeakyRelu")) return node.attrs.f("alpha") >= 0;
   return IsOp(node, "Relu") || IsOp(node, "Relu6");
 }
@@ -99,6 +101,7 @@ class Simplifier {
   void Run() {
     const std::vector<Rule> rules = MakeRules();
     for (int n = 0, size = module_.num_nodes(); n < size; ++n) {
+      // The inputs may have been simplified just now, so a chain of any length takes one walk.
       rewriter_.UpdateInputs(n);
       const Node& node = at(n);
       if (node.kind != Node::Kind::kOp || node.inputs.empty()) continue;
@@ -195,6 +198,7 @@ class Simplifier {
     const TensorSpec y = at(n).outputs[0];
     if (!(spec(match["x"]) == y)) return;
     const Value shape = AddConstant(n, Array::FromSpan<int64_t>({y.shape.rank()}, y.shape.dims()));
+    // Not a constant of y's size, which would be stored with the program.
     Become(n, "BroadcastTo", {AddConstant(n, Array::Scalar(1.0f).Cast(y.dtype)), shape});
   }
 

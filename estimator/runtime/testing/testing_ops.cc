@@ -53,6 +53,7 @@ KernelFactory Binary(Fn fn) {
       const int64_t n = spec.outputs[0].shape.num_elements();
       const int64_t a = spec.inputs[0].shape.num_elements() == n ? 1 : 0;
       const int64_t b = spec.inputs[1].shape.num_elements() == n ? 1 : 0;
+      // An operand that is broadcast is smaller than the result, so it cannot be overwritten.
       kernel = MakeKernel(
           [n, a, b, fn](const KernelArgs& args) {
             for (int64_t i = 0; i < n; ++i) {

@@ -42,6 +42,7 @@ absl::Status CheckpointSaverHook::End(Session& session) {
   const int64_t step = session.global_step();
   if (timer_.last_triggered_step() != step)
     EST_RETURN_IF_ERROR(Save(session, step, /*wait=*/true).status());
+  // The listeners may read the files of the last checkpoint.
   EST_RETURN_IF_ERROR(session.FinishCheckpoint());
   for (const auto& listener : options_.listeners) EST_RETURN_IF_ERROR(listener->End(session, step));
   return absl::OkStatus();

@@ -14,6 +14,7 @@ std::vector<Tensor> FinalOpsHook::Tensors() const {
 
 absl::Status FinalOpsHook::Begin(Graph&) {
   final_ops_values_.clear();
+  // TensorFlow's hook finds such a tensor only when training is over.
   const absl::Status status = CheckNeedsNoInput(Tensors());
   if (absl::IsOutOfRange(status))
     LOG(WARNING) << "FinalOpsHook: a tensor of final_ops depends on the input";

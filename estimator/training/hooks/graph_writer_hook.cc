@@ -27,6 +27,7 @@ absl::Status GraphWriterHook::AfterCreateSession(Session& session) {
   EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer,
                        EventFileWriter::ForDirectory(session.model_dir()));
   EST_RETURN_IF_ERROR(writer->AddGraph(GraphToGraphDef(session.graph()), session.global_step()));
+  // Without summaries, nothing else flushes the file.
   return writer->Flush();
 }
 

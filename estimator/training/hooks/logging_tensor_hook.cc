@@ -16,6 +16,7 @@ LoggingTensorHook::LoggingTensorHook(Options options)
 
 absl::Status LoggingTensorHook::Begin(Graph&) {
   timer_.Reset();
+  // As in TensorFlow, every_n_iter counts the runs of this call, and not global steps.
   iteration_ = 0;
   for (const auto& [tag, tensor] : options_.tensors) {
     if (!tensor.valid()) return InvalidArgument("LoggingTensorHook: '", tag, "' is not a tensor");

@@ -96,6 +96,7 @@ absl::StatusOr<int64_t> Period::ToSteps(const InputSizes& sizes) const {
     steps = examples / static_cast<double>(sizes.examples_per_step);
   }
   if (steps > kMostSteps) return InvalidArgument(ToString(), " is more than 2^63 steps");
+  // Rounded up, so that a period shorter than a step is one step and not 0.
   return static_cast<int64_t>(std::ceil(steps));
 }
 

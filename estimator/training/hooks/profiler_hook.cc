@@ -34,6 +34,7 @@ std::string TraceToChromeJson(const Trace& trace) {
     absl::StrAppend(&json, ",\n",
                     Line(Named("thread_name", replica, absl::StrCat("replica ", replica))));
   }
+  // The clock of the events begins at an arbitrary time.
   const int64_t origin = trace.events.empty() ? 0 : trace.events[0].start_us;
   for (const TraceEvent& event : trace.events) {
     absl::StrAppend(&json, ",\n",

@@ -102,6 +102,7 @@ absl::Status ProgressHook::AfterRun(RunContext& context, const RunValues& values
       Line(values.global_step, rate),
       Shares(context.session(), elapsed ? elapsed->seconds : 0, /*with_stage=*/!terminal_));
   if (terminal_) {
+    // The cursor returns to the start of the line, so that a log line replaces it.
     std::fprintf(stderr, "\r\033[K%s\r", line.c_str());
     std::fflush(stderr);
     line_open_ = true;

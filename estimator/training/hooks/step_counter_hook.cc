@@ -46,6 +46,7 @@ absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& val
     EST_RETURN_IF_ERROR(
         writer->AddScalar("examples/sec", static_cast<float>(examples_per_second), step));
   }
+  // Without summaries, nothing else flushes the file.
   return writer->Flush();
 }
 

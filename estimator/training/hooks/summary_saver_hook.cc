@@ -23,6 +23,7 @@ absl::Status WriteSummary(const SummaryRequest& request, const Array& value, int
   const int64_t count = std::min<int64_t>(request.max_outputs, value.shape().dim(0));
   for (int64_t i = 0; i < count; ++i) {
     const Array image = value.Row(i);
+    // TensorFlow's tags: a summary of one image has no number.
     const std::string tag = request.max_outputs == 1 ? absl::StrCat(request.tag, "/image")
                                                      : absl::StrCat(request.tag, "/image/", i);
     EST_RETURN_IF_ERROR(writer.AddImage(
@@ -43,6 +44,7 @@ absl::Status SummarySaverHook::Begin(Graph& graph) {
   requests_ = graph.summaries();
   const bool has_loss = std::any_of(requests_.begin(), requests_.end(),
                                     [](const SummaryRequest& r) { return r.tag == "loss"; });
+  // A summary "loss" of the user's takes the place of this one.
   if (options_.loss.valid() && !has_loss) {
     requests_.push_back(
         {.kind = SummaryRequest::Kind::kScalar, .tag = "loss", .value = options_.loss});

@@ -47,6 +47,8 @@ bool SecondOrStepTimer::BeginRun(int64_t last_step) {
   wanted_ = ShouldTriggerForStep(last_step);
   if (cadence_.every_secs.has_value()) {
     run_start_ = clock_();
+    // The length of this run is not known yet. It is taken to be at most twice that of the last
+    // one.
     wanted_ |= run_start_ + 2 * run_seconds_ >= last_time_ + *cadence_.every_secs;
   }
   return wanted_;

@@ -100,6 +100,7 @@ bool Alike(const Array& a, const Array& b, int64_t axis) {
 absl::Status BatchAxis::Check(const Element& element) const {
   if (axes_.empty() || axes_.size() == element.features.size() + element.labels.size())
     return absl::OkStatus();
+  // batch_axis has entries for labels too, and kTrain is a mode that has them.
   return InvalidArgument(
       "batch_axis has ", axes_.size(), " entries; it needs one for each array of input_fn, ",
       "features in name order, then labels: ",

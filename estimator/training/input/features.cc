@@ -44,6 +44,7 @@ Tensor Features::operator[](StringArg name) const {
 
 Features::operator Tensor() const {
   if (tensors_.size() == 1) return tensors_.begin()->second;
+  // In prediction there are no labels, and a model_fn may still take them as one tensor.
   if (tensors_.empty()) return Tensor();
   return Fail(graph_, absl::StrCat("model_fn takes ", what_, " as one tensor, but input_fn gives ",
                                    tensors_.size(), ": ", QuotedNames(tensors_)));

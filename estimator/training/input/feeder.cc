@@ -103,6 +103,7 @@ absl::StatusOr<std::optional<StepInput>> Feeder::ReadStep() {
   if (!step.full) {
     // Its shape would need another program, which is not worth its time in training.
     if (trains) return std::optional<StepInput>();
+    // Such a batch is one element, because it runs whole on one replica.
     if (in_turn) {
       EST_ASSIGN_OR_RETURN(Element joined, batch_axis_.Join(step.replicas));
       step.replicas.assign(1, std::move(joined));
@@ -110,6 +111,7 @@ absl::StatusOr<std::optional<StepInput>> Feeder::ReadStep() {
   } else if (options_.distribution == Distribution::kSplit) {
     EST_ASSIGN_OR_RETURN(step.replicas, Split(step.replicas[0]));
   } else if (options_.distribution == Distribution::kWhole) {
+    // Copies of an array share its bytes.
     step.replicas.resize(static_cast<size_t>(options_.num_replicas), step.replicas[0]);
   }
   return std::optional<StepInput>(std::move(step));
@@ -117,6 +119,7 @@ absl::StatusOr<std::optional<StepInput>> Feeder::ReadStep() {
 
 absl::Status Feeder::CheckRows(int64_t rows) const {
   const int64_t wanted = options_.element_rows;
+  // In evaluation and prediction, the last batch may be smaller.
   if (wanted == 0 || rows == wanted || (rows < wanted && options_.mode != Mode::kTrain))
     return absl::OkStatus();
   return InvalidArgument(

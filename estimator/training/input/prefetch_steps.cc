@@ -35,6 +35,8 @@ InputFn PrefetchStepsUnlessInputWaits(const InputFn& input_fn, int64_t global_ba
   return InputFn(
       [=](const InputFn::Call& call) -> absl::StatusOr<Dataset> {
         EST_ASSIGN_OR_RETURN(const Dataset dataset, input_fn(call));
+        // A generator may make its next example of the last prediction, so nobody may read ahead of
+        // it.
         if (dataset.node()->may_wait()) return dataset;
         const InputFn opened([&](const InputFn::Call&) { return dataset; });
         return PrefetchSteps(opened, global_batch_size, gate)(call);

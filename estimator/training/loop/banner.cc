@@ -18,6 +18,7 @@ namespace estimator {
 namespace {
 
 std::string Start(const TrainingBanner& banner) {
+  // Without checkpoints, another call of Train continues from the step in memory.
   if (banner.checkpoint.empty() && banner.start_step == 0) return "a new run";
   std::string text = absl::StrCat("continues after step ", banner.start_step);
   if (banner.fell_back && !banner.checkpoint.empty()) {

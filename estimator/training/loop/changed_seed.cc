@@ -32,6 +32,8 @@ void WarnOfChangedSeed(const Graph& graph, const std::string& prefix) {
   for (const proto::NodeDef& node : saved.graph_def().node()) {
     const auto seed = node.attr().find("seed");
     if (seed == node.attr().end() || node.attr().count("seed2") == 0) continue;
+    // Ops of the same name are compared, so an imported graph whose ops keep their seeds gives no
+    // warning.
     const Node* const here = graph.FindNode(node.name());
     if (here == nullptr || here->op() != node.op() || !here->attrs().has("seed")) continue;
     const int64_t before = seed->second.i(), now = here->attrs().i("seed");
@@ -44,6 +46,7 @@ void WarnOfChangedSeed(const Graph& graph, const std::string& prefix) {
                  << "not that of a run with either seed: "
                  << "set tf_random_seed (--seed) to " << SeedName(before)
                  << " again, or use another model_dir for a new run";
+    // The other random ops would only repeat the warning.
     return;
   }
 }

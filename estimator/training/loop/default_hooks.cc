@@ -122,6 +122,7 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   if (saver != nullptr && !has_own_saver) hooks.push_back(saver);
   if (options.write_graph && options.config.checkpoint_save_graph_def)
     hooks.push_back(std::make_shared<GraphWriterHook>());
+  // The process that trains is always the chief.
   append(spec.training_chief_hooks);
   if (intervals.log_lines.has_value()) {
     hooks.push_back(std::make_shared<StepCounterHook>(

@@ -31,6 +31,7 @@ absl::Status WriteEvalSummary(const std::string& eval_dir, const EvalResult& res
       EST_RETURN_IF_ERROR(writer->AddTensor(name, value, step));
     }
   }
+  // TensorFlow writes this tag too.
   if (!result.checkpoint_path.empty()) {
     EST_RETURN_IF_ERROR(
         writer->AddTensor("checkpoint_path", Array::String(result.checkpoint_path), step));

@@ -99,6 +99,7 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
       host_metrics_ = std::make_unique<MetricAccumulator>(model.spec.eval_metrics->fn);
     // An earlier evaluation left its totals.
     EST_RETURN_IF_ERROR(host_metrics_->Reset());
+    // The function is called before the first batch is computed, so that its errors come early.
     const int64_t replicas =
         strategy_.broadcast(Mode::kEval) ? 1 : static_cast<int64_t>(first->replicas.size());
     EST_RETURN_IF_ERROR(
@@ -115,6 +116,7 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
   const StepInput* next = first;
   while (next != nullptr && !run.stop_requested && pass.result.num_steps != options.steps) {
     EST_ASSIGN_OR_RETURN(run, RunBatch(pass, runner, *input, *next));
+    // The metrics of some batches would pass for those of the whole input.
     if (InterruptRequested()) return absl::CancelledError("interrupted while evaluating");
     // Peek tells whether this was the last batch, for the report, without using up the next one.
     EST_ASSIGN_OR_RETURN(next, input->Peek());

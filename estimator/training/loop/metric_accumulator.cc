@@ -17,6 +17,7 @@ absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& gr
   std::vector<Tensor> fetches;
   for (const auto& [name, metric] : metrics) fetches.push_back(metric.value);
   if (fetches.empty()) return MetricValues();
+  // Nothing is fed: a value is that of all batches, and the last one is over.
   absl::StatusOr<std::vector<Array>> fetched =
       RunOnce(backend, graph, {.feeds = {}, .fetches = fetches, .updates = {}});
   if (!fetched.ok()) {
@@ -75,6 +76,7 @@ absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
               : "is not a metric; return (value, update) pairs, as metrics::Mean "
                 "does");
     }
+    // The value is computed after the last batch, when there is no argument to feed.
     if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
       return InvalidArgument(
           "eval_metrics: the value of '", name, "' (", metric.value.spec().ToString(),

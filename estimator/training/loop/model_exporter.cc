@@ -42,6 +42,7 @@ Signatures SupervisedSignatures(Graph& graph, const ModelSpec& spec,
   for (const auto& [name, tensor] : spec.predictions)
     signature.outputs[PrefixKey(name, "predictions")] = tensor;
   MetricMap metrics = spec.eval_metric_ops;
+  // A file has no function of the host, so the metrics' ops become part of the graph.
   if (spec.mode == Mode::kEval && spec.eval_metrics.has_value())
     metrics.merge(spec.eval_metrics->fn(spec.eval_metrics->tensors));
   for (const auto& [name, metric] : metrics) {
@@ -124,6 +125,7 @@ class ModelBuilder {
   const BuiltExport& Of(const ExportGraph& made) const { return built_.at(made.graph.get()); }
 
   BatchSearchOptions options() const {
+    // A serving graph has only what its signatures need, so only that is compared.
     return {.static_batch_size = std::max<int64_t>(1, strategy_.batch_size(mode_)),
             .prune = mode_ == Mode::kPredict};
   }
@@ -165,6 +167,7 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadFrom(
   auto variables = std::make_shared<VariableStore>();
   std::map<std::string, std::string> loaded_by;
   for (const ExportedMode& mode : modes) {
+    // The modes may restore a variable by different names, so each has a store of its own.
     ModelState state;
     EST_RETURN_IF_ERROR(Annotate(prefix.has_value()
                                      ? state.Restore(mode.graph, *prefix, mode.scaffold)
@@ -219,6 +222,7 @@ absl::StatusOr<std::shared_ptr<VariableStore>> ModelExporter::LoadVariables(
   absl::StatusOr<std::shared_ptr<VariableStore>> variables;
   const auto load = [&](CheckpointAttempt& attempt) {
     const std::string& prefix = attempt.prefix();
+    // Without checkpoints, only the memory has what training learned.
     if (!by_caller && trained_.RelativeTo(prefix) == MemoryState::kAhead) {
       variables = LoadFrom(std::nullopt, modes);
     } else if (prefix.empty()) {
@@ -287,6 +291,7 @@ absl::StatusOr<std::string> ModelExporter::ExportAllSavedModels(
     tags.insert(tags.end(), one.pass->extra_tags.begin(), one.pass->extra_tags.end());
     contents.meta_graphs.push_back(MakeMetaGraph(one.model, tags));
   }
+  // The folder gets its name when it is complete, so a server never loads a part of a model.
   EST_ASSIGN_OR_RETURN(std::string dir,
                        WriteTimestampedExport(export_dir_base, [&](const std::string& temporary) {
                          return WriteSavedModel(temporary, contents);

@@ -170,6 +170,7 @@ absl::StatusOr<std::optional<Prediction>> Predictions::State::Next() {
 absl::StatusOr<std::optional<Prediction>> Predictions::Next() {
   if (!status_.ok()) return status_;
   absl::StatusOr<std::optional<Prediction>> next = state_->Next();
+  // An error is final: another call returns it again.
   status_ = next.status();
   return next;
 }

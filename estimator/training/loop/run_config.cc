@@ -18,6 +18,7 @@ absl::Status RunConfig::Validate() const {
   if (model_dir.has_value() && model_dir->empty()) {
     violations.push_back("model_dir must be non-empty when it is given");
   }
+  // 0 turns summaries or checkpoints off, as in TensorFlow.
   at_least("save_summary_steps", save_summary_steps, 0);
   at_least("save_checkpoints_steps", save_checkpoints_steps, 0);
   at_least("save_checkpoints_secs", save_checkpoints_secs, 0);
@@ -65,6 +66,7 @@ absl::Status RunConfig::Validate() const {
 CompileOptions WithRunConfig(CompileOptions options, const RunConfig& config) {
   options.check_kernels |= config.check_kernels;
   options.print_plan |= config.print_plan;
+  // A default of RunConfig does not undo what `options` already ask for.
   if (config.conv_algorithm != ConvAlgorithm::kAuto) options.conv_algorithm = config.conv_algorithm;
   if (config.compute_dtype != DType::kFloat32) options.compute_dtype = config.compute_dtype;
   options.disable_passes.insert(options.disable_passes.end(), config.disable_passes.begin(),

@@ -102,11 +102,13 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   };
   std::deque<PendingStep> pending;
   const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+    // An interrupt ends the loop as the end of the input does: the steps before it are applied.
     if (run.end == RunEnd::kInterrupted) return std::optional<StepFeeds>();
     const AddSeconds waiting(session_.times().input);
     const auto next = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
       EST_ASSIGN_OR_RETURN(const std::optional<StepInput> input, request.input.Next());
       if (!input.has_value()) return std::optional<StepFeeds>();
+      // Before Feeds, which may fail: training then continues with this step.
       pending.push_back({.position = input->position, .feeds = {}});
       EST_ASSIGN_OR_RETURN(pending.back().feeds, request.step.Feeds(*input));
       return std::optional<StepFeeds>(pending.back().feeds);
@@ -149,10 +151,12 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
       EST_RETURN_IF_ERROR(host_call->fn(reduced(fetches.host_call, true)));
     StepVerdict verdict = StepVerdict::kApply;
     if (request.on_step) {
+      // The loops look at their values during this call only, so these need no copy.
       EST_ASSIGN_OR_RETURN(verdict,
                            request.on_step({.values = reduced(fetches.loop, request.keeps_values),
                                             .feeds = pending.front().feeds}));
     }
+    // Hooks get the results of the last step only, so those of the others are not copied.
     if (verdict == StepVerdict::kDiscard || is_last(step)) {
       hook_results.clear();
       for (const std::vector<size_t>& indices : fetches.hooks)
@@ -171,11 +175,13 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   const auto start = std::chrono::steady_clock::now();
   const absl::Status status = executable.RunLoop(request.num_steps, infeed, outfeed).status();
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  // RunLoop calls the infeed, whose time is counted as that of the input.
   session_.times().compute += run.seconds - (session_.times().input - waited_before);
   if (!status.ok() && run.end != RunEnd::kStepDiscarded) {
     if (run.end != RunEnd::kInputFailed) run.end = RunEnd::kFailed;
     run.status = status;
   }
+  // A step that was read and not applied is the next one.
   if (!pending.empty()) {
     run.input_position = std::move(pending.front().position);
     return run;
@@ -192,6 +198,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
 
 absl::StatusOr<StepRun> StepRunner::Run(const Request& request) {
   RunContext context(session_, session_.global_step());
+  // The last, smaller batch has a step of its own.
   if (prepared_ != &request.step) EST_RETURN_IF_ERROR(Prepare(request.step, request.fetches));
   EST_ASSIGN_OR_RETURN(const Fetches fetches, Register(request, context));
   EST_ASSIGN_OR_RETURN(Executable* const executable, request.step.executable());
@@ -200,6 +207,7 @@ absl::StatusOr<StepRun> StepRunner::Run(const Request& request) {
   executable->WantFetches(wanted);
   std::vector<std::vector<Array>> hook_results(hooks_.size());
   StepRun run = RunSteps(request, fetches, *executable, hook_results);
+  // Before the error is returned: the loop has to know which steps are applied.
   if (request.on_run) EST_RETURN_IF_ERROR(request.on_run(run));
   EST_RETURN_IF_ERROR(run.status);
   if (run.end == RunEnd::kInputEnded && run.num_steps == 0) return run;

@@ -76,6 +76,7 @@ absl::Status SetLocalTask(const proto::TfConfig& config, TaskConfig& task) {
     if (!config.task().type().empty()) task.task_type = config.task().type();
     task.task_id = config.task().index();
   }
+  // As in TensorFlow, a run without a cluster is worker 0.
   if (task.task_type != kWorker || task.task_id != 0) {
     return Invalid("without a cluster the task must be worker 0, given ", task.task_type, " ",
                    task.task_id, "; add the cluster, or remove the task");
@@ -125,8 +126,10 @@ absl::Status SetClusterTask(const proto::TfConfig& config, TaskConfig& task) {
   }
   task.is_chief = task.task_type == chief;
   task.num_ps_replicas = static_cast<int64_t>(Count(task, kPs));
+  // The chief trains too.
   task.num_worker_replicas = static_cast<int64_t>(Count(task, kWorker) + 1);
   task.global_id_in_cluster = GlobalId(task, chief);
+  // As in TensorFlow, the only node of a cluster needs no server.
   if (num_nodes > 1) task.master = absl::StrCat("grpc://", job->second[task.task_id]);
   return absl::OkStatus();
 }
@@ -150,6 +153,7 @@ absl::StatusOr<TaskConfig> ParseTfConfig(absl::string_view json) {
       return Invalid("service.tpu_worker_job_name must be a non-empty string");
     task.tpu_worker_job_name = job->second.string_value();
   }
+  // As in TensorFlow, a session_master takes precedence over the address of the task.
   if (config.has_session_master()) task.master = config.session_master();
   if (config.has_eval_session_master()) task.evaluation_master = config.eval_session_master();
   return task;

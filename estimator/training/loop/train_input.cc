@@ -14,6 +14,8 @@ namespace estimator {
 
 absl::StatusOr<const StepInput*> TrainInput::First(const InputFn& input_fn,
                                                    const Position& position) {
+  // The open input may be read on only if the variables in memory continue too. After a restore,
+  // the position of the checkpoint counts.
   bool moved = input_ != nullptr && identity_ == input_fn.identity() &&
                position.memory != MemoryState::kOther;
   if (moved) {

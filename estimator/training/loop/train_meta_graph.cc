@@ -39,6 +39,8 @@ void ReplaceCollectives(const BuiltModel& model, proto::GraphDef* def) {
 // The name of the node that runs a whole training step: the train_op and the update_ops.
 std::string AddTrainOp(const BuiltModel& model, proto::GraphDef* def) {
   const std::string& train_op = model.spec.train_op.name();
+  // The training loop runs the update_ops itself. A program that runs train_op alone must not miss
+  // them.
   std::vector<std::string> inputs = {absl::StrCat("^", train_op)};
   std::set<std::string> seen = {train_op};
   for (const Operation& update : model.graph->update_ops()) {

@@ -79,6 +79,8 @@ Trainer::Trainer(Strategy& strategy, RunConfig config, std::optional<WarmStartSe
       backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
       input_(strategy, config_.tf_random_seed, config_.on_input_change),
       checkpoints_(config_) {
+  // Without checkpoints, only the memory has what was learned, and the next call continues from
+  // there.
   state_.set_only_in_memory(!config_.SavesCheckpoints());
 }
 
@@ -87,7 +89,9 @@ Trainer::~Trainer() = default;
 absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length,
                             const TrainOptions& options) {
   const absl::Status status = TrainOnce(input_fn, length, options);
+  // Between calls, the thread that reads ahead must not run the user's functions.
   input_.Pause();
+  // After an interrupt, the open input is at the next step, so another call continues with it.
   if (status.ok() || (absl::IsCancelled(status) && InterruptRequested())) return status;
   // The input may be past the last step that was trained, so the next call opens it again. A graph
   // with an error stays unusable, so the next call builds the model again.
@@ -111,6 +115,7 @@ absl::StatusOr<TrainLength> Trainer::InSteps(const InputFn& input_fn, const Trai
     EST_ASSIGN_OR_RETURN(const StepInput* const first, input_.First(input_fn, {}));
     if (first == nullptr) return TrainLength();  // Train then says that the input is empty
     sizes_ = SizesOf(*first);
+    // PrepareStart opens it again, at the position of the checkpoint.
     input_.Close();
   }
   return length.Resolve(sizes_);
@@ -202,6 +207,8 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
             .target_step = length.TargetFrom(state_.global_step()),
             .last_run = {}};
   const absl::Status status = RunSteps(loop);
+  // The steps before the error are good, so they are saved. TensorFlow's Estimator loses those
+  // since its last checkpoint.
   if (loop.last_run.end == RunEnd::kInputFailed && config_.SavesCheckpoints() &&
       state_.checkpoint().empty()) {
     EST_ASSIGN_OR_RETURN(const std::string saved, SaveCheckpoint(TrainCheckpoints::When::kNow));
@@ -217,6 +224,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
     LOG(WARNING) << "The input ended at step " << state_.global_step() << " of " << loop.target_step
                  << "; call Repeat() on it to train longer";
   }
+  // The saver's End has run, so the message can name the checkpoint.
   if (InterruptRequested()) {
     return absl::CancelledError(absl::StrCat(
         "interrupted at step ", state_.global_step(),
@@ -229,6 +237,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
 }
 
 absl::Status Trainer::EnsureModel(const StepInput& first) {
+  // Shapes are static, so an input of another batch size needs another model.
   if (model_ != nullptr && model_->slots == SlotsOf(first.replicas[0], Mode::kTrain))
     return absl::OkStatus();
   step_ = nullptr;
@@ -240,6 +249,7 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
                                    .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
   EST_RETURN_IF_ERROR(
       CheckGradientsAreSummed(*model->graph, model->num_replicas, {model->spec.train_op}));
+  // TensorFlow leaves the update_ops to model_fn, which may forget them.
   std::vector<Operation> updates = model->graph->update_ops();
   updates.push_back(model->spec.train_op);
   LOG_IF(INFO, model->summed_bare_optimizer)
@@ -255,6 +265,7 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
 absl::Status Trainer::EnsureVariables(const Start& start, CheckpointAttempt& attempt) {
   EST_RETURN_IF_ERROR(InitializeVariables(*model_->graph, state_.store(), /*only_local=*/true));
   restored_step_ = -1;
+  // Only variables that have no value yet get one: the others are ahead of every checkpoint.
   if (start.memory == MemoryState::kAhead)
     return InitializeVariables(*model_->graph, state_.store());
   if (start.checkpoint.empty())
@@ -279,6 +290,7 @@ absl::Status Trainer::EnsureVariablesOfHooks(const Start& start) {
   if (start.checkpoint.empty() || start.memory == MemoryState::kAhead) {
     return InitializeVariables(*model_->graph, state_.store());
   }
+  // An earlier run with these hooks has saved their variables too.
   return state_.Restore(*model_->graph, start.checkpoint, model_->scaffold);
 }
 
@@ -307,6 +319,7 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   const auto on_run = [&](const StepRun& run) -> absl::Status {
     // It is kept here too, because an error of this function hides the result of Run.
     loop.last_run = run;
+    // A run that failed may have applied the steps before the error.
     if (run.end != RunEnd::kInputEnded || run.num_steps > 0) state_.MarkChanged();
     input_position_ = run.input_position;
     if (!run.status.ok()) return run.status;

@@ -52,6 +52,7 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModelFrom(const Strategy& strat
   Graph& graph = *model->graph;
   graph.set_seed(seed);
   model->num_replicas = replicas.num_replicas;
+  // What is built below asks it for the number of replicas.
   const ReplicaScope replica_scope(replicas);
 
   const GraphScope scope(graph);

@@ -44,6 +44,7 @@ std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
   for (const auto& node : model.graph->nodes()) {
     if (needed.count(node.get()) == 0) continue;
     if (node->op() == kConstantOp) {
+      // The value of a constant is known without a run.
       const auto& value = node->attrs().get<Array>("value");
       if (!IsFloating(value.dtype()) || !FindNonFinite(value)) continue;
     }
@@ -106,6 +107,8 @@ class Search {
 std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
                                  const StepFeeds& feeds) {
   const std::vector<Tensor> tensors = FloatingTensors(model);
+  // The program of training has most of these tensors only inside fused ops. As fetches, they are
+  // computed.
   auto executable = backend.Compile(
       *model.graph, {.feeds = model.placeholders, .fetches = tensors, .updates = {}});
   if (!executable.ok()) return absl::StrCat("(not found: ", executable.status().message(), ")");

@@ -22,6 +22,7 @@ class LocalStrategy : public Strategy {
   int64_t iterations_per_loop() const override { return 1; }
   int64_t batch_size(Mode mode) const override { return batch_sizes_.of(mode); }
   std::vector<int64_t> batch_axis(Mode mode) const override {
+    // batch_axis has entries for labels too, which the input of a prediction need not have.
     return mode == Mode::kPredict ? std::vector<int64_t>() : batch_axis_;
   }
   absl::Status Validate(Mode) const override { return absl::OkStatus(); }

@@ -21,6 +21,7 @@ ModelCache::ModelCache(const Strategy& strategy, Mode mode, const std::string& m
 
 absl::StatusOr<ModelCache::Entry*> ModelCache::For(const StepInput& input) {
   const std::vector<InputSlot> slots = SlotsOf(input.replicas[0], mode_);
+  // The last, smaller batch is whole, and runs on one replica.
   Backend* backend = input.full ? backend_.get() : single_backend_.get();
   for (const auto& entry : entries_) {
     if (entry->backend == backend && entry->model->slots == slots) return entry.get();
@@ -50,6 +51,7 @@ absl::StatusOr<CheckpointChoice> ModelCache::ChooseCheckpoint(
       LOG(INFO) << "Could not find trained model in model_dir: " << model_dir_ << ", " << doing
                 << " warm-started variables";
     } else {
+      // As in TensorFlow, which raised an error until 1.4, this is no error.
       LOG(WARNING) << "Could not find trained model in model_dir: " << model_dir_ << ", " << doing
                    << " freshly initialized variables; train first, or set model_dir to the folder "
                       "of a trained model";

@@ -65,6 +65,7 @@ void CheckMetric(const std::string& name, const Metric& metric, Violations& viol
         "metric '", name, "' has no ", metric.value.valid() ? "update" : "value",
         "; a metric is a (value, update) pair as metrics::Mean returns it, not a tensor");
   } else if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
+    // The value is computed after the last batch, when there is no input.
     violations.Add("the value of metric '", name, "' (", metric.value.spec().ToString(), " '",
                    metric.value.name(), "') is one of a batch: it is computed from '",
                    input->name(), "'; ", kMetricCure);
@@ -88,6 +89,7 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
   if (spec.mode != Mode::kPredict) CheckLoss(graph, spec, violations);
   if (spec.mode == Mode::kTrain && !spec.train_op.valid()) violations.Add("Missing train_op.");
   if (spec.mode == Mode::kPredict) {
+    // Before ResolveExportOutputs, which takes the outputs.
     for (const auto& [key, output] : spec.export_outputs) {
       for (const auto& [name, tensor] : output.outputs())
         CheckGraph(graph, absl::StrCat("export_outputs['", key, "']"), tensor, violations);

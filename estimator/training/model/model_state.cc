@@ -101,6 +101,7 @@ absl::Status ModelState::Restore(const Graph& graph, const std::string& prefix,
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
   EST_ASSIGN_OR_RETURN(const RestorePlan plan, PlanRestoreFrom(*reader, graph, scaffold));
   EST_RETURN_IF_ERROR(CheckRestorable(*reader, plan.wanted));
+  // If a read fails halfway, the store has the values of no checkpoint.
   set_checkpoint("");
   EST_RETURN_IF_ERROR(LoadVariables(*reader, plan.wanted, store_));
   EST_RETURN_IF_ERROR(InitializeAbsent(graph, plan.absent, prefix));
@@ -138,6 +139,7 @@ absl::Status ModelState::InitializeFresh(const Graph& graph, const Scaffold& sca
   }
   EST_RETURN_IF_ERROR(LoadCheckpointInitializers(graph, warm_started, store_).status());
   EST_RETURN_IF_ERROR(InitializeVariables(graph, store_));
+  // It comes last, as in TensorFlow's SessionManager, so it may change any value.
   return scaffold.init_fn ? scaffold.init_fn(store_) : absl::OkStatus();
 }
 

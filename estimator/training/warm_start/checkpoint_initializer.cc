@@ -50,6 +50,7 @@ absl::StatusOr<std::set<std::string>> LoadCheckpointInitializers(const Graph& gr
   for (const auto& node : graph.nodes()) {
     if (node->op() != "Assign" || node->input(1).node()->op() != "Restore") continue;
     const Node& restore = *node->input(1).node();
+    // A later call for the same variable replaces an earlier one, as in TensorFlow.
     sources[node->input(0).node()->name()] = {StringOf(restore.input(0)),
                                               StringOf(restore.input(1))};
   }

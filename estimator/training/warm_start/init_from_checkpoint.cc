@@ -43,6 +43,7 @@ absl::Status AddInitializers(Graph& graph, absl::string_view ckpt_dir_or_file,
 void InitFromCheckpoint(StringArg ckpt_dir_or_file, const AssignmentMap& assignment_map) {
   Graph& graph = Graph::Current();
   const absl::Status status = AddInitializers(graph, ckpt_dir_or_file, assignment_map);
+  // A graph that has failed before keeps its first error, which is the cause.
   if (status.ok() || !graph.status().ok()) return;
   graph.Fail(absl::Status(status.code(), absl::StrCat("InitFromCheckpoint: ", status.message())));
 }

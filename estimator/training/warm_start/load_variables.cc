@@ -11,6 +11,7 @@ namespace estimator {
 
 absl::Status LoadVariables(const BundleReader& reader, const std::vector<WantedVariable>& wanted,
                            VariableStore& store) {
+  // After an error halfway, none of them must pass for restored.
   for (const WantedVariable& variable : wanted) store.MarkUninitialized(variable.name);
   for (const WantedVariable& variable : wanted) {
     EST_ASSIGN_OR_RETURN(Array * value, store.Allocate(variable.name, variable.spec));

@@ -21,6 +21,7 @@ absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path, int6
   Words lines;
   for (absl::string_view line :
        absl::StrSplit(absl::StripSuffix(text, "\n"), '\n', absl::AllowEmpty())) {
+    // An empty file is split into one empty word.
     if (text.empty() || static_cast<int64_t>(words.size()) == size) break;
     line = absl::StripSuffix(line, "\r");
     const auto [it, is_new] =
@@ -65,6 +66,7 @@ void RemapAxis(const Array& old_value, const VocabRemapping& remapping, int axis
   for (int64_t o = 0; o < outer; ++o) {
     for (size_t i = 0; i < remapping.old_index.size(); ++i) {
       const int64_t old_index = remapping.old_index[i];
+      // A word that the old vocabulary lacks keeps the row that the caller has given it.
       if (old_index < 0 || inner_bytes == 0) continue;
       std::memcpy(to + (o * to_size + static_cast<int64_t>(i)) * inner_bytes,
                   from + (o * from_size + old_index) * inner_bytes,

@@ -76,6 +76,7 @@ absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const 
   for (const Variable& variable : graph.variables()) {
     if (!variable.local()) all.push_back(variable);
   }
+  // The names of the maps are looked up among these, as in TensorFlow.
   if (vars.kind() == Kind::kOnlyVocab) return graph.TrainableVariables();
   if (vars.kind() == Kind::kNamed) return ByName(vars.words(), all);
   EST_ASSIGN_OR_RETURN(const std::vector<NamePattern> patterns,
@@ -94,6 +95,7 @@ absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const 
     if (matches) chosen.push_back(variable);
   }
   for (size_t i = 0; i < patterns.size(); ++i) {
+    // TensorFlow does not mention such an expression, so it is no error here.
     if (used[i]) continue;
     LOG(WARNING) << "vars_to_warm_start: '" << patterns[i].text() << "' matches no "
                  << (vars.kind() == Kind::kAll ? "variable" : "trainable variable")
@@ -153,6 +155,7 @@ absl::StatusOr<VocabLoad> PlanVocab(const BundleReader& reader, const WantedVari
                 info.axis, " of '", variable.stored_name, "' in ", reader.prefix(), " is ",
                 old_rows, "; set old_vocab_size");
   }
+  // Along this axis, the checkpoint has the size of the old vocabulary.
   std::vector<int64_t> dims = shape.dims();
   dims[static_cast<size_t>(info.axis)] = old_rows;
   load.wanted.spec.shape = Shape(dims);
@@ -188,6 +191,7 @@ absl::Status LoadVocab(const BundleReader& reader, const VocabLoad& load, const 
                        VariableStore& store) {
   store.MarkUninitialized(load.wanted.name);
   EST_ASSIGN_OR_RETURN(Array * value, store.Allocate(load.wanted.name, load.here));
+  // All rows get the backup first. RemapAxis then overwrites those of the words that were known.
   if (load.info->backup_initializer) {
     EST_ASSIGN_OR_RETURN(const Array backup, BackupValue(load, graph));
     std::memcpy(value->raw(), backup.raw(), value->num_bytes());
@@ -237,6 +241,7 @@ absl::StatusOr<std::set<std::string>> WarmStart(const WarmStartSettings& setting
       plain.push_back(wanted);
     }
   }
+  // All mismatches are found before the first load, so a mismatch changes no variable.
   EST_RETURN_IF_ERROR(CheckAll(*reader, std::move(problems), all));
   EST_RETURN_IF_ERROR(LoadVariables(*reader, plain, store));
   for (const VocabLoad& load : vocab) {

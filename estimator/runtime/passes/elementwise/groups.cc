@@ -61,7 +61,9 @@ bool ElementwiseGroups::CanMerge(int a, int b) {
   if (as.size() + bs.size() > kMaxGroupMembers ||
       !(at(a).outputs[0].shape == at(b).outputs[0].shape))
     return false;
+  // The chain would wait for a collective that only one of the two needs.
   if (At(levels_, a) != At(levels_, b)) return false;
+  // A chain with an update in place runs after the outfeed, which is too late for a fetch.
   if (At(only_updates_, a) != At(only_updates_, b)) return false;
   return !PathAround(a, b) && !PathAround(b, a);
 }

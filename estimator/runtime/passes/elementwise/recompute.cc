@@ -34,6 +34,7 @@ class Recomputer {
     std::map<int, std::set<int>> read;  // for each other group, its nodes that no one else reads
     for (const int n : members) {
       for (const Value& input : module_.node(n).inputs) {
+        // A clone from an earlier visit has a higher number and belongs to no group.
         const int from = input.node < NumOldNodes() ? groups_.group(input.node) : -1;
         if (from < 0 || from == to || !groups_.SameLevel(members[0], input.node)) continue;
         const std::vector<int>& all = At(readers_, input.node);

@@ -32,7 +32,9 @@ void FuseBatchNormGradient(const Module& module, const std::string& activation, 
   const Pattern gradient =
       Direct(OpOf("FusedBatchNormGradV3",
                   {dsum, Any("x"), Any(""), Any("mean_and_more"), Any(""), Any("")}, "dx"));
+  // The forward nodes are replaced already. From here on, the match has only nodes of the gradient.
   match.nodes.clear();
+  // The gradient of the activation reads y, and that of the norm is one op above.
   if (!rewriter.FindAbove(gradient, match["y"], &match, /*steps=*/2)) return;
   const Node& plain = module.node(match["dx"]);
   Node fused = WithActivation(plain, "_FusedBatchNormGradEx", activation, side);

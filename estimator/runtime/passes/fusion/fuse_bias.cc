@@ -49,6 +49,7 @@ class BiasFuser {
     if (rewriter_.MatchesOnlyReader(activation, activated[last], &activated) &&
         KeepsItsTier(activated, chains.back()))
       chains.push_back(activated);
+    // A kernel may accept the bias alone, but not the shortcut or the activation after it.
     while (!chains.empty() && !Fuse(chains.back())) chains.pop_back();
   }
 

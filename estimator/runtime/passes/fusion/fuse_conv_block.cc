@@ -123,6 +123,7 @@ class ConvBlockFuser {
       nodes.insert(bias["dbias"].node);
     }
     Add(fusions, "_Conv2DMaxPoolBackpropFilter", attrs, {filter["from"], dy, argmax}, outputs);
+    // The kernel has the gradient of the bias as an output in any case.
     fusions.back().node.outputs = {module_.spec(dfilter), spec};
   }
 

@@ -49,6 +49,7 @@ class Fuser {
     std::map<Value, int64_t> operand;
     const auto add_input = [&](Value value) {
       if (inside.count(value.node) > 0) return;
+      // A tile of a value is read once, however many members need it.
       if (operand.emplace(value, static_cast<int64_t>(fused.inputs.size())).second)
         fused.inputs.push_back(value);
     };

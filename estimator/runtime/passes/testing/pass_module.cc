@@ -124,6 +124,7 @@ absl::StatusOr<std::vector<Array>> Interpret(const Module& module,
       values.push_back({inputs[0].Reshaped(node.outputs[0].shape)});
     } else if (node.kernel != nullptr || node.origin != nullptr || node.op[0] == '_' ||
                node.slowest != KernelTier::kReference) {
+      // What a pass has made runs with the kernel that a program would take.
       EST_ASSIGN_OR_RETURN(std::vector<Array> outputs, RunKernelOf(module, node, inputs));
       values.push_back(std::move(outputs));
     } else {

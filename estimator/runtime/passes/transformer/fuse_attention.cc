@@ -54,6 +54,7 @@ bool FindAttentionGradient(const Rewriter& rewriter, Match* match) {
   const auto find = [&](const Pattern& pattern, const std::string& operand) {
     return rewriter.FindAbove(pattern, (*match)[operand], match);
   };
+  // Each pattern reads names that the ones before it have found, so the order matters.
   return find(Product(Turned("dy"), Any("v_turned"), false, true, "dkept"), "v_turned") &&
          find(Product(Any(has_mask ? "kept" : "p"), Any("dy_turned"), true, false, "dv_turned"),
               "dy_turned") &&

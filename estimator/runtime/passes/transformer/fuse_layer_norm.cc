@@ -70,6 +70,7 @@ void FuseLayerNorm(Module& module, KernelTier fastest) {
     if (input.dtype != DType::kFloat32 || shape.rank() < 2) return;
     const Shape channels{shape[-1]};
     const auto shape_of = [&](Value value) -> const Shape& { return module.spec(value).shape; };
+    // The kernels do not broadcast gamma and beta along other axes.
     if (shape_of(y) != shape || shape_of(gamma) != channels ||
         shape_of(forward["beta"]) != channels)
       return;
@@ -78,6 +79,7 @@ void FuseLayerNorm(Module& module, KernelTier fastest) {
          .outputs = {y, forward["mean"], forward["rstd"]}}};
     fusions[0].node.attrs.Set("epsilon",
                               static_cast<float>(ScalarValue(module, forward["epsilon"])));
+    // The gradients of the two means divide by it.
     const auto count = static_cast<double>(shape[-1]);
     Match whole = forward;
     const GradientSum sum = FindSum(
