@@ -145,6 +145,7 @@ std::string GraphToGraphDef(const Graph& graph) {
   proto::GraphDef def;
   WriteGraphDef(graph, &def);
   std::string bytes;
+  // Sorted, because protobuf does not define the order of the attributes, which are a map.
   CHECK(SerializeSorted(def, &bytes));
   return bytes;
 }

@@ -62,6 +62,7 @@ class TrainImporter {
       graph_.losses().push_back(result_.loss);
     }
     AssignVariables();
+    // After the assignments, because a metric's update is a group of them.
     if (options_.with_metrics) EST_RETURN_IF_ERROR(AddMetrics());
     if (options_.training) {
       std::vector<Operation> updates;
@@ -102,6 +103,7 @@ class TrainImporter {
     for (size_t k = 0; k < source_.inputs.size(); ++k) {
       const Tensor& given = options_.inputs[k];
       const TrainGraphInput& wanted = source_.info.inputs[k];
+      // An input that nothing reads may be missing, or differ in dtype and shape.
       if (!given.valid()) {
         if (used.count(source_.inputs[k]) == 0) continue;
         return InvalidArgument("input ", k, " of the graph, ", wanted.ToString(), ", is not given");
@@ -129,6 +131,8 @@ class TrainImporter {
 
   absl::StatusOr<Tensor> Fetch(FlatTensor at) {
     const int variable = plan_.order->VariableOf(at);
+    // A fetched reference has no reader, so no write is visible to it: its value is that before the
+    // step.
     if (variable >= 0) return variables_.Of(variable).read();
     return step_.Value(at, at.node);
   }
@@ -141,6 +145,7 @@ class TrainImporter {
         !IsFloating(value.dtype()) || value.node()->op() == "Const")
       return value;
     averages_here_ = true;
+    // A gradient with several readers is summed over the shards once.
     Tensor& mean = averages_[from];
     if (!mean.valid())
       mean = Multiply(CrossReplicaSum(value), 1.0 / options_.num_shards, "mean_over_shards");
@@ -214,11 +219,14 @@ class TrainImporter {
       if (states.insert(variable).second) versions_[variable].push_back(values[k]);
     }
     if (rule.op == "AssignAdd") deltas_[i] = operands["value"];
+    // A write has no value of its own: what reads its output reads the variable.
     step_.SetValues(i, {});
     return absl::OkStatus();
   }
 
   absl::Status CheckAveraged() {
+    // Without this check such a variable would be trained with the gradient of one shard, and
+    // nothing would show it.
     if (!averages_gradients_) return absl::OkStatus();
     std::vector<std::string> names;
     for (const auto& [node, variable] : variables_.all()) {
@@ -342,6 +350,8 @@ absl::StatusOr<TrainGraph> TrainGraph::Parse(absl::string_view bytes, StringArg 
   for (const auto& [name, tensor] : source.info.outputs) {
     EST_ASSIGN_OR_RETURN(fetches.emplace_back(), source.nodes->Find(tensor));
   }
+  // This plan only tells the caller which inputs are used and what prevents the import. Import
+  // plans again for what it is asked to build.
   const absl::StatusOr<ImportPlan> plan =
       MakeImportPlan(source, {.training = options.role == TrainGraphRole::kTrain,
                               .with_metrics = options.role == TrainGraphRole::kEval,

@@ -46,6 +46,7 @@ const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
 int IntAttr(const proto::NodeDef& node, const char* name) {
   const proto::AttrValue* const attr = FindAttr(node, name);
   const int64_t value = attr == nullptr ? 0 : attr->i();
+  // Sums of these numbers are output numbers; those of a malformed file must not overflow.
   return static_cast<int>(std::clamp<int64_t>(value, 0, kMaxOutputIndex));
 }
 
