@@ -64,6 +64,7 @@ absl::StatusOr<const BundleEntry*> BundleReader::Find(StringArg name) const {
                             : absl::StrCat("; it has ", names_.size(), " others"));
   }
   const BundleEntry& entry = found->second;
+  // An unknown dtype is no error of Open, so that the other variables can be read.
   if (entry.spec.dtype != DType::kInvalid) return &entry;
   return Unimplemented(prefix_, ": ", name, " has dtype ", DTypeOnDiskName(entry.dtype_on_disk),
                        ", which is not supported");

@@ -231,8 +231,10 @@ absl::Status BundleWriter::Commit() {
   EST_RETURN_IF_ERROR(WriteIndexTable(IndexPath(temporary_), entries_->Serialize(shard)));
   const std::string data = DataPath(prefix_, shard, shard + 1);
   EST_RETURN_IF_ERROR(RenameFile(data_->path(), data));
+  // The data file has its name on disk before the index that refers to it.
   EST_RETURN_IF_ERROR(SyncDirectory(Dirname(prefix_)));
   EST_RETURN_IF_ERROR(RenameFile(IndexPath(temporary_), IndexPath(prefix_)));
+  // The files are the checkpoint now, so the destructor must not remove them.
   finished_ = true;
   EST_RETURN_IF_ERROR(SyncDirectory(Dirname(prefix_)));
   return RemoveOtherDataFiles(shard, shard + 1);

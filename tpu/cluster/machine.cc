@@ -89,6 +89,7 @@ absl::StatusOr<std::string> FindLibtpu(const Machine& machine, const std::string
     paths = {*variable};
   } else {
     const std::string package = "lib/python3*/site-packages/libtpu/libtpu.so";
+    // The package of an active environment comes before all others, as it does in Python.
     if (const auto environment = machine.variable("VIRTUAL_ENV"); environment.has_value()) {
       paths = Matches(JoinPath(*environment, package));
     }

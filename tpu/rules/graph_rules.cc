@@ -112,6 +112,7 @@ void CheckGraphRules(const CheckedModel& model, Report& report) {
       report.Add("check-op", model.Where(NameOf(*node)), "the check has no effect on a TPU",
                  "return the tensor in host_call and check it there, or clip the values");
     }
+    // Nodes of gradients repeat the indices of the model's own nodes, which are reported.
     if ((node->op() == "GatherV2" || node->op() == "GatherNd") && DependsOnInput(*node, 1) &&
         model.graph.gradient_nodes().count(node) == 0) {
       report.Add("unchecked-index", model.Where(NameOf(*node)),

@@ -155,6 +155,7 @@ Element WithRows(const Element& element, int64_t rows, absl::Span<const int64_t>
       const auto axis = static_cast<int>(AxisOf(batch_axis, number++));
       Shape shape = array.shape();
       if (axis < shape.rank()) shape.set_dim(axis, rows);
+      // The values do not matter: the model is built with these arrays, not run.
       to[name] = Array(array.dtype(), shape);
     }
   };

@@ -142,6 +142,7 @@ int64_t TiledBytes(const TensorSpec& spec) {
   if (shape.rank() < 2) return RoundUp(elements, kLanes) * size;
   // Numbers of less than 32 bits are packed, several rows to one of the tile.
   const int64_t sublanes = kSublanes * std::max<int64_t>(1, 4 / size);
+  // The compiler chooses the two axes that are tiled. The cheapest pair gives a lower bound.
   int64_t least = 0;
   for (int lane = 0; lane < shape.rank(); ++lane) {
     for (int sublane = 0; sublane < shape.rank(); ++sublane) {

@@ -41,6 +41,7 @@ class Stream {
   Stream(Writer& w, const LoweringArgs& args, int64_t results_per_step) : w_(w) {
     const auto seed = static_cast<uint64_t>(args.spec.attrs.i("seed"));
     const auto seed2 = static_cast<uint64_t>(args.spec.attrs.i("seed2"));
+    // All replicas run the same module, so it has the keys of all of them.
     std::vector<int32_t> low, high;  // of the key, for each replica
     for (int replica = 0; replica < args.step.num_replicas; ++replica) {
       const uint64_t key = replica == 0 ? seed : HashSeed(seed, static_cast<uint64_t>(replica));
@@ -124,6 +125,7 @@ Value UniformFromBits(Writer& w, const Value& x, int bits) {
 
 // Two standard normal numbers (Box-Muller): NormalPair of base/random.h.
 std::array<Value, 2> NormalPair(Writer& w, const Value& x0, const Value& x1) {
+  // The logarithm of 0 is infinite. TensorFlow's BoxMullerFloat has the same smallest number.
   const Value u1 = w.Max(UniformFromBits(w, x0, 23), w.Scalar(DType::kFloat32, 1.0e-7));
   const Value v1 = w.MulConst(UniformFromBits(w, x1, 23), 2.0 * std::numbers::pi);
   const Value u2 = w.Unary("sqrt", w.MulConst(w.Unary("log", u1), -2));
@@ -166,6 +168,7 @@ Values TruncatedNormal4(Writer& w, const Stream& stream, int64_t groups, DType /
     for (const Value& x : Normal4(w, stream.At(w.Add(first, state[0])))) {
       const Value in_range = w.Compare("LT", w.Unary("abs", x), w.Scalar(DType::kFloat32, 2));
       for (int64_t i = 0; i < 4; ++i) {
+        // A complete group draws until all groups are complete, but has no place for more numbers.
         const Value is_next = w.Compare("EQ", next[1], w.FillInt({DType::kInt32, Shape{}}, i));
         Value& kept = next[static_cast<size_t>(2 + i)];
         kept = w.Select(w.Binary("and", in_range, is_next), x, kept);
@@ -247,6 +250,7 @@ LoweringResult LowerRandomShuffle(Writer& w, const LoweringArgs& args) {
       "remainder", Interleave(w, Values(numbers.begin(), numbers.end()), Shape{size - 1}), left);
   const Value chosen = w.Add(places, w.Bitcast(offsets, DType::kInt32));
 
+  // The loop swaps row numbers. The rows themselves are moved once, by the gather.
   const Type order_type{DType::kInt32, Shape{size}};
   const Type scalar{DType::kInt32, Shape{}};
   const Values done = w.While(

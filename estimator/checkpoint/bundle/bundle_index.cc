@@ -58,6 +58,7 @@ absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::strin
     part.key = SliceKey(name, part.extents);
     entry.slices.push_back(std::move(part));
   }
+  // A partitioned tensor has no bytes of its own. Its slices have entries.
   if (!entry.slices.empty()) return entry;
   int64_t end = 0;
   if (entry.shard < 0 || entry.shard >= num_shards) {

@@ -21,6 +21,7 @@ void AppendNum(uint64_t value, std::string* out) {
 }
 
 void AppendString(absl::string_view text, std::string* out) {
+  // TensorFlow's OrderedCode: the bytes 00 01 end the text, so a zero byte in it is escaped.
   for (const char c : text) {
     out->push_back(c);
     if (c == '\x00') out->push_back('\xff');

@@ -61,6 +61,7 @@ std::string SignatureText(const proto::SignatureDef& signature, const std::strin
 }
 
 std::string OpsText(const proto::MetaGraphDef& graph) {
+  // saved_model_cli prints a Python set in no order. Sorted ops give the same text every time.
   std::set<std::string> ops;
   for (const proto::NodeDef& node : graph.graph_def().node()) ops.insert(node.op());
   for (const proto::FunctionDef& function : graph.graph_def().library().function()) {
@@ -153,6 +154,7 @@ std::string SavedModelShow::Tensors() const {
 }
 
 std::string SavedModelShow::All() const {
+  // saved_model_cli sorts the graphs by their tags.
   std::map<std::vector<std::string>, const proto::MetaGraphDef*>
       graphs;  // in the order of the tags
   for (const proto::MetaGraphDef& graph : rep_->model.meta_graphs()) graphs[Tags(graph)] = &graph;

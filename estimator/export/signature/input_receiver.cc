@@ -223,6 +223,7 @@ ServingInputReceiverFn BuildParsingServingInputReceiverFn(
     InputReceiver receiver = ServingInputReceiver(features, {{"examples", parsing.serialized}});
     receiver.parsing = std::move(parsing);
     receiver.batch_size = default_batch_size;
+    // It replaces the receiver's own error, which may only say that features are missing.
     if (!status.ok()) receiver.status = status;
     return receiver;
   };

@@ -50,6 +50,7 @@ EST_LOWERING(GatherV2) {
                 o = SizeOfAxes(params.shape(), batch, axis), d = params.dim(axis),
                 i = SizeOfAxes(params.shape(), axis + 1, params.rank()),
                 n = SizeOfAxes(indices.shape(), batch, indices.rank());
+  // With one batch, an index needs no number of its batch.
   if (b == 1) {
     const Value y = Gather(w, w.Reshape(params, Shape{o, d, i}), w.Reshape(indices, Shape{n, 1}),
                            {0, 2}, {1}, {params.dtype(), Shape{o, n, i}});

@@ -109,6 +109,7 @@ Eliminated Eliminate(Writer& w, const Value& x) {
         w.Reduce("add", w.Select(along_columns(is_chosen), m, number), {1});  // [batch, columns]
     const Value spread_pivot_row = w.BroadcastInDim(pivot_row, m.shape(), {0, 2});
     Value swapped = w.Select(along_columns(is_chosen), row_k, m);
+    // Last: if row k is the chosen one, it gets its own values back.
     swapped = w.Select(along_columns(is_k), spread_pivot_row, swapped);
     // Subtracts its multiples from all other rows.
     const Value pivot = w.DynamicSlice(pivot_row, {zero, k}, {batch, 1});
@@ -168,6 +169,7 @@ EST_LOWERING(LogMatrixDeterminant) {
   const Value is_zero = w.Compare("EQ", e.pivots, w.Scalar(spec.dtype, 0));
   const Value singular = w.Reduce("or", is_zero, {1});
   const Value sign = w.Mul(w.Reduce("multiply", w.Unary("sign", e.pivots), {1}), e.sign);
+  // The product of the pivots may overflow where the sum of their logarithms does not.
   const Value sum = w.Reduce("add", w.Unary("log", w.Unary("abs", e.pivots)), {1});
   const Value minus_infinity = w.Scalar(spec.dtype, -std::numeric_limits<double>::infinity());
   return Values{w.Reshape(w.Select(singular, w.Scalar(spec.dtype, 0), sign), spec.shape),

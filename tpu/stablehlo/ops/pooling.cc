@@ -43,6 +43,7 @@ Value ReduceWindows(Writer& w, const char* op, const Value& x, const Value& init
 EST_LOWERING(MaxPool) {
   const Value& x = args.input(0);
   EST_ASSIGN_OR_RETURN(const Window2D windows, WindowsOf(args, x.shape()));
+  // Padding has the initial value of the reduction, so it is never larger than an input.
   return Values{ReduceWindows(w, "maximum", x, w.Lowest({x.dtype(), Shape{}}), windows,
                               args.output(0).shape)};
 }

@@ -20,6 +20,7 @@ OpLowering Guarded(OpLowering lowering) {
         return NotLowerable("strings stay on the host: do this in input_fn");
       empty = empty && output.shape.num_elements() == 0;
     }
+    // Results without elements are written below, so that lowerings need not handle them.
     if (!empty) return lowering(w, args);
     Values results;
     for (const TensorSpec& output : args.spec.outputs) results.push_back(w.Fill(output, 0));
