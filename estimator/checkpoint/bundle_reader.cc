@@ -82,6 +82,7 @@ absl::Status BundleReader::ReadSlices(const BundleEntry& entry, Array* value) co
     const BundleEntry& part_entry = index_.slices.at(slice.key);
     const PartRows rows(entry.spec.shape, slice.extents, part_entry.spec.shape);
     if (entry.spec.dtype == DType::kString) {
+      // Strings have no fixed size, so the whole slice is decoded before it is placed.
       Array part(DType::kString, part_entry.spec.shape);
       EST_RETURN_IF_ERROR(ReadStrings(part_entry, &part));
       PlaceStrings(part, rows, value);

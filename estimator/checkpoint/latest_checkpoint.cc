@@ -195,7 +195,7 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(StringArg directory,
 }
 
 absl::Status NewestCheckpoint::Check(const std::string& prefix) const {
-  // A checkpoint stays damaged until it is written again, so it is not read at every look.
+  // A checkpoint stays damaged until it is written again, so it is not read at every poll.
   const auto known = damaged_.find(prefix);
   if (known != damaged_.end() && CheckpointModifiedTimeSeconds(prefix) == known->second.written) {
     return known->second.status;

@@ -139,6 +139,7 @@ int64_t TiledBytes(const TensorSpec& spec) {
   const Shape& shape = spec.shape;
   if (size == 0 || shape.num_elements() == 0) return 0;
   const int64_t elements = shape.num_elements();
+  // A vector has no second axis that could be padded to the rows of a tile.
   if (shape.rank() < 2) return RoundUp(elements, kLanes) * size;
   // Numbers of less than 32 bits are packed, several rows to one of the tile.
   const int64_t sublanes = kSublanes * std::max<int64_t>(1, 4 / size);

@@ -45,7 +45,8 @@ absl::Status WriteIndexTable(absl::string_view path,
   EST_ASSIGN_OR_RETURN(const auto file, WritableFile::Open(path));
   LevelDbFile table_file(file.get());
   leveldb::Options options;
-  // As TensorFlow's BundleWriter: releases before 1.1 cannot read compressed tables.
+  // TensorFlow's BundleWriter does not compress either, because its releases before 1.1 cannot read
+  // compressed tables.
   options.compression = leveldb::kNoCompression;
   leveldb::TableBuilder builder(options, &table_file);
   for (const auto& [key, value] : entries) builder.Add(ToSlice(key), ToSlice(value));

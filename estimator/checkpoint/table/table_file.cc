@@ -81,6 +81,7 @@ absl::StatusOr<std::unique_ptr<TableFile>> TableFile::Open(absl::string_view pat
   std::unique_ptr<TableFile> table(new TableFile(std::move(file)));
   Block meta, index;
   EST_RETURN_IF_ERROR(table->ReadFooter(&meta, &index));
+  // Nothing is read from it, but damage anywhere in the file must be found.
   if (const absl::Status status = table->Verify(meta); !status.ok()) {
     if (!absl::IsDataLoss(status)) return status;
     return Damaged(path, absl::StrCat("the meta ", PlaceOf(meta), ": ", status.message(),

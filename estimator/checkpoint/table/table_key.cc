@@ -60,6 +60,7 @@ std::string SliceKey(absl::string_view name, const std::vector<SliceExtent>& ext
 }
 
 std::string VariableOfKey(absl::string_view key) {
+  // A key of TensorBundle is the name itself. A slice key begins with a zero byte.
   if (key.empty() || key[0] != '\0') return std::string(key);
   std::string name;
   for (size_t i = 1; i < key.size(); ++i) {

@@ -129,6 +129,7 @@ absl::StatusOr<SavedValues> FindSavedValues(const ReadAt& read_at, int64_t begin
   for (const int number : {kSavedSlicesData, kSavedSliceData}) {
     EST_ASSIGN_OR_RETURN(range, FindField(read_at, range, number));
   }
+  // Strings cannot be packed, so each one is a field of the TensorProto.
   if (encoding.kind == SavedEncoding::Kind::kStrings) return range;
   return FindField(read_at, range, encoding.field);
 }

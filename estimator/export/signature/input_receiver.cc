@@ -128,6 +128,7 @@ absl::Status AddParsed(const std::string& name, const FeatureSpec& spec, int64_t
   const Tensor values = placeholder(name, StoredDType(dtype), RowShape(spec));
   // Examples store three types; the model gets the one that its spec names.
   features[name] = dtype == StoredDType(dtype) ? values : Cast(values, dtype);
+  // Padding cannot be told from values, so the model also gets the length.
   if (std::holds_alternative<VarLenFeature>(spec))
     features[LengthName(name)] = placeholder(LengthName(name), DType::kInt32, {});
   parsing.specs[name] = Stored(spec);
@@ -215,6 +216,7 @@ ServingInputReceiverFn BuildParsingServingInputReceiverFn(
   return [=](int64_t batch_size) {
     const int64_t rows = default_batch_size.value_or(batch_size);
     ExampleParsing parsing;
+    // The names of the placeholder and of its input are TensorFlow's, so that clients can stay.
     parsing.serialized = Placeholder(DType::kString, {rows}, "input_example_tensor");
     NamedTensors features;
     absl::Status status = CheckLengthNames(feature_spec);

@@ -97,6 +97,7 @@ Value MatrixProduct(Writer& w, const Value& a, const Value& b, bool transpose_a,
 }
 
 Value Truncated(Writer& w, const Value& x) {
+  // StableHLO has no op that rounds towards zero.
   const Value negative = w.Compare("LT", x, w.Scalar(x.dtype(), 0));
   return w.Select(negative, w.Unary("ceil", x), w.Unary("floor", x));
 }
