@@ -218,6 +218,7 @@ absl::Status BundleWriter::Commit() {
     // A run that starts saves again the checkpoint that it just restored. That need not be written.
     // It must be written if the old files are damaged: the run then fell back to an earlier
     // checkpoint and reached this step again with the same values.
+    // Equal indexes have equal checksums of all values.
     if (entries_->Serialize(shards_in_use - 1) == in_use && IsWhole(prefix_)) {
       EST_RETURN_IF_ERROR(Discard());
       return RemoveOtherDataFiles(shards_in_use - 1, shards_in_use);

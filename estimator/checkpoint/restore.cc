@@ -174,6 +174,7 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
   // If names have no counterpart, this is another network. Else only the sizes differ.
   other_names = other_names || !unwanted.empty();
   for (const auto& [row, here] : other_shapes) {
+    // Set now, because it depends on whether other variables lack a counterpart.
     rows[row].back() = CureOfShape(here, reader.specs().at(rows[row][3]).shape,
                                    other_names ? advice.other_network : advice.other_size);
   }

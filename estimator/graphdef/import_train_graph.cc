@@ -81,6 +81,7 @@ class TrainImporter {
   absl::Status CheckShards() {
     Obstacles obstacles;
     for (const int i : plan_.writes) {
+      // Each shard looks up other rows, so their gradients do not belong to each other.
       if (averages_gradients_ && FindWriteRule(nodes_.op(i))->by_rows) {
         obstacles.Add(nodes_.node(i), "updates single rows, which cannot be averaged over shards");
       }
@@ -157,6 +158,7 @@ class TrainImporter {
       if (!plan_.Needs(i) || IsVariableOp(nodes_.op(i))) continue;
       const auto at = static_cast<size_t>(i);
       for (const FlatTensor& input : nodes_.node(i).inputs) {
+        // A variable is not a gradient, even if an averaged one was applied to it before.
         if (plan_.order->VariableOf(input) >= 0) continue;
         if (is_averaged_[static_cast<size_t>(input.node)]) is_averaged_[at] = true;
       }
@@ -173,6 +175,7 @@ class TrainImporter {
       if (averages_here_) is_averaged_[at] = true;
       if (!is_gradient_[at]) continue;
       for (size_t k = before; k < graph_.nodes().size(); ++k)
+        // The check that gradients are summed over the replicas looks for the nodes in this set.
         graph_.gradient_nodes().insert(graph_.nodes()[k].get());
     }
     return absl::OkStatus();
@@ -208,6 +211,7 @@ class TrainImporter {
       const NameScope scope(node.name, graph_);
       values = rule.formula({operands, attrs, repeated, rule.update});
     } else {
+      // An op that we have stays one op, which the runtime runs in place.
       Node* const added = graph_.AddNode(rule.op, inputs, attrs, node.name);
       for (int k = 0; k < rule.num_states; ++k) values.emplace_back(&graph_, added, k);
     }

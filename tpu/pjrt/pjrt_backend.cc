@@ -97,6 +97,7 @@ class PjrtExecutable : public Executable {
   absl::StatusOr<Batches> Collect(int64_t num_steps, const Infeed& infeed) {
     Batches batches;
     for (; batches.num_steps < num_steps; ++batches.num_steps) {
+      // Steps without inputs are only counted.
       if (!infeed) continue;
       absl::StatusOr<std::optional<StepFeeds>> feeds = infeed();
       if (!feeds.ok()) {

@@ -207,6 +207,7 @@ LoweringResult LowerRandomUniformInt(Writer& w, const LoweringArgs& args) {
   if (n == 0) return Values{w.Fill(output, 0)};
   const Array* const low = args.constant(1);
   const Array* const high = args.constant(2);
+  // Bounds that the step computes are not checked, because a device cannot report them.
   if (low != nullptr && high != nullptr && low->AsDouble() >= high->AsDouble()) {
     return NotLowerable(absl::StrCat("minval must be less than maxval, got ", low->ToString(),
                                      " and ", high->ToString()));

@@ -276,6 +276,7 @@ absl::Status AddFile(int shard, V1Values& values, BundleIndex* index) {
   V1File file{.shard = shard, .table = &values.file(shard)};
   EST_RETURN_IF_ERROR(file.table->WalkEntries(
       [&](const std::string& key, const TableFile::ValuePlace& place) -> absl::Status {
+        // The keys come in sorted order, but the list of tensors names slices in any order.
         file.entries.emplace(key, place);
         return absl::OkStatus();
       }));

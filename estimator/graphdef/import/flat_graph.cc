@@ -134,6 +134,7 @@ absl::StatusOr<int> FlatGraph::NodeIn(Scope& scope, int index) {
 // The scope of function k of a node.
 absl::StatusOr<FlatGraph::Scope*> FlatGraph::Call(Scope& scope, int index,
                                                   const Functions& functions, size_t k) {
+  // A call is instantiated once, however many of its outputs are read.
   const auto done = scope.calls.find({index, k});
   if (done != scope.calls.end()) return done->second;
   const proto::FunctionDef& function = *functions[k];

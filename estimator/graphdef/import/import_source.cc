@@ -68,6 +68,7 @@ void AddVariables(const char* collection, bool local, ImportSource& source) {
                     [&](const SourceVariable& other) { return other.node == variable.node; });
     if (known) continue;
     const absl::StatusOr<FlatTensor> initial = source.nodes->Find(def.initial_value_name());
+    // Without an initial value, the variable can still be restored from a checkpoint.
     if (initial.ok()) variable.initial_value = *initial;
     variable.local = local;
     variable.is_part = def.has_save_slice_info_def();

@@ -89,6 +89,7 @@ absl::Status NodeBuilder::Build(int node) {
   EST_RETURN_IF_ERROR(graph_.status());
   if (!outputs.ok()) return Annotate(outputs.status(), nodes_.Where(node));
   for (Tensor& output : *outputs) {
+    // An Optional without a value and a reference that passes through have no tensor.
     if (!output.valid()) continue;
     if (!HasElementsAtMost(output.shape(), kMaxImportedElements)) {
       return InvalidArgument(nodes_.Where(node), ": the result ", output.spec().ToString(),

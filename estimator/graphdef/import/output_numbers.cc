@@ -94,6 +94,7 @@ absl::StatusOr<int> OutputNumber(const proto::NodeDef& node, absl::string_view o
   if (node.op() == "ParseExample" || node.op() == "ParseExampleV2")
     return ParseExampleOutput(node, parts.first, index);
   const std::vector<absl::string_view>* const names = NamesOf(node.op());
+  // The op has one output or one list of outputs, so the index is the number.
   if (names == nullptr) return index;
   const auto found = std::find(names->begin(), names->end(), parts.first);
   if (found == names->end() || index != 0) {

@@ -109,7 +109,6 @@ Eliminated Eliminate(Writer& w, const Value& x) {
         w.Reduce("add", w.Select(along_columns(is_chosen), m, number), {1});  // [batch, columns]
     const Value spread_pivot_row = w.BroadcastInDim(pivot_row, m.shape(), {0, 2});
     Value swapped = w.Select(along_columns(is_chosen), row_k, m);
-    // Last: if row k is the chosen one, it gets its own values back.
     swapped = w.Select(along_columns(is_k), spread_pivot_row, swapped);
     // Subtracts its multiples from all other rows.
     const Value pivot = w.DynamicSlice(pivot_row, {zero, k}, {batch, 1});
