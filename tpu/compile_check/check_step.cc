@@ -30,6 +30,7 @@ constexpr double kResolutionToFill = 1.0 / 8;
 // The step that the loop of the mode compiles, without the tensors of hooks.
 ProgramSpec SpecOf(const BuiltModel& model, Mode mode) {
   ProgramSpec spec{.feeds = model.placeholders, .fetches = {}, .updates = {}};
+  // First, because the guard of training is fetch 0.
   if (model.spec.loss.valid() && mode != Mode::kPredict) spec.fetches.push_back(model.spec.loss);
   if (mode == Mode::kTrain) {
     spec.updates = model.graph->update_ops();

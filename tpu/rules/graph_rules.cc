@@ -65,6 +65,7 @@ bool IsOfOneCore(const Graph& graph, const Tensor& value) {
 }
 
 void CheckBatchNorm(const CheckedModel& model, Report& report) {
+  // One core, or cores that all get the whole batch, have the statistics of the batch.
   if (model.mode != Mode::kTrain || model.num_replicas <= 1 || model.broadcast) return;
   std::vector<std::string> variables;
   for (const Node* assign : CollectAssigns(model.graph.update_ops())) {

@@ -62,6 +62,7 @@ void CheckFeatures(const CheckedModel& model, const std::vector<const Node*>& no
     const std::optional<Product> product = ProductOf(*node);
     // The gradients of a product have its sizes, and the cure is the same.
     if (!product.has_value() || model.graph.gradient_nodes().count(node) > 0) continue;
+    // The rows m do not count here: CheckRows reports the batch.
     if (product->k % kLanes == 0 && product->n % kLanes == 0) continue;
     Ops& ops =
         by_shape[absl::StrCat(node->op(), node->input(0).shape().ToString(),

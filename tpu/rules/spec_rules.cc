@@ -58,6 +58,7 @@ void CheckOutfeed(const CheckedModel& model, absl::string_view what,
 // The operand of an optimizer's op that is its learning rate; -1 for another op.
 int RateOperand(const Node& node) {
   const UpdateDef* const def = FindUpdateOp(node.op());
+  // The rules of gradient descent call this operand `alpha`, and the other rules call it `lr`.
   return def == nullptr ? -1 : std::max(def->Find("lr"), def->Find("alpha"));
 }
 

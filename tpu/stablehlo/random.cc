@@ -116,6 +116,7 @@ Value Interleave(Writer& w, const Values& parts, const Shape& shape) {
 // A number in [0, 1) from the low `bits` of x: they are the mantissa of a number in [1, 2); less 1.
 Value UniformFromBits(Writer& w, const Value& x, int bits) {
   const Value mantissa = w.Binary("and", x, Bits(w, Shape{}, (1u << bits) - 1));
+  // The bits are the highest of the 23 mantissa bits of a float32.
   const auto shift = static_cast<uint32_t>(23 - bits);
   const Value shifted =
       shift == 0 ? mantissa : w.Binary("shift_left", mantissa, Bits(w, Shape{}, shift));

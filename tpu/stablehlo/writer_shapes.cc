@@ -141,6 +141,7 @@ Value Writer::DotGeneral(const Value& lhs, const Value& rhs, const DotDimensions
     return WithoutAxes(x.shape(), taken);
   };
   Ints dims;
+  // StableHLO defines this order: the batch axes, the other axes of lhs, the other axes of rhs.
   for (const int64_t axis : d.lhs_batch) dims.push_back(lhs.dim(axis));
   for (const Ints& sizes :
        {free(lhs, d.lhs_batch, d.lhs_contracting), free(rhs, d.rhs_batch, d.rhs_contracting)})

@@ -279,6 +279,7 @@ ReadAt TableFile::ReaderOf(const Block& block) const {
 }
 
 absl::StatusOr<BlockWalker> TableFile::WalkBlock(const Block& block) const {
+  // The block is not verified here, because WhatIsIn also walks damaged ones.
   char type = 0;
   EST_RETURN_IF_ERROR(ReadExactly(block.offset + block.size, 1, &type));
   if (type == kSnappyBlock) {
@@ -314,6 +315,7 @@ std::string TableFile::WhatIsIn(size_t i) const {
     if (may_be) names.insert(VariableOfKey(walker->key()));
     skipped |= !may_be;
   }
+  // The empty key has the header of a bundle, or the list of tensors of a V1 checkpoint.
   names.erase("");
   const std::string place =
       blocks_.size() == 1

@@ -84,6 +84,7 @@ void MakeAnyBatch(const BatchAnalysis& analysis, proto::GraphDef* graph) {
     const auto found = nodes.find(name);
     if (found == nodes.end()) continue;
     proto::NodeDef& node = *found->second;
+    // Shapes() appends to the list that an attribute has.
     node.mutable_attr()->erase("_output_shapes");
     NodeDefRef(&node).Shapes("_output_shapes", shapes);
     if (node.op() != "Placeholder" && node.op() != "EnsureShape") continue;

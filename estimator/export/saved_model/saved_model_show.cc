@@ -30,6 +30,7 @@ std::vector<std::string> SortedKeys(const Map& map) {
 }
 
 std::string TensorText(const proto::TensorInfo& info, const std::string& indent) {
+  // The words are those of saved_model_cli, whose output scripts may read.
   std::string shape = "unknown_rank";
   if (!info.tensor_shape().unknown_rank()) {
     shape =

@@ -33,6 +33,7 @@ InputReceiver Receiver(NamedTensors features, const NamedTensors& receiver_tenso
                        ReceiverTensorsAlternatives alternatives) {
   InputReceiver receiver;
   receiver.features = std::move(features);
+  // The name that TensorFlow gives to a bare tensor.
   receiver.receiver_tensors = receiver_tensors.WithDefaultName("input");
   CheckNames("receiver_tensor", receiver.receiver_tensors, receiver.status);
   for (auto& [name, tensors] : alternatives) {
@@ -192,6 +193,7 @@ ServingInputReceiverFn BuildRawSupervisedInputReceiverFn(
   return [=](int64_t batch_size) {
     absl::Status status;
     std::vector<std::string> both;
+    // Features and labels become inputs of one signature, in which a name occurs once.
     for (const auto& [name, spec] : labels) {
       if (features.count(name) > 0) both.push_back(name);
     }

@@ -68,6 +68,7 @@ EST_LOWERING(GatherNd) {
   const Value &params = args.input(0), &indices = args.input(1);
   const int64_t depth = indices.dim(-1), rows = indices.rank() - 1;
   const Shape& shape = args.output(0).shape;
+  // An index without axes stands for the whole of params.
   if (depth == 0) return Values{w.BroadcastTo(params, shape)};
   return Values{Gather(w, params, indices, Between(rows, shape.rank()), Count(depth),
                        {params.dtype(), shape})};
@@ -139,6 +140,7 @@ LoweringResult LowerSegments(Writer& w, const LoweringArgs& args, const char* op
   if (data.shape().num_elements() == 0) return Values{empty};
   const int64_t n = ids.shape().num_elements();
   Ints rows = args.output(0).shape.dims();
+  // `ids` may have several axes, which become one.
   rows[0] = n;
   return Values{Scatter(w, empty, w.Reshape(ids, Shape{n, 1}), w.Reshape(data, Shape(rows)), op)};
 }
