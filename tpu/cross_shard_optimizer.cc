@@ -43,6 +43,7 @@ CrossShardOptimizer::CrossShardOptimizer(std::shared_ptr<train::Optimizer> optim
 
 std::vector<train::GradientAndVariable> CrossShardOptimizer::ComputeGradients(
     const Tensor& loss, const std::vector<Variable>& variables) {
+  // In the scope, the wrapped optimizer does not sum the gradients a second time.
   const CrossShardScope scope;
   const int num_replicas = ReplicaScope::Current().num_replicas;
   // One replica needs neither the scale nor the sum.

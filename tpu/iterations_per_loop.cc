@@ -34,6 +34,7 @@ void IterationsPerLoop::Parse(absl::string_view text) {
                                           : 0;
     digits.remove_suffix(1);
   }
+  // As in TensorFlow, whose pattern has no leading zero.
   const bool well_formed =
       !digits.empty() && digits[0] != '0' &&
       std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -46,6 +47,7 @@ void IterationsPerLoop::Parse(absl::string_view text) {
 }
 
 void IterationsTuner::Observe(int64_t steps, double seconds) {
+  // A settled number never changes again, as in TensorFlow. This also refuses a time that is NaN.
   if (steps <= 0 || !(seconds > 0) || settled_) return;
   step_seconds_.push_back(seconds / static_cast<double>(steps));
   if (step_seconds_.size() > kWindow) step_seconds_.pop_front();

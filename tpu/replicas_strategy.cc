@@ -95,6 +95,7 @@ class ReplicasStrategy : public Strategy {
     if (input_mode == InputPipelineConfig::BROADCAST) options.distribution = Distribution::kWhole;
     if (per_replica || input_mode == InputPipelineConfig::PER_HOST_V2) {
       options.distribution = Distribution::kInTurn;
+      // As in TensorFlow, params.batch_size is then that of one replica.
       options.element_rows /= replicas;
     }
     const int num_calls = per_replica ? replicas : 1;

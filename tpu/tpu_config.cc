@@ -74,6 +74,7 @@ absl::Status TPUConfig::Validate() const {
 
 absl::Status RunConfig::Validate() const {
   const absl::Status own = estimator::RunConfig::Validate(), tpu = tpu_config.Validate();
+  // If both parts are invalid, one error has the violations of both.
   if (own.ok() || tpu.ok()) return own.ok() ? tpu : own;
   return InvalidArgument(own.message(), "; ", tpu.message());
 }

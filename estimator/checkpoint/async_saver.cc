@@ -78,6 +78,7 @@ absl::StatusOr<std::string> AsyncSaver::SaveInBackground(StringArg directory, in
         << prefix_ << " was still being written; raise save_checkpoints_steps or "
         << "save_checkpoints_secs, or use a faster disk";
   }
+  // A thread that has finished must still be joined before its status is taken.
   Wait();
   EST_RETURN_IF_ERROR(TakeStatus());
   absl::Status started = Copy(variables);
@@ -104,6 +105,7 @@ absl::StatusOr<std::string> AsyncSaver::SaveInBackground(StringArg directory, in
 }
 
 absl::Status AsyncSaver::Copy(const Variables& variables) {
+  // The memory of the last copy is used again. That of variables that are gone is freed first.
   size_t new_bytes = 0;
   Variables next;
   for (const auto& [name, value] : variables) {
@@ -125,6 +127,7 @@ absl::Status AsyncSaver::Copy(const Variables& variables) {
           HumanBytes(available->bytes), " of ", available->bound, " are available");
     }
   }
+  // Other programs may have taken the memory that was available a moment ago.
   try {
     for (const auto& [name, value] : variables) {
       Array& copy = copy_[name];
@@ -144,9 +147,11 @@ absl::Status AsyncSaver::Copy(const Variables& variables) {
 
 absl::Status AsyncSaver::Start(std::function<absl::Status()> work) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  // Before the thread starts, because the thread sets it to false.
   in_progress_ = true;
   try {
     thread_ = std::thread([this, work = std::move(work)] {
+      // An exception that leaves a thread ends the program.
       try {
         status_ = work();
       } catch (const std::exception& thrown) {

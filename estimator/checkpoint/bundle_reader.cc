@@ -64,6 +64,7 @@ absl::StatusOr<const BundleEntry*> BundleReader::Find(StringArg name) const {
                             : absl::StrCat("; it has ", names_.size(), " others"));
   }
   const BundleEntry& entry = found->second;
+  // An unknown dtype is no error of Open, so that the other variables can be read.
   if (entry.spec.dtype != DType::kInvalid) return &entry;
   return Unimplemented(prefix_, ": ", name, " has dtype ", DTypeOnDiskName(entry.dtype_on_disk),
                        ", which is not supported");
@@ -81,6 +82,7 @@ absl::Status BundleReader::ReadSlices(const BundleEntry& entry, Array* value) co
     const BundleEntry& part_entry = index_.slices.at(slice.key);
     const PartRows rows(entry.spec.shape, slice.extents, part_entry.spec.shape);
     if (entry.spec.dtype == DType::kString) {
+      // Strings have no fixed size, so the whole slice is decoded before it is placed.
       Array part(DType::kString, part_entry.spec.shape);
       EST_RETURN_IF_ERROR(ReadStrings(part_entry, &part));
       PlaceStrings(part, rows, value);

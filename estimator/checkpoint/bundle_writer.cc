@@ -218,6 +218,7 @@ absl::Status BundleWriter::Commit() {
     // A run that starts saves again the checkpoint that it just restored. That need not be written.
     // It must be written if the old files are damaged: the run then fell back to an earlier
     // checkpoint and reached this step again with the same values.
+    // Equal indexes have equal checksums of all values.
     if (entries_->Serialize(shards_in_use - 1) == in_use && IsWhole(prefix_)) {
       EST_RETURN_IF_ERROR(Discard());
       return RemoveOtherDataFiles(shards_in_use - 1, shards_in_use);
@@ -231,8 +232,10 @@ absl::Status BundleWriter::Commit() {
   EST_RETURN_IF_ERROR(WriteIndexTable(IndexPath(temporary_), entries_->Serialize(shard)));
   const std::string data = DataPath(prefix_, shard, shard + 1);
   EST_RETURN_IF_ERROR(RenameFile(data_->path(), data));
+  // The data file has its name on disk before the index that refers to it.
   EST_RETURN_IF_ERROR(SyncDirectory(Dirname(prefix_)));
   EST_RETURN_IF_ERROR(RenameFile(IndexPath(temporary_), IndexPath(prefix_)));
+  // The files are the checkpoint now, so the destructor must not remove them.
   finished_ = true;
   EST_RETURN_IF_ERROR(SyncDirectory(Dirname(prefix_)));
   return RemoveOtherDataFiles(shard, shard + 1);

@@ -32,6 +32,7 @@ std::string Absolute(absl::string_view directory, const std::string& path) {
 std::string Relative(absl::string_view directory, absl::string_view path) {
   if (directory.empty()) return std::string(path);
   const std::string folder = absl::StrCat(absl::StripSuffix(directory, "/"), "/");
+  // Relative paths stay valid when the directory is moved.
   absl::ConsumePrefix(&path, folder);
   return std::string(path);
 }
@@ -47,6 +48,7 @@ absl::StatusOr<CheckpointState> GetCheckpointState(StringArg directory) {
   google::protobuf::TextFormat::Parser parser;
   FirstError error;
   parser.RecordErrorsTo(&error);
+  // A later TensorFlow may write more fields.
   parser.AllowUnknownField(true);
   if (!parser.ParseFromString(text, &message)) {
     return DataLoss(path, " is not a checkpoint state: ", error.text);
@@ -59,6 +61,7 @@ absl::StatusOr<CheckpointState> GetCheckpointState(StringArg directory) {
   for (const std::string& one : message.all_model_checkpoint_paths()) {
     state.all_model_checkpoint_paths.push_back(Absolute(directory, one));
   }
+  // Other numbers of times cannot be assigned to paths. The saver then takes those of the files.
   if (message.all_model_checkpoint_timestamps_size() == message.all_model_checkpoint_paths_size()) {
     state.all_model_checkpoint_timestamps.assign(message.all_model_checkpoint_timestamps().begin(),
                                                  message.all_model_checkpoint_timestamps().end());

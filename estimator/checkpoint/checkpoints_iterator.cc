@@ -35,6 +35,7 @@ std::optional<std::string> CheckpointsIterator::WaitForNew() {
     LOG_IF(WARNING, !problem.empty() && problem != last_problem_) << problem;
     last_problem_ = problem;
     if (latest.ok() && *latest && **latest != last_) return *latest;
+    // As in TensorFlow, a sleep that would exceed the timeout does not begin.
     if (options_.timeout_secs &&
         options_.now_secs() + options_.poll_secs > begin + *options_.timeout_secs) {
       return std::nullopt;

@@ -35,6 +35,8 @@ std::string EncodeInputFile(const InputFile& file) {
 
 InputFile DecodeInputFile(std::string bytes) {
   InputFile file;
+  // A save without a graph has no trailer. The seal tells a trailer from a state that ends like
+  // one.
   if (bytes.size() >= kTrailerBytes) {
     const absl::string_view trailer = absl::string_view(bytes).substr(bytes.size() - kTrailerBytes);
     const absl::string_view sealed = trailer.substr(0, kSealedBytes);

@@ -26,6 +26,7 @@ absl::StatusOr<Prefixes> PrefixesByStep(absl::string_view directory) {
   EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory));
   std::set<std::pair<int64_t, std::string>> found;  // a set, as a checkpoint may have many files
   for (absl::string_view name : names) {
+    // The temporary files of a save begin with a dot.
     if (name[0] == '.') continue;
     std::string prefix;
     if (absl::ConsumeSuffix(&name, ".index")) {
@@ -87,6 +88,7 @@ absl::StatusOr<std::optional<std::string>> FirstWhole(const Prefixes& candidates
 absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view directory,
                                                              const CheckFn& check,
                                                              std::vector<std::string>* warnings) {
+  // A directory that may not be read is an error. It does not count as an empty one.
   const absl::Status found = FileSize(directory).status();
   if (absl::IsNotFound(found)) return std::nullopt;
   EST_RETURN_IF_ERROR(found);
@@ -109,6 +111,7 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
   }
   EST_ASSIGN_OR_RETURN(const Prefixes in_directory, PrefixesByStep(directory));
   if (state.ok()) {
+    // TensorFlow reads only the state file, so its order counts more than the steps in names.
     Add(state->model_checkpoint_path, &candidates);
     const Prefixes& all = state->all_model_checkpoint_paths;
     for (auto path = all.rbegin(); path != all.rend(); ++path) Add(*path, &candidates);
@@ -192,6 +195,7 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(StringArg directory,
 }
 
 absl::Status NewestCheckpoint::Check(const std::string& prefix) const {
+  // A checkpoint stays damaged until it is written again, so it is not read at every poll.
   const auto known = damaged_.find(prefix);
   if (known != damaged_.end() && CheckpointModifiedTimeSeconds(prefix) == known->second.written) {
     return known->second.status;
@@ -218,6 +222,7 @@ bool NewestCheckpoint::PassOver(const std::string& prefix, const absl::Status& s
               << " while it was being read; taking the newest again";
     return true;
   }
+  // The checkpoint is there, so NOT_FOUND is about its contents, such as a variable that it lacks.
   if (!absl::IsDataLoss(status)) return false;
   damaged_[prefix] = {.written = written, .status = status};
   return true;

@@ -30,6 +30,7 @@ std::optional<std::string> NearestFree(const BundleReader& reader, const WantedV
     free.push_back(other);
     if (other_spec == variable.spec) same.push_back(other);
   }
+  // A variable that was renamed keeps its shape and dtype.
   const std::optional<std::string> nearest = NearestName(variable.stored_name, same);
   return nearest ? nearest : NearestName(variable.stored_name, free);
 }
@@ -117,6 +118,7 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
   std::set<std::string> taken, unwanted;
   for (const WantedVariable& variable : wanted) taken.insert(variable.stored_name);
   if (!advice.unwanted.empty()) unwanted = Unwanted(reader, taken);
+  // Before the rows: a variable that is not a slot is recognized by the scopes of all slots.
   std::set<std::string> open_scopes;  // in which an optimizer made slots
   for (const WantedVariable& variable : wanted) {
     if (reader.Has(variable.stored_name)) continue;
@@ -154,6 +156,7 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
         continue;
       }
       const auto nearest = NearestFree(reader, variable, taken);
+      // It is in this row, so it needs none of its own.
       if (nearest) unwanted.erase(*nearest);
       other_names = other_names || !nearest;
       rows.push_back({label, here.ToString(), "-", nearest.value_or("-"),
@@ -171,6 +174,7 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
   // If names have no counterpart, this is another network. Else only the sizes differ.
   other_names = other_names || !unwanted.empty();
   for (const auto& [row, here] : other_shapes) {
+    // Set now, because it depends on whether other variables lack a counterpart.
     rows[row].back() = CureOfShape(here, reader.specs().at(rows[row][3]).shape,
                                    other_names ? advice.other_network : advice.other_size);
   }
@@ -185,6 +189,7 @@ absl::Status CheckRestorable(const BundleReader& reader, const std::vector<Wante
       "checkpoint ", reader.prefix(),
       " does not fit: ", Summary(differing, wanted.size(), unwanted.size(), kMaxUnwanted), "\n",
       FormatTable(rows), advice.closing);
+  // TensorFlow has the same codes: NotFoundError for a key, InvalidArgumentError for a shape.
   return missing ? NotFound(text) : InvalidArgument(text);
 }
 

@@ -150,6 +150,7 @@ absl::Status Saver::WriteInputAndGraph(const std::string& prefix, const SaverExt
 absl::Status Saver::Commit(StringArg directory, const std::string& prefix) {
   auto& paths = state_.all_model_checkpoint_paths;
   auto& times = state_.all_model_checkpoint_timestamps;
+  // A step that is saved again counts once, as the newest.
   for (size_t i = paths.size(); i-- > 0;) {
     if (paths[i] != prefix) continue;
     paths.erase(paths.begin() + static_cast<std::ptrdiff_t>(i));
@@ -177,6 +178,7 @@ absl::Status Saver::Write(StringArg directory, const std::string& prefix,
   recovered_ = false;  // until everything below has succeeded
   EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(prefix));
   for (const auto& [name, value] : variables) EST_RETURN_IF_ERROR(writer->Add(name, value));
+  // Before the index, which makes it a checkpoint: a run that continues needs the input's position.
   EST_RETURN_IF_ERROR(WriteInputAndGraph(prefix, extras));
   EST_RETURN_IF_ERROR(writer->Finish());
   EST_RETURN_IF_ERROR(Commit(directory, prefix));

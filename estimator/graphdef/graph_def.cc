@@ -47,6 +47,7 @@ void AddInputs(const Node& node, const std::vector<const Node*>& readers, proto:
   }
   for (const Node* reader : readers) after.push_back(reader->name());
   for (const Operation& control : node.control_inputs()) after.push_back(control.node()->name());
+  // A reader may also be one of the node's own control inputs.
   for (const std::string& name : after) {
     if (seen.insert(name).second) def->add_input(absl::StrCat("^", name));
   }
@@ -145,6 +146,7 @@ std::string GraphToGraphDef(const Graph& graph) {
   proto::GraphDef def;
   WriteGraphDef(graph, &def);
   std::string bytes;
+  // Sorted, because protobuf does not define the order of the attributes, which are a map.
   CHECK(SerializeSorted(def, &bytes));
   return bytes;
 }

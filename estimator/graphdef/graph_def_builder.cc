@@ -43,6 +43,7 @@ GraphDefBuilder::GraphDefBuilder(proto::GraphDef* graph) : graph_(graph) {
 std::string GraphDefBuilder::UniqueScope(absl::string_view prefix) {
   std::string scope(prefix);
   for (int suffix = 1;; ++suffix) {
+    // A scope is also taken if only nodes below it exist.
     const auto below = names_.lower_bound(scope + "/");
     if (names_.count(scope) == 0 &&
         (below == names_.end() || !absl::StartsWith(*below, scope + "/")))

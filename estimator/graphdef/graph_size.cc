@@ -11,6 +11,7 @@ namespace estimator {
 namespace {
 
 size_t BytesOf(const Array& value) {
+  // num_bytes() of strings is 0, because the size of a string is not fixed.
   if (value.dtype() != DType::kString) return value.num_bytes();
   size_t bytes = 0;
   for (const std::string& text : value.values<std::string>()) bytes += text.size();

@@ -29,6 +29,7 @@ absl::Status CheckFeed(absl::string_view name, const TensorSpec& spec, const pro
   if (spec.dtype == DType::kInvalid) return wrong("a feed needs a dtype");
   if (!spec.shape.fully_known()) return wrong("shapes are static: give the batch size");
   if (!HasElementsAtMost(spec.shape, kMaxImportedElements)) return wrong("that is too large");
+  // Any node can be fed, but only these state the dtype and the shape of their output.
   if (!IsOneOf(def.op(), {"Placeholder", "PlaceholderWithDefault"})) return absl::OkStatus();
   const proto::AttrValue *const dtype = FindAttr(def, "dtype"), *const shape =
                                                                     FindAttr(def, "shape");
@@ -50,6 +51,7 @@ class Importer {
   }
 
   absl::StatusOr<ImportedGraph> Run() {
+    // Feeds come first: nodes behind a given tensor are not resolved, so they may be unsupported.
     EST_RETURN_IF_ERROR(AddFeeds());
     PlanOptions wanted{.training = false, .fetches = {}, .values_only = true};
     std::vector<int> roots;
@@ -71,6 +73,7 @@ class Importer {
  private:
   absl::StatusOr<ImportedGraph> Build(const ImportPlan& plan,
                                       const std::vector<FlatTensor>& fetches) {
+    // No update is imported, so every node reads the same value of a variable.
     const auto read = [this](int variable, int) -> absl::StatusOr<Tensor> {
       return variables_.at(variable);
     };
@@ -126,6 +129,7 @@ class Importer {
       EST_RETURN_IF_ERROR(CheckFeed(name, spec, *node.def));
       const Tensor fed = AddPlaceholder(spec, absl::StrCat(prefix_, node.name));
       EST_RETURN_IF_ERROR(graph_.status());
+      // The names `x` and `x:0` are different keys but the same tensor.
       if (!given_.emplace(*found, fed).second)
         return InvalidArgument("feed '", name, "' is given twice");
       result_.feeds.emplace(name, fed);
@@ -175,6 +179,7 @@ class Importer {
       if (used_.count({node, feature.output}) == 0) continue;
       const auto at = static_cast<size_t>(feature.output);
       if (outputs.size() <= at) outputs.resize(at + 1);
+      // Nodes that parse the same feature of the same Examples share a placeholder.
       Tensor& placeholder = parser->features[feature.key];
       if (!placeholder.valid()) {
         placeholder = AddFeature(inputs[0], {feature.spec.dtype, feature.spec.shape},
@@ -201,6 +206,7 @@ class Importer {
 
   // The parser of `serialized`, which must be a feed.
   absl::StatusOr<ImportedParser*> ParserOf(const Tensor& serialized) {
+    // Examples are parsed on the host before the step, so the graph must not compute them.
     const bool fed = std::any_of(result_.feeds.begin(), result_.feeds.end(),
                                  [&](const auto& feed) { return feed.second == serialized; });
     if (!fed || serialized.dtype() != DType::kString || serialized.rank() != 1) {

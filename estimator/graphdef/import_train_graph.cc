@@ -62,6 +62,7 @@ class TrainImporter {
       graph_.losses().push_back(result_.loss);
     }
     AssignVariables();
+    // After the assignments, because a metric's update is a group of them.
     if (options_.with_metrics) EST_RETURN_IF_ERROR(AddMetrics());
     if (options_.training) {
       std::vector<Operation> updates;
@@ -80,6 +81,7 @@ class TrainImporter {
   absl::Status CheckShards() {
     Obstacles obstacles;
     for (const int i : plan_.writes) {
+      // Each shard looks up other rows, so their gradients do not belong to each other.
       if (averages_gradients_ && FindWriteRule(nodes_.op(i))->by_rows) {
         obstacles.Add(nodes_.node(i),
                       "updates single rows, which cannot be averaged over replicas");
@@ -103,6 +105,7 @@ class TrainImporter {
     for (size_t k = 0; k < source_.inputs.size(); ++k) {
       const Tensor& given = options_.inputs[k];
       const TrainGraphInput& wanted = source_.info.inputs[k];
+      // An input that nothing reads may be missing, or differ in dtype and shape.
       if (!given.valid()) {
         if (used.count(source_.inputs[k]) == 0) continue;
         return InvalidArgument("input ", k, " of the graph, ", wanted.ToString(), ", is not given");
@@ -130,6 +133,8 @@ class TrainImporter {
 
   absl::StatusOr<Tensor> Fetch(FlatTensor at) {
     const int variable = plan_.order->VariableOf(at);
+    // A fetched reference has no reader, so no write is visible to it: its value is that before the
+    // step.
     if (variable >= 0) return variables_.Of(variable).read();
     return step_.Value(at, at.node);
   }
@@ -142,6 +147,7 @@ class TrainImporter {
         !IsFloating(value.dtype()) || value.node()->op() == "Const")
       return value;
     averages_here_ = true;
+    // A gradient with several readers is summed over the shards once.
     Tensor& mean = averages_[from];
     if (!mean.valid())
       mean = Multiply(CrossReplicaSum(value), 1.0 / options_.num_shards, "mean_over_shards");
@@ -153,6 +159,7 @@ class TrainImporter {
       if (!plan_.Needs(i) || IsVariableOp(nodes_.op(i))) continue;
       const auto at = static_cast<size_t>(i);
       for (const FlatTensor& input : nodes_.node(i).inputs) {
+        // A variable is not a gradient, even if an averaged one was applied to it before.
         if (plan_.order->VariableOf(input) >= 0) continue;
         if (is_averaged_[static_cast<size_t>(input.node)]) is_averaged_[at] = true;
       }
@@ -169,6 +176,7 @@ class TrainImporter {
       if (averages_here_) is_averaged_[at] = true;
       if (!is_gradient_[at]) continue;
       for (size_t k = before; k < graph_.nodes().size(); ++k)
+        // The check that gradients are summed over the replicas looks for the nodes in this set.
         graph_.gradient_nodes().insert(graph_.nodes()[k].get());
     }
     return absl::OkStatus();
@@ -204,6 +212,7 @@ class TrainImporter {
       const NameScope scope(node.name, graph_);
       values = rule.formula({operands, attrs, repeated, rule.update});
     } else {
+      // An op that we have stays one op, which the runtime runs in place.
       Node* const added = graph_.AddNode(rule.op, inputs, attrs, node.name);
       for (int k = 0; k < rule.num_states; ++k) values.emplace_back(&graph_, added, k);
     }
@@ -215,11 +224,14 @@ class TrainImporter {
       if (states.insert(variable).second) versions_[variable].push_back(values[k]);
     }
     if (rule.op == "AssignAdd") deltas_[i] = operands["value"];
+    // A write has no value of its own: what reads its output reads the variable.
     step_.SetValues(i, {});
     return absl::OkStatus();
   }
 
   absl::Status CheckAveraged() {
+    // Without this check such a variable would be trained with the gradient of one shard, and
+    // nothing would show it.
     if (!averages_gradients_) return absl::OkStatus();
     std::vector<std::string> names;
     for (const auto& [node, variable] : variables_.all()) {
@@ -344,6 +356,8 @@ absl::StatusOr<TrainGraph> TrainGraph::Parse(absl::string_view bytes, StringArg 
   for (const auto& [name, tensor] : source.info.outputs) {
     EST_ASSIGN_OR_RETURN(fetches.emplace_back(), source.nodes->Find(tensor));
   }
+  // This plan only tells the caller which inputs are used and what prevents the import. Import
+  // plans again for what it is asked to build.
   const absl::StatusOr<ImportPlan> plan =
       MakeImportPlan(source, {.training = options.role == TrainGraphRole::kTrain,
                               .with_metrics = options.role == TrainGraphRole::kEval,

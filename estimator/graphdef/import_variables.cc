@@ -108,6 +108,7 @@ absl::StatusOr<std::map<int, CheckpointSlice>> FindCheckpointSlices(const Restor
                                                                     FlatGraph& flat) {
   std::map<int, CheckpointSlice> slices;
   EST_ASSIGN_OR_RETURN(const int root, flat.FindOp(restore.restore_op_name));
+  // The restore op groups its Assigns (tf.group), so only control inputs lead to them.
   EST_RETURN_IF_ERROR(flat.Resolve({root}, /*controls=*/true));
   for (const int i : flat.Reached({root}, /*controls=*/true)) {
     const absl::string_view op = flat.op(i);

@@ -83,6 +83,7 @@ absl::StatusOr<std::optional<ParsedFeature>> ReadParsedFeature(const proto::Node
                            "', ", TensorSpec{dtype, shape}.ToString(), ", default ",
                            value.TypeString());
   }
+  // Strings are padded with empty ones, whatever the default value is.
   const double padding = dtype == DType::kString ? 0 : value.AsDouble();
   ParsedFeature feature{.serialized = Text(node, kSerialized),
                         .key = Text(node, kKey),

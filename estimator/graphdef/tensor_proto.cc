@@ -98,6 +98,7 @@ absl::StatusOr<Shape> ReadShapeProto(const proto::TensorShapeProto& in) {
 }
 
 DType ReadDType(proto::DataType dtype) {
+  // TensorFlow numbers the reference type of a dtype 100 higher (DT_FLOAT_REF).
   constexpr int kFirstReference = 100;
   const int number = dtype > kFirstReference ? dtype - kFirstReference : dtype;
   const auto value = static_cast<DType>(number);
@@ -118,6 +119,7 @@ absl::StatusOr<Array> ReadTensorProto(const proto::TensorProto& in, int64_t max_
       1, static_cast<int64_t>(dtype == DType::kString ? sizeof(std::string) : DTypeSize(dtype)));
   const std::string what =
       absl::StrCat("a constant of ", DTypeShortName(dtype), " ", shape.ToString());
+  // A division, because the product of the two may overflow.
   if (shape.num_elements() > max_bytes / size) {
     return InvalidArgument(what, " is larger than ", max_bytes, " bytes");
   }

@@ -16,6 +16,7 @@ class Readers {
  public:
   explicit Readers(const Graph& graph)
       : consumers_(graph.nodes().size()), depends_(graph.nodes().size(), false) {
+    // Nodes are created after their inputs, so one pass finds all that depends on an update.
     for (const auto& node : graph.nodes()) {
       for (const Tensor& input : node->inputs()) {
         const size_t from = Index(*input.node());
@@ -33,6 +34,7 @@ class Readers {
       const Node* value = pending.back();
       pending.pop_back();
       for (const Node* consumer : consumers_[Index(*value)]) {
+        // What reads a view reads the memory of the variable, so it must run before the update too.
         if (IsAlias(*consumer)) {
           pending.push_back(consumer);
         } else if (IsUpdateRule(*consumer) ? rules
@@ -70,6 +72,8 @@ const Node* StateVariable(const Node& rule, int k) {
 }
 
 std::map<const Node*, std::vector<const Node*>> ReadersBeforeUpdates(const Graph& graph) {
+  // The Assign of an initializer runs before any step and waits for nothing. The Assign of an
+  // update rule's result comes after the rule, which waits for the readers.
   std::set<Tensor> initial_values;
   for (const Variable& variable : graph.variables())
     initial_values.insert(variable.initial_value());

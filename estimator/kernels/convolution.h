@@ -19,8 +19,7 @@ struct Convolution {
   int64_t filter_rows = 0, filter_columns = 0;
   int64_t row_stride = 1, column_stride = 1;
   int64_t pad_top = 0, pad_left = 0;
-  int tile =
-      4;  // by Winograd's algorithm: the outputs of a tile on each axis (winograd/winograd.h)
+  int tile = 4;  // the outputs of a tile of Winograd's algorithm on each axis
 
   int64_t taps() const { return filter_rows * filter_columns; }
   int64_t pixels() const { return images * out_rows * out_columns; }

@@ -53,8 +53,9 @@ std::string SpecString(const KernelSpec& spec) {
 
 KernelPlan MakeKernel(std::function<absl::Status(const KernelArgs&)> run, size_t scratch_bytes,
                       int alias_input) {
-  return [run = std::move(run), scratch_bytes, alias_input] {
-    return std::make_unique<FunctionKernel>(run, scratch_bytes, alias_input);
+  // A plan is built once, and what `run` holds may be large.
+  return [run = std::move(run), scratch_bytes, alias_input]() mutable {
+    return std::make_unique<FunctionKernel>(std::move(run), scratch_bytes, alias_input);
   };
 }
 

@@ -1,8 +1,8 @@
 // Kernel: one op, compiled for its attributes and static shapes. Kernels know nothing of graphs.
 //
 // An op can have a kernel in each of four tiers. `reference` (plain loops) defines every result;
-// the others are faster and are checked against it. A program takes the fastest tier whose factory
-// accepts the spec.
+// the others are faster and are checked against it. An exact kernel (kernels/exact) is both. A
+// program takes the fastest tier whose factory accepts the spec.
 #ifndef ESTIMATOR_KERNELS_KERNEL_H_
 #define ESTIMATOR_KERNELS_KERNEL_H_
 
@@ -160,11 +160,11 @@ KernelPlan MakeKernel(std::function<absl::Status(const KernelArgs&)> run, size_t
 template <typename Run, typename = std::enable_if_t<
                             std::is_void_v<std::invoke_result_t<const Run&, const KernelArgs&>>>>
 KernelPlan MakeKernel(Run run, size_t scratch_bytes = 0, int alias_input = -1) {
-  const auto with_status = [run = std::move(run)](const KernelArgs& args) {
+  auto with_status = [run = std::move(run)](const KernelArgs& args) {
     run(args);
     return absl::OkStatus();
   };
-  return MakeKernel(with_status, scratch_bytes, alias_input);
+  return MakeKernel(std::move(with_status), scratch_bytes, alias_input);
 }
 
 // EST_REGISTER_KERNEL calls this before main. REQUIRES: (op, tier) is not registered yet.
@@ -183,7 +183,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateKernel(const KernelSpec& spec,
                                                      KernelTier fastest = KernelTier::kNative,
                                                      KernelTier slowest = KernelTier::kReference);
 // The tier of the kernel that CreateKernel would return; nullopt if it would fail. This and the
-// next two functions build no kernel.
+// next two functions ask factories for plans and generate no code.
 std::optional<KernelTier> AcceptingTier(const KernelSpec& spec, KernelTier fastest,
                                         KernelTier slowest = KernelTier::kReference);
 // Whether CreateKernel would return a kernel.

@@ -85,9 +85,8 @@ bool GemmIsFast(const MatMulSpec& product, const CpuFeatures& cpu) {
 // Products of tiles, of depths of at least 64; with fewer, sums are written nearly as often as they
 // are added to. These are faster than all others:
 //   f32    with AMX: at least 32 rows, or the gradient of weights (transpose_a)
-//   bf16   the gradient of weights, without AMX only from a depth of 256 on; a depth of at least
-//   1536 and
-//          at least 32 rows, with AMX more
+//   bf16   the gradient of weights, without AMX only from a depth of 256 on
+//          a depth of at least 1536 and at least 32 rows, with AMX more
 //          with AMX: at least 1024 rows and 2048 columns, unless transpose_b
 //          without AMX: the gradient of an input (transpose_b) of 32 to 128 rows
 bool TilesAreFast(const MatMulSpec& product, const CpuFeatures& cpu) {

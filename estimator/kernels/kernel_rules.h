@@ -29,8 +29,8 @@ struct CpuFeatures {
 bool GemmIsFast(const MatMulSpec& product, const CpuFeatures& cpu);
 bool TilesAreFast(const MatMulSpec& product, const CpuFeatures& cpu);
 
-bool TilesAreFastest(const ConvSpec& conv,
-                     const CpuFeatures& cpu);  // faster than Winograd's algorithm
+// Faster than Winograd's algorithm too.
+bool TilesAreFastest(const ConvSpec& conv, const CpuFeatures& cpu);
 bool Bfloat16WinogradIsFast(const ConvSpec& conv, const CpuFeatures& cpu);
 bool FirstLayerIsFast(const ConvSpec& conv, const CpuFeatures& cpu);
 bool WinogradIsFast(const ConvSpec& conv, const CpuFeatures& cpu);

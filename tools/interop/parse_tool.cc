@@ -200,7 +200,7 @@ absl::Status Run(const std::string& requests, const std::string& results) {
 
 int main(int argc, char** argv) {
   const absl::Status status = argc == 3 ? estimator::Run(argv[1], argv[2])
-                                        : InvalidArgument("usage: parse_tool REQUESTS RESULTS");
+                                        : absl::InvalidArgumentError("usage: parse_tool REQUESTS RESULTS");
   if (!status.ok()) std::cerr << status << '\n';
   return status.ok() ? 0 : 1;
 }

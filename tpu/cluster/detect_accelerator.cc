@@ -66,6 +66,7 @@ class Detector {
                                                         .project = options_.project,
                                                         .machine = machine_}
                                          .Resolve()));
+      // An error, because a run on local replicas would not be the run that was asked for.
       if (!cluster.local) return CannotDrive(cluster.Master(), cluster.source);
     } else if (chips.num_chips > 0) {
       EST_ASSIGN_OR_RETURN(cluster,

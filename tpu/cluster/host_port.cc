@@ -41,6 +41,7 @@ absl::StatusOr<HostPort> ParseHostPort(StringArg text, StringArg default_port) {
       return Invalid(whole, "has text after its bracket that is no :PORT");
     if (has_port) port = rest;
   } else if (IsIPv6(host)) {
+    // The last group of such an address could also be a port.
     return Invalid(whole,
                    "is an IPv6 address without brackets; write it as [ADDRESS] or "
                    "[ADDRESS]:PORT");

@@ -44,6 +44,7 @@ absl::StatusOr<Url> ParseUrl(absl::string_view text) {
   absl::StatusOr<HostPort> server = ParseHostPort(text.substr(0, slash), "80");
   if (!server.ok()) return Annotate(server.status(), "a URL is http://HOST[:PORT][/PATH]");
   url.server = *std::move(server);
+  // A line break in the URL would add headers to the request.
   for (const char c : absl::StrCat(url.server.host, url.path)) {
     if (absl::ascii_iscntrl(static_cast<unsigned char>(c)) || c == ' ')
       return InvalidArgument("a URL has no spaces and no control characters");
@@ -81,6 +82,8 @@ class Socket {
   absl::Status Send(absl::string_view bytes, Clock::time_point deadline) {
     while (!bytes.empty()) {
       EST_RETURN_IF_ERROR(Wait(POLLOUT, deadline));
+      // Without MSG_NOSIGNAL, a server that closes the connection would end this program by
+      // SIGPIPE.
       const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       if (sent < 0) return Failed("cannot send");
@@ -111,12 +114,14 @@ class Socket {
 
   absl::Status ConnectTo(const addrinfo& address, Clock::time_point deadline) {
     if (fd_ >= 0) close(fd_);
+    // SOCK_NONBLOCK, because a connect that blocks would not obey the deadline.
     fd_ = socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
                  address.ai_protocol);
     if (fd_ < 0) return Failed("cannot open a socket");
     if (connect(fd_, address.ai_addr, address.ai_addrlen) == 0) return absl::OkStatus();
     if (errno != EINPROGRESS) return Failed("cannot connect");
     EST_RETURN_IF_ERROR(Wait(POLLOUT, deadline));
+    // A connection that is refused makes the socket writable too. SO_ERROR tells the difference.
     int error = 0;
     socklen_t size = sizeof(error);
     if (getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) == 0) errno = error;
@@ -164,6 +169,7 @@ absl::StatusOr<std::string> Get(absl::string_view text, const HttpGetOptions& op
       Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(options.timeout_seconds * 1e3));
   Socket socket;
   EST_RETURN_IF_ERROR(socket.Connect(url, deadline));
+  // Under HTTP/1.0 the server closes the connection after the answer, which is never in chunks.
   std::string request =
       absl::StrCat("GET ", url.path, " HTTP/1.0\r\nHost: ", url.server.ToString(), "\r\n");
   for (const auto& [name, value] : options.headers)

@@ -38,6 +38,8 @@ std::vector<std::string> Matches(const std::string& pattern) {
 
 std::optional<std::string> EnvironmentVariable(const std::string& name) {
   const char* value = getenv(name.c_str());
+  // An empty variable counts as not set. CUDA_VISIBLE_DEVICES is different, so its reader also asks
+  // IsEmptyVariable.
   if (value == nullptr || *value == '\0') return std::nullopt;
   return value;
 }
@@ -89,6 +91,7 @@ absl::StatusOr<std::string> FindLibtpu(const Machine& machine, const std::string
     paths = {*variable};
   } else {
     const std::string package = "lib/python3*/site-packages/libtpu/libtpu.so";
+    // The package of an active environment comes before all others, as it does in Python.
     if (const auto environment = machine.variable("VIRTUAL_ENV"); environment.has_value()) {
       paths = Matches(JoinPath(*environment, package));
     }
@@ -127,6 +130,7 @@ absl::StatusOr<std::string> FindLibtpu(const Machine& machine, const std::string
 }
 
 bool HasMetadataServer(const Machine& machine) {
+  // Without these variables, the server only exists on machines of Google's cloud.
   return machine.variable("GCE_METADATA_IP").has_value() ||
          machine.variable("GCE_METADATA_HOST").has_value() ||
          absl::StrContains(machine.FirstLine("sys/class/dmi/id/product_name"), "Google");

@@ -25,6 +25,7 @@ absl::StatusOr<std::string> TPUJobName(
   std::vector<std::string> jobs, workers;
   for (const auto& [job, addresses] : cluster_spec) {
     jobs.push_back(job);
+    // The only job of a cluster has the workers, whatever its name is.
     if (job != kCoordinatorJob || cluster_spec.size() == 1) workers.push_back(job);
   }
   const bool reserved = cluster_spec.count(kDefaultJob) > 0;

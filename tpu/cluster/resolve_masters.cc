@@ -55,6 +55,8 @@ absl::Status ResolveMasters(const TaskConfig& task, RunConfig& config) {
     source = "TF_CONFIG";
   }
   if (config.evaluation_master.empty()) {
+    // As in TensorFlow, TF_CONFIG decides for an evaluator. Without one, a program evaluates where
+    // it trains.
     config.evaluation_master = !task.evaluation_master.empty() ? task.evaluation_master
                                : task.task_type == "evaluator" ? ""
                                                                : config.master;

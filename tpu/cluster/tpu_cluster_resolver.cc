@@ -112,6 +112,7 @@ class Search {
 
   // Asks the metadata server. Errors: NOT_FOUND without a request if this machine has none.
   absl::StatusOr<std::string> Metadata(const std::string& path) const {
+    // The look-up of the server's name has no time limit, so it must not begin on other machines.
     if (!HasMetadataServer(machine_)) return NotFound("this machine has no metadata server");
     std::string host = "metadata.google.internal";
     for (const char* variable : {"GCE_METADATA_HOST", "GCE_METADATA_IP"}) {
@@ -152,6 +153,7 @@ class Search {
                endpoints.ok()) {
       for (const absl::string_view endpoint : absl::StrSplit(*endpoints, ',')) {  // ID:PORT:IP
         const std::vector<std::string> parts = absl::StrSplit(endpoint, absl::MaxSplits(':', 2));
+        // Split at two colons only, because an IPv6 address has colons of its own.
         cluster.workers.push_back(parts.back());
       }
     }
@@ -177,6 +179,7 @@ class Search {
     EST_RETURN_IF_ERROR(Complete(zone_, "zone", "--tpu_zone", "instance/zone"));
     std::string endpoint =
         machine_.variable("TPU_API_DISCOVERY_URL").value_or("https://tpu.googleapis.com");
+    // The variable names a discovery document, of which only the server is used.
     if (const size_t scheme = endpoint.find("://"); scheme != std::string::npos)
       endpoint = endpoint.substr(0, endpoint.find('/', scheme + 3));
     const std::string where =
@@ -207,6 +210,7 @@ class Search {
         cluster.workers.push_back(
             absl::StrCat(BracketHost(address), ":", port.empty() ? kDefaultPort : port));
     };
+    // As TensorFlow's resolver does: a node without a list has its address in itself.
     if (const auto list = json.find("networkEndpoints"); list != json.end() && list->is_array()) {
       for (const Json& one : *list) add(one);
     } else {

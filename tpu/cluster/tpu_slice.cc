@@ -47,6 +47,7 @@ absl::StatusOr<TPUSlice> ParseAcceleratorType(StringArg accelerator_type) {
   TPUSlice slice;
   slice.num_chips = chips ? size : size / 2;
   slice.num_replicas = slice.num_chips * generation->devices_per_chip;
+  // Hosts of 8 chips exist only for small slices of v5e and v6e. All other hosts have 4.
   const bool one_host = chips && size <= 8;
   slice.num_hosts = one_host ? 1 : (slice.num_chips + 3) / 4;
   return slice;

@@ -30,6 +30,7 @@ constexpr double kResolutionToFill = 1.0 / 8;
 // The step that the loop of the mode compiles, without the tensors of hooks.
 ProgramSpec SpecOf(const BuiltModel& model, Mode mode) {
   ProgramSpec spec{.feeds = model.placeholders, .fetches = {}, .updates = {}};
+  // First, because the guard of training is fetch 0.
   if (model.spec.loss.valid() && mode != Mode::kPredict) spec.fetches.push_back(model.spec.loss);
   if (mode == Mode::kTrain) {
     spec.updates = model.graph->update_ops();
@@ -84,11 +85,13 @@ absl::StatusOr<std::optional<std::string>> LowerForRows(const TopologyCheckReque
 absl::StatusOr<TopologyCheckResult> CheckTopology(const TopologyCheckRequest& request) {
   EST_ASSIGN_OR_RETURN(const CompileTarget target, FindCompileTarget(request.topology));
   absl::StatusOr<std::string> text = Lower(request, request.model);
+  // A step that cannot be lowered is a finding in the report. It does not end the check.
   if (!text.ok()) {
     return TopologyCheckResult{.passed = false,
                                .text = absl::StrCat(ModeName(request.mode), " on ", target.name,
                                                     ": ", text.status().message(), "\n")};
   }
+  // After the lowering, whose findings need no libtpu.
   EST_ASSIGN_OR_RETURN(const std::string libtpu, FindLibtpu(Machine(), ""));
   const int64_t rows = request.model.batch_size;
   const CompileRequest compile{.libtpu = libtpu,
@@ -105,6 +108,7 @@ absl::StatusOr<TopologyCheckResult> CheckTopology(const TopologyCheckRequest& re
   TopologyCheckResult result{.passed = report.passed,
                              .text = absl::StrCat(ModeName(request.mode), " on ", report.text)};
   if (request.mode != Mode::kTrain || rows <= 0) return result;
+  // The compilations of a mode share one limit of time, and the first one is over.
   SearchLimits limits{.seconds = request.settings.seconds - outcome.seconds};
   if (outcome.status.ok() && !request.settings.fill) {
     const int64_t estimate = EstimateRows(compile, outcome, rows);

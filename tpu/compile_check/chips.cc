@@ -12,6 +12,7 @@ absl::StatusOr<CompileTarget> FindCompileTarget(StringArg name) {
     const std::string known = absl::StrCat(generation.name, "-8");
     if (name != known) continue;
     EST_ASSIGN_OR_RETURN(const TPUSlice slice, ParseAcceleratorType(known));
+    // The compiler has two devices for each chip of a v4, on which only one replica runs.
     const int devices = generation.compiler_devices_per_chip;
     return CompileTarget{
         .name = known,

@@ -75,6 +75,7 @@ CompileReport ReportOn(const CompileRequest& request, const CompileOutcome& outc
   }
   if (!outcome.scheduled_hlo.empty()) {
     const HloMemory memory = MemoryOfHlo(outcome.scheduled_hlo);
+    // Outputs are not added, because updated variables are written over their arguments.
     const auto total = static_cast<double>(memory.arguments + memory.temporaries);
     absl::StrAppend(&text, "  memory of a device: arguments ",
                     HumanBytes(static_cast<double>(memory.arguments)), ", outputs ",

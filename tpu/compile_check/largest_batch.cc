@@ -120,9 +120,11 @@ class Search {
   std::optional<double> Predicted() const {
     if (points_.empty()) return std::nullopt;
     const Point& last = points_.back();
+    // With one program only, all memory is taken to grow with the rows.
     Point other = {0, 0};
     if (points_.size() > 1) other = points_[points_.size() - 2];
     const double slope = (last.bytes - other.bytes) / static_cast<double>(last.rows - other.rows);
+    // More rows that need no more memory predict nothing. This also refuses NaN.
     if (!(slope > 0)) return std::nullopt;
     return static_cast<double>(last.rows) + (usable_bytes_ - last.bytes) / slope;
   }

@@ -116,6 +116,8 @@ absl::StatusOr<DeviceBuffer> Client::Upload(const TensorSpec& spec, const void* 
   CHECK_LT(device, devices_.size());
   EST_ASSIGN_OR_RETURN(const c_api::BufferType type, BufferTypeOf(spec.dtype));
   const std::vector<int64_t> dims(spec.shape.dims().begin(), spec.shape.dims().end());
+  // The plugin copies the bytes during the call, because the caller reuses their memory for the
+  // next batches.
   c_api::BufferFromHostArgs args{.client = client_,
                                  .data = bytes,
                                  .type = type,
@@ -161,6 +163,7 @@ absl::Status DeviceBuffer::Download(Array& array) const {
   }
   // An empty array has no bytes to copy to.
   if (array.num_bytes() == 0) return absl::OkStatus();
+  // Without a layout, the plugin copies the array in the layout that it has on the device.
   std::vector<int64_t> minor_to_major(dims.num_dims);
   std::iota(minor_to_major.rbegin(), minor_to_major.rend(), 0);
   c_api::MemoryLayout layout;
@@ -219,6 +222,7 @@ absl::StatusOr<std::vector<std::vector<DeviceBuffer>>> LoadedProgram::Run(
   const Plugin& plugin = client_->plugin();
   EST_RETURN_IF_ERROR(
       plugin.Call("PJRT_LoadedExecutable_Execute", &c_api::Api::loaded_executable_execute, args));
+  // The buffers have owners before the events are awaited, so that they are freed after an error.
   std::vector<std::vector<DeviceBuffer>> results(replicas);
   for (size_t i = 0; i < replicas; ++i) {
     for (c_api::Buffer* const output : outputs[i]) results[i].emplace_back(client_, output);

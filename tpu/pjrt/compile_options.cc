@@ -29,6 +29,7 @@ void AddBytes(uint32_t field, const std::string& bytes, std::string& out) {
 std::string CompileOptionsFor(absl::Span<const int64_t> device_ids) {
   CHECK(!device_ids.empty());
   std::string ids;
+  // A repeated number of proto3 is packed: one field has all ids.
   for (const int64_t id : device_ids) AddVarint(static_cast<uint64_t>(id), ids);
   std::string devices;
   AddBytes(1, ids, devices);

@@ -23,6 +23,7 @@ absl::Status DeviceVariables::Update(const VariableStore& store, absl::string_vi
                               "' has no value yet; initialize it or restore a checkpoint");
   }
   if (!value.buffers.empty() && value.version == store.version(name)) return absl::OkStatus();
+  // Before the upload, so that the device need not hold the old and the new value.
   value.buffers.clear();
   std::vector<DeviceBuffer> buffers;
   for (size_t replica = 0; replica < num_replicas_; ++replica) {

@@ -97,6 +97,7 @@ class PjrtExecutable : public Executable {
   absl::StatusOr<Batches> Collect(int64_t num_steps, const Infeed& infeed) {
     Batches batches;
     for (; batches.num_steps < num_steps; ++batches.num_steps) {
+      // Steps without inputs are only counted.
       if (!infeed) continue;
       absl::StatusOr<std::optional<StepFeeds>> feeds = infeed();
       if (!feeds.ok()) {
@@ -211,6 +212,7 @@ class PjrtExecutable : public Executable {
       return absl::OkStatus();
     };
     const auto steps = static_cast<int32_t>(num_steps);
+    // Only a step without global_step reads it: random ops then count the steps of this executable.
     const int64_t first_step = num_runs_;
     size_t stack = 0;
     for (const StepArgument& argument : module_.arguments) {
@@ -305,6 +307,7 @@ class PjrtBackend : public Backend {
 
  private:
   int64_t IterationsOf(const ProgramSpec& spec) const {
+    // 1 prevents a division by 0 for a step that has neither feeds nor fetches.
     int64_t bytes = 1;
     for (const std::vector<Tensor>* const stacked : {&spec.feeds, &spec.fetches}) {
       for (const Tensor& tensor : *stacked) {

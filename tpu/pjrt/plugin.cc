@@ -20,6 +20,7 @@ constexpr int kMinMinor = 34;
 
 absl::StatusOr<std::shared_ptr<const Plugin>> Plugin::Load(StringArg path) {
   static std::mutex mutex;
+  // Never destroyed, because a plugin has threads that run until the process ends.
   static auto* const loaded = new std::map<std::string, std::shared_ptr<const Plugin>, std::less<>>;
   const std::string file(path);
   const std::lock_guard<std::mutex> lock(mutex);

@@ -17,6 +17,7 @@ CompiledProgram Analyze(const Plugin& plugin, c_api::Executable* executable) {
   const absl::Status measured =
       plugin.Call("PJRT_Executable_GetCompiledMemoryStats", &c_api::Api::executable_memory, memory);
   if (measured.ok()) {
+    // Outputs that are aliases are in the memory of their arguments.
     program.memory = {.arguments = memory.argument_bytes,
                       .outputs = memory.output_bytes - memory.alias_bytes,
                       .temporaries = memory.temp_bytes,

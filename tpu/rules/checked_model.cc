@@ -15,6 +15,7 @@ std::vector<const Node*> ProgramNodes(const CheckedModel& model) {
     if (operation.valid()) pending.push_back(operation.node());
   };
   const ModelSpec& spec = model.spec;
+  // After an error the spec's handles are not valid, so all nodes of the graph are checked.
   if (!model.graph.status().ok()) {
     for (const auto& node : model.graph.nodes()) pending.push_back(node.get());
   } else if (model.mode == Mode::kPredict) {
@@ -55,6 +56,7 @@ int64_t CoreMemoryGib(absl::string_view topology) {
     if (name == generation.name) return static_cast<int64_t>(gib);
     largest = std::max(largest, gib);
   }
+  // A check of rules names no generation, so only what is too large for every TPU is reported.
   return static_cast<int64_t>(largest);
 }
 

@@ -276,6 +276,7 @@ absl::Status CheckedStrategy::MayBegin(const Call& call) {
   if (element.has_value()) {
     for (const Mode mode : {Mode::kTrain, Mode::kEval, Mode::kPredict}) {
       if (InterruptRequested()) break;
+      // A check of training also builds the other modes, for which the training's input stands in.
       if (mode != call.mode && call.mode != Mode::kTrain) continue;
       if (batch_size(mode) <= 0) {
         report.AddChecked(absl::StrCat(ModeName(mode), ": not checked, because ", ModeName(mode),

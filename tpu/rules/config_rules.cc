@@ -34,6 +34,7 @@ void CheckBatch(const ReplicasStrategyOptions& options, Mode mode, bool required
     return;
   }
   const bool on_tpu = mode != Mode::kEval || options.eval_on_tpu;
+  // A batch that the host evaluates, or that every core gets whole, is not divided.
   if (!on_tpu || Broadcasts(options, mode) || batch % replicas == 0) return;
   report.Add(
       "batch-not-divisible", name,
@@ -50,6 +51,7 @@ void CheckConfig(const ReplicasStrategyOptions& options, Mode mode, bool num_ste
                  Report& report) {
   const TPUConfig& config = options.tpu_config;
   const auto is_checked = [&](Mode other) {
+    // A program that trains may also use the other modes. It does so if it gave them a batch size.
     return other == mode || (mode == Mode::kTrain && options.batch_sizes.of(other) > 0);
   };
   for (const Mode other : kModes) {
@@ -96,6 +98,7 @@ void CheckConfig(const ReplicasStrategyOptions& options, Mode mode, bool num_ste
 BatchSizes DivisibleBatchSizes(const BatchSizes& batch_sizes, const TPUConfig& tpu_config) {
   const int64_t replicas = tpu_config.replicas();
   const auto round_up = [replicas](int64_t batch) {
+    // Rounded up, because a batch of fewer rows than cores would otherwise become 0.
     return replicas <= 0 ? batch : (batch + replicas - 1) / replicas * replicas;
   };
   if (tpu_config.per_host_input_for_training == InputPipelineConfig::BROADCAST) return batch_sizes;

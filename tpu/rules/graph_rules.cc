@@ -65,6 +65,7 @@ bool IsOfOneCore(const Graph& graph, const Tensor& value) {
 }
 
 void CheckBatchNorm(const CheckedModel& model, Report& report) {
+  // One core, or cores that all get the whole batch, have the statistics of the batch.
   if (model.mode != Mode::kTrain || model.num_replicas <= 1 || model.broadcast) return;
   std::vector<std::string> variables;
   for (const Node* assign : CollectAssigns(model.graph.update_ops())) {
@@ -112,6 +113,7 @@ void CheckGraphRules(const CheckedModel& model, Report& report) {
       report.Add("check-op", model.Where(NameOf(*node)), "the check has no effect on a TPU",
                  "return the tensor in host_call and check it there, or clip the values");
     }
+    // Nodes of gradients repeat the indices of the model's own nodes, which are reported.
     if ((node->op() == "GatherV2" || node->op() == "GatherNd") && DependsOnInput(*node, 1) &&
         model.graph.gradient_nodes().count(node) == 0) {
       report.Add("unchecked-index", model.Where(NameOf(*node)),

@@ -86,6 +86,7 @@ void CheckSignature(const DatasetSignature& signature, Report& report) {
                      "output_signature");
           continue;
         }
+        // An endless dataset has no last batch.
         const bool may_be_smaller =
             signature.mode == Mode::kTrain && signature.cardinality != Dataset::kInfinite;
         report.Add(may_be_smaller ? "partial-batch" : "open-batch", where,
@@ -139,6 +140,7 @@ std::optional<Element> CheckInput(const Strategy& strategy, Mode mode, const Inp
         slots = SlotsOf(*first, mode);
         CheckSlots(mode, slots, report);
       } else if (ReportDifference(mode, slots, SlotsOf(element, mode), step, report)) {
+        // The other rules are checked with the shapes of the first step.
         return first;
       }
     }
@@ -155,6 +157,7 @@ Element WithRows(const Element& element, int64_t rows, absl::Span<const int64_t>
       const auto axis = static_cast<int>(AxisOf(batch_axis, number++));
       Shape shape = array.shape();
       if (axis < shape.rank()) shape.set_dim(axis, rows);
+      // The values do not matter: the model is built with these arrays, not run.
       to[name] = Array(array.dtype(), shape);
     }
   };

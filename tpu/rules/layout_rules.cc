@@ -62,6 +62,7 @@ void CheckFeatures(const CheckedModel& model, const std::vector<const Node*>& no
     const std::optional<Product> product = ProductOf(*node);
     // The gradients of a product have its sizes, and the cure is the same.
     if (!product.has_value() || model.graph.gradient_nodes().count(node) > 0) continue;
+    // The rows m do not count here: CheckRows reports the batch.
     if (product->k % kLanes == 0 && product->n % kLanes == 0) continue;
     Ops& ops =
         by_shape[absl::StrCat(node->op(), node->input(0).shape().ToString(),
@@ -139,9 +140,11 @@ int64_t TiledBytes(const TensorSpec& spec) {
   const Shape& shape = spec.shape;
   if (size == 0 || shape.num_elements() == 0) return 0;
   const int64_t elements = shape.num_elements();
+  // A vector has no second axis that could be padded to the rows of a tile.
   if (shape.rank() < 2) return RoundUp(elements, kLanes) * size;
   // Numbers of less than 32 bits are packed, several rows to one of the tile.
   const int64_t sublanes = kSublanes * std::max<int64_t>(1, 4 / size);
+  // The compiler chooses the two axes that are tiled. The cheapest pair gives a lower bound.
   int64_t least = 0;
   for (int lane = 0; lane < shape.rank(); ++lane) {
     for (int sublane = 0; sublane < shape.rank(); ++sublane) {

@@ -29,6 +29,7 @@ void Report::Add(absl::string_view rule, std::string where, std::string what, st
 }
 
 void Report::AddSection(std::string text, bool passed) {
+  // ToString adds the line break after each section.
   absl::StripTrailingAsciiWhitespace(&text);
   sections_.push_back(std::move(text));
   sections_passed_ = sections_passed_ && passed;
@@ -55,6 +56,7 @@ std::vector<std::string> Report::RuleIds() const {
 std::string Report::ToString() const {
   std::string text;
   for (const Rule& rule : Rules()) {
+    // Findings are grouped by rule, so that its reason is printed once.
     bool first = true;
     for (const Finding& finding : findings_) {
       if (finding.rule != &rule) continue;

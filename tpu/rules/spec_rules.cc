@@ -60,6 +60,7 @@ int RateOperand(const Node& node) {
   const UpdateDef* const def = FindUpdateOp(node.op());
   if (def == nullptr) return -1;
   const int lr = def->Find("lr");
+  // The rules of gradient descent call it `alpha`.
   return lr >= 0 ? lr : def->Find("alpha");
 }
 
@@ -109,6 +110,7 @@ Scaffold CallScaffoldFn(const CheckedModel& model, const std::function<Scaffold(
   for (size_t i = num_nodes; i < model.graph.nodes().size(); ++i) {
     const Node& node = *model.graph.nodes()[i];
     for (const Tensor& input : node.inputs()) {
+      // Variables and constants exist on the host too. Only values of the batch do not.
       if (!input.valid() || static_cast<size_t>(input.node()->id()) >= num_nodes ||
           FindPlaceholder(input) == nullptr) {
         continue;
@@ -130,6 +132,7 @@ std::vector<double> LearningRateConstants(const Graph& graph) {
   }
   std::vector<double> constants;
   if (rates.empty()) return constants;
+  // A schedule computes the rate from constants, so all constants below a rate are compared.
   for (const Node* node : NeededNodes(graph, rates)) {
     if (node->op() != "Const" || !IsFloating(node->outputs()[0].dtype)) continue;
     const auto& value = node->attrs().get<Array>("value");

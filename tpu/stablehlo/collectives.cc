@@ -19,6 +19,7 @@ LoweringResult LowerCrossReplicaSum(Writer& w, const LoweringArgs& args) {
     return Values{AllReduceSum(w, args.input(0), AllReplicas(num_replicas))};
   EST_ASSIGN_OR_RETURN(const Ints replicas, args.ConstantInts(1));
   Ints sorted = replicas;
+  // All replicas run this op, so each of them must be in exactly one group.
   std::sort(sorted.begin(), sorted.end());
   if (sorted != AllReplicas(num_replicas)[0]) {
     return NotLowerable(absl::StrCat("its groups must name each of the ", num_replicas,

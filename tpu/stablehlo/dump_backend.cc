@@ -38,6 +38,7 @@ class DumpBackend : public Backend {
     LowerOptions lower{.num_replicas = num_replicas(),
                        .iterations = options_.iterations,
                        .compute_dtype = options_.compute_dtype};
+    // As in pjrt_backend.cc: a step that trains is guarded by its loss, which is the first fetch.
     if (!spec.updates.empty() && !spec.fetches.empty() && IsFloating(spec.fetches[0].dtype()) &&
         spec.fetches[0].shape().rank() == 0)
       lower.guard_fetch = 0;
@@ -62,6 +63,7 @@ std::unique_ptr<Backend> MakeDumpBackend(std::unique_ptr<Backend> backend, DumpO
 std::string PathWithSuffix(const std::string& path, const std::string& suffix) {
   const size_t slash = path.rfind('/'), dot = path.rfind('.');
   const size_t name = slash == std::string::npos ? 0 : slash + 1;
+  // A dot in a folder's name, or at the beginning of the file's, begins no extension.
   const size_t end = dot == std::string::npos || dot <= name ? path.size() : dot;
   return absl::StrCat(path.substr(0, end), "_", suffix, path.substr(end));
 }

@@ -66,11 +66,13 @@ std::vector<char> VariesByReplica(const ir::Module& module, int num_replicas) {
     const ir::Node& node = module.nodes[n];
     if (node.op == "CrossReplicaSum") {
       const Array* const groups = module.constant(node.inputs[1]);
+      // A sum over all replicas is the same on each. Sums over groups differ from group to group.
       const bool sums_all =
           groups != nullptr && (groups->num_elements() == 0 || groups->shape().dim(0) == 1);
       varies[n] = !sums_all && ir::At(varies, node.inputs[0].node);
       continue;
     }
+    // Each replica has its own rows of the batch and draws its own random numbers.
     varies[n] =
         node.kind == ir::Node::Kind::kFeed || (node.kind == ir::Node::Kind::kOp && node.stateful);
     for (const ir::Value& input : node.inputs)
@@ -131,6 +133,8 @@ class StepLowering {
                        : reason != nullptr ? reason
                                            : "it has no StableHLO form here");
     }
+    // The Writer has no type for strings. Without them, the step is written to find the other
+    // problems too.
     return has_strings ? Problems() : absl::OkStatus();
   }
 
@@ -149,6 +153,7 @@ class StepLowering {
     update_of_.assign(module_.variables.size(), -1);
     for (size_t u = 0; u < module_.updates.size(); ++u) {
       const ir::Variable& variable = ir::At(module_.variables, module_.updates[u].variable);
+      // Updated variables are the first results, so the number of an update is that of its result.
       ir::At(update_of_, module_.updates[u].variable) = static_cast<int>(u);
       result_.results.push_back(
           {.kind = StepResult::Kind::kVariable, .name = variable.name, .spec = variable.spec});
@@ -165,6 +170,7 @@ class StepLowering {
 
     for (size_t v = 0; v < module_.variables.size(); ++v) {
       const ir::Variable& variable = module_.variables[v];
+      // Random ops count steps by global_step, so a resumed training draws the same numbers.
       if (variable.name == "global_step" && IsInteger(variable.spec.dtype) &&
           variable.spec.shape.num_elements() == 1)
         global_step_ = static_cast<int>(v);
@@ -246,9 +252,11 @@ class StepLowering {
 
     const Value ok = Guard();
     Values next = state;
+    // A step that the guard stops does not count as finished.
     next[0] = w_.Add(i, w_.Convert(ok, DType::kInt32));
     next[1] = ok;
     for (size_t f = 0; f < module_.fetches.size(); ++f) {
+      // The row of a stopped step is written too: the host reports the loss in it.
       const Value value = At(module_.fetches[f]);
       const Value row = w_.Reshape(value, Stacked(1, value.type.spec()).shape);
       next[2 + f] = w_.DynamicUpdateSlice(state[2 + f], row, RowStarts(i, value.rank()));
@@ -256,6 +264,7 @@ class StepLowering {
     for (const ir::Update& update : module_.updates) {
       w_.SetLocation(update.name);
       Value value = At(update.value);
+      // Otherwise the variables of the replicas would drift apart.
       if (ir::At(varies_, update.value.node))
         value = FromReplica0(w_, value, step.replica, options_.num_replicas);
       Value& variable = next[ArgumentAt(static_cast<size_t>(update.variable))];

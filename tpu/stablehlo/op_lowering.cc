@@ -11,6 +11,7 @@ namespace estimator::tpu::stablehlo {
 namespace {
 
 std::map<std::string, OpLowering>& Registry() {
+  // A function's static: registrations run before main, in any order.
   static auto* const registry = new std::map<std::string, OpLowering>;
   return *registry;
 }

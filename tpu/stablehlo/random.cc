@@ -41,6 +41,7 @@ class Stream {
   Stream(Writer& w, const LoweringArgs& args, int64_t results_per_step) : w_(w) {
     const auto seed = static_cast<uint64_t>(args.spec.attrs.i("seed"));
     const auto seed2 = static_cast<uint64_t>(args.spec.attrs.i("seed2"));
+    // All replicas run the same module, so it has the keys of all of them.
     std::vector<int32_t> low, high;  // of the key, for each replica
     for (int replica = 0; replica < args.step.num_replicas; ++replica) {
       const uint64_t key = replica == 0 ? seed : HashSeed(seed, static_cast<uint64_t>(replica));
@@ -115,6 +116,7 @@ Value Interleave(Writer& w, const Values& parts, const Shape& shape) {
 // A number in [0, 1) from the low `bits` of x: they are the mantissa of a number in [1, 2); less 1.
 Value UniformFromBits(Writer& w, const Value& x, int bits) {
   const Value mantissa = w.Binary("and", x, Bits(w, Shape{}, (1u << bits) - 1));
+  // The bits are the highest of the 23 mantissa bits of a float32.
   const auto shift = static_cast<uint32_t>(23 - bits);
   const Value shifted =
       shift == 0 ? mantissa : w.Binary("shift_left", mantissa, Bits(w, Shape{}, shift));
@@ -124,6 +126,7 @@ Value UniformFromBits(Writer& w, const Value& x, int bits) {
 
 // Two standard normal numbers (Box-Muller): NormalPair of base/random.h.
 std::array<Value, 2> NormalPair(Writer& w, const Value& x0, const Value& x1) {
+  // The logarithm of 0 is infinite. TensorFlow's BoxMullerFloat has the same smallest number.
   const Value u1 = w.Max(UniformFromBits(w, x0, 23), w.Scalar(DType::kFloat32, 1.0e-7));
   const Value v1 = w.MulConst(UniformFromBits(w, x1, 23), 2.0 * std::numbers::pi);
   const Value u2 = w.Unary("sqrt", w.MulConst(w.Unary("log", u1), -2));
@@ -166,6 +169,7 @@ Values TruncatedNormal4(Writer& w, const Stream& stream, int64_t groups, DType /
     for (const Value& x : Normal4(w, stream.At(w.Add(first, state[0])))) {
       const Value in_range = w.Compare("LT", w.Unary("abs", x), w.Scalar(DType::kFloat32, 2));
       for (int64_t i = 0; i < 4; ++i) {
+        // A complete group draws until all groups are complete, but has no place for more numbers.
         const Value is_next = w.Compare("EQ", next[1], w.FillInt({DType::kInt32, Shape{}}, i));
         Value& kept = next[static_cast<size_t>(2 + i)];
         kept = w.Select(w.Binary("and", in_range, is_next), x, kept);
@@ -204,6 +208,7 @@ LoweringResult LowerRandomUniformInt(Writer& w, const LoweringArgs& args) {
   if (n == 0) return Values{w.Fill(output, 0)};
   const Array* const low = args.constant(1);
   const Array* const high = args.constant(2);
+  // Bounds that the step computes are not checked, because a device cannot report them.
   if (low != nullptr && high != nullptr && low->AsDouble() >= high->AsDouble()) {
     return NotLowerable(absl::StrCat("minval must be less than maxval, got ", low->ToString(),
                                      " and ", high->ToString()));
@@ -247,6 +252,7 @@ LoweringResult LowerRandomShuffle(Writer& w, const LoweringArgs& args) {
       "remainder", Interleave(w, Values(numbers.begin(), numbers.end()), Shape{size - 1}), left);
   const Value chosen = w.Add(places, w.Bitcast(offsets, DType::kInt32));
 
+  // The loop swaps row numbers. The rows themselves are moved once, by the gather.
   const Type order_type{DType::kInt32, Shape{size}};
   const Type scalar{DType::kInt32, Shape{}};
   const Values done = w.While(

@@ -36,6 +36,7 @@ std::string ElementText(T value) {
     if (std::isfinite(number)) return absl::StrFormat(sizeof(T) == 8 ? "%.16e" : "%.8e", number);
     std::string bytes(sizeof(T), '\0');
     std::memcpy(bytes.data(), &value, sizeof(T));
+    // MLIR writes the bits of one number with the highest byte first. Memory has the lowest first.
     std::reverse(bytes.begin(), bytes.end());
     return absl::StrCat("0x", absl::BytesToHexString(bytes));
   }
@@ -44,6 +45,7 @@ std::string ElementText(T value) {
 template <typename T>
 bool AllEqual(absl::Span<const T> values) {
   return std::all_of(values.begin(), values.end(), [&](const T& value) {
+    // By bits: 0 equals -0 but is another constant, and a NaN does not equal itself.
     return std::memcmp(&value, values.data(), sizeof(T)) == 0;
   });
 }
@@ -185,6 +187,7 @@ Value Writer::Constant(const Array& value) {
                                   absl::StrCat("\"0x", absl::BytesToHexString(bytes), "\"")),
                        DType::kBool);
     } else {
+      // Unlike the bits of one number, the bytes of a blob are in the order of memory.
       const absl::string_view bytes(reinterpret_cast<const char*>(elements.data()),
                                     elements.size() * sizeof(T));
       result = DenseSplat(type, absl::StrCat("\"0x", absl::BytesToHexString(bytes), "\""));
@@ -215,6 +218,7 @@ Value Writer::FillInt(const Type& type, int64_t value) {
   if (type.dtype == DType::kBool) return DenseSplat(type, ElementText(value != 0));
   if (!IsInteger(type.dtype)) return Fill(type, static_cast<double>(value));
   if (!type.is_unsigned) return DenseSplat(type, absl::StrCat(value));
+  // A negative value stands for its bits: -1 is the largest unsigned number.
   const auto bits = static_cast<uint64_t>(value);
   return DenseSplat(type, absl::StrCat(type.dtype == DType::kInt32 ? bits & 0xffffffffu : bits));
 }
@@ -281,6 +285,7 @@ void Writer::SetLocation(StringArg name) { location_ = std::string(name); }
 
 std::string Writer::LocationText() {
   if (location_.empty()) return "";
+  // A node becomes many ops, so its name is written once and each op has an alias of it.
   const auto [it, is_new] = locations_.emplace(location_, static_cast<int>(locations_.size()));
   if (is_new) location_names_.push_back(location_);
   return absl::StrCat(" loc(#loc", it->second, ")");

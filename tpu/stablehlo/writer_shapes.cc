@@ -70,6 +70,7 @@ Value Writer::Pad(const Value& x, const Value& value, const Ints& low, const Int
   Ints dims;
   for (size_t i = 0; i < low.size(); ++i) {
     const int64_t size = x.dim(i);
+    // An empty axis has no gaps to fill.
     dims.push_back(low[i] + size + std::max<int64_t>(size - 1, 0) * interior[i] + high[i]);
   }
   return Op("pad", {x, value}, {x.dtype(), Shape(std::move(dims)), x.type.is_unsigned},
@@ -101,6 +102,7 @@ Value Writer::Reduce(StringArg op, const Value& x, const Ints& axes) {
   const absl::string_view name = op;
   if (name == "maximum") return Reduce(op, x, Lowest(scalar), axes);
   if (name == "minimum") return Reduce(op, x, Highest(scalar), axes);
+  // All bits set is neutral for integers, and true for bools.
   if (name == "and") return Reduce(op, x, FillInt(scalar, -1), axes);
   CHECK(name == "add" || name == "multiply" || name == "or") << "no neutral element of " << name;
   return Reduce(op, x, Fill(scalar, name == "multiply" ? 1 : 0), axes);
@@ -128,6 +130,7 @@ Region Writer::CompareRegion(StringArg direction, DType dtype) {
 }
 
 Value Writer::ProductOperand(const Value& x) {
+  // Only the operands are rounded. The product keeps the dtype that its op asks for.
   return x.dtype() == DType::kFloat32 ? Convert(x, compute_dtype_) : x;
 }
 
@@ -138,6 +141,7 @@ Value Writer::DotGeneral(const Value& lhs, const Value& rhs, const DotDimensions
     return WithoutAxes(x.shape(), taken);
   };
   Ints dims;
+  // StableHLO defines this order: the batch axes, the other axes of lhs, the other axes of rhs.
   for (const int64_t axis : d.lhs_batch) dims.push_back(lhs.dim(axis));
   for (const Ints& sizes :
        {free(lhs, d.lhs_batch, d.lhs_contracting), free(rhs, d.rhs_batch, d.rhs_contracting)})

@@ -52,6 +52,7 @@ absl::StatusOr<Shape> ParseShape(absl::string_view where, const proto::TensorSha
     if (dim.size() < 0) {
       return CorruptIndex(where, absl::StrCat("it has a dimension of size ", dim.size()));
     }
+    // Sizes beside a 0 count too, because strides are products of them.
     overflow |= __builtin_mul_overflow(product, dim.size() == 0 ? 1 : dim.size(), &product);
     result.push_back(dim.size());
   }
@@ -122,6 +123,7 @@ absl::Status CheckSlices(absl::string_view where, const BundleIndex& index,
     parts.push_back(&part);
     covered += part.spec.shape.num_elements();
   }
+  // Slices that lie in the whole, do not overlap and have as many elements cover it.
   if (covered == entry.spec.shape.num_elements()) return absl::OkStatus();
   return CorruptIndex(where, absl::StrCat("its ", parts.size(), " slices hold ", covered, " of ",
                                           entry.spec.shape.num_elements(), " elements"));

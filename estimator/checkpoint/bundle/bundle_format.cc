@@ -37,6 +37,7 @@ std::string MetaGraphPath(absl::string_view prefix) {
     const size_t end = text.find_last_not_of(characters);
     return end == absl::string_view::npos ? absl::string_view() : text.substr(0, end + 1);
   };
+  // TensorFlow names the graph of a V1 checkpoint in several files without their numbers.
   absl::string_view base = without(prefix, "0123456789");
   const bool numbered = base.size() < prefix.size() && absl::ConsumeSuffix(&base, "-of-");
   const absl::string_view name = without(base, "0123456789?");

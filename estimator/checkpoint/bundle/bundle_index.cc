@@ -58,6 +58,7 @@ absl::StatusOr<BundleEntry> ParseEntry(absl::string_view where, const std::strin
     part.key = SliceKey(name, part.extents);
     entry.slices.push_back(std::move(part));
   }
+  // A partitioned tensor has no bytes of its own. Its slices have entries.
   if (!entry.slices.empty()) return entry;
   int64_t end = 0;
   if (entry.shard < 0 || entry.shard >= num_shards) {
@@ -103,6 +104,7 @@ std::string OthersText(absl::string_view prefix) {
       others.emplace_back(name);
   }
   if (others.empty()) return "";
+  // By step: as text, 1000 would come before 200.
   std::stable_sort(others.begin(), others.end(), [](const std::string& a, const std::string& b) {
     return StepOfPrefix(a) < StepOfPrefix(b);
   });
@@ -114,6 +116,8 @@ std::string OthersText(absl::string_view prefix) {
 
 absl::StatusOr<BundleIndex> ReadBundleIndex(absl::string_view prefix) {
   const std::string path = IndexPath(prefix);
+  // Only a missing index is NOT_FOUND, after which a run falls back to an older checkpoint and
+  // overwrites this one.
   const absl::Status found = FileSize(path).status();
   if (absl::IsNotFound(found)) {
     return NotFound("no checkpoint ", prefix, ": there is no ", path, DataFilesText(prefix),

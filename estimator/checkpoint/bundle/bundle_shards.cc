@@ -107,6 +107,7 @@ absl::Status BundleShards::ReadPieces(const BundleEntry& entry, char* whole,
     EST_RETURN_IF_ERROR(ReadRange(entry, done, count, piece));
     const absl::Status status = crc.Append({piece, count});
     if (!status.ok()) return Corrupt(entry, status.message());
+    // The sink gets the bytes before the checksum of the whole value is known.
     if (sink) EST_RETURN_IF_ERROR(sink({piece, count}));
     done += static_cast<int64_t>(count);
   }

@@ -26,6 +26,7 @@ StoredCrc::StoredCrc(int dtype_on_disk, int64_t num_elements)
            : layout_ == Layout::kVariants ? (num_elements == 0 ? Phase::kEnd : Phase::kLength)
            : num_elements == 0            ? Phase::kCrc
                                           : Phase::kLength;
+  // Numbers have no lengths: every byte of the value is body.
   if (layout_ == Layout::kNumbers) body_left_ = std::numeric_limits<uint64_t>::max();
 }
 
@@ -40,6 +41,7 @@ StoredCrc::Phase StoredCrc::AfterLength() const {
 
 absl::Status StoredCrc::TakeLength(char byte) {
   const auto bits = static_cast<unsigned char>(byte);
+  // The tenth byte of a varint has only the last of 64 bits.
   if (varint_shift_ > 63 || (varint_shift_ == 63 && bits > 1)) return Corrupt("not a length");
   varint_ |= static_cast<uint64_t>(bits & 0x7f) << varint_shift_;
   varint_shift_ += 7;
@@ -64,6 +66,7 @@ absl::Status StoredCrc::TakeCrc(char byte) {
     return Corrupt(layout_ == Layout::kStrings ? "the crc32c of the lengths is wrong"
                                                : "the crc32c of the variant is wrong");
   }
+  // The checksum of the value in the index covers the bytes of this inner one.
   crc_ = ExtendCrc32c(crc_, &stored_crc_, sizeof(stored_crc_));
   stored_crc_ = 0;
   crc_bytes_ = 0;

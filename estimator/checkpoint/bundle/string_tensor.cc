@@ -21,6 +21,7 @@ absl::Status CorruptAt(size_t offset, absl::string_view what) {
 }  // namespace
 
 uint32_t ExtendCrc32cByLength(uint32_t crc, uint64_t length) {
+  // As in TensorFlow, a length that fits into four bytes counts as four.
   if (length > std::numeric_limits<uint32_t>::max()) {
     return ExtendCrc32c(crc, &length, sizeof(length));
   }

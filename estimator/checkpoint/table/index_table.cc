@@ -45,12 +45,16 @@ absl::Status WriteIndexTable(absl::string_view path,
   EST_ASSIGN_OR_RETURN(const auto file, WritableFile::Open(path));
   LevelDbFile table_file(file.get());
   leveldb::Options options;
+  // TensorFlow's BundleWriter does not compress either, because its releases before 1.1 cannot read
+  // compressed tables.
   options.compression = leveldb::kNoCompression;
   leveldb::TableBuilder builder(options, &table_file);
   for (const auto& [key, value] : entries) builder.Add(ToSlice(key), ToSlice(value));
   const leveldb::Status status = builder.Finish();
+  // leveldb's status lacks the message of the file's error.
   EST_RETURN_IF_ERROR(table_file.status());
   if (!status.ok()) return absl::InternalError(absl::StrCat(path, ": ", status.ToString()));
+  // The file is renamed next: after a crash, its final name must not belong to an incomplete index.
   EST_RETURN_IF_ERROR(file->Sync());
   return file->Close();
 }

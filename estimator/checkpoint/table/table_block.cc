@@ -26,6 +26,7 @@ absl::StatusOr<BlockWalker> BlockWalker::Open(ReadAt read_at, int64_t size) {
   if (size < kWord) return Corrupt(0, "too short for a block");
   EST_RETURN_IF_ERROR(
       read_at(size - kWord, sizeof(num_restarts), reinterpret_cast<char*>(&num_restarts)));
+  // In 64 bits, where a damaged number of restarts cannot overflow.
   const int64_t end = size - kWord * (int64_t{num_restarts} + 1);
   if (num_restarts == 0 || end < 0) {
     return Corrupt(size - kWord, absl::StrCat("it cannot have ", num_restarts, " restarts"));
@@ -65,12 +66,14 @@ absl::StatusOr<bool> BlockWalker::Next() {
   key_bytes_ += static_cast<int64_t>(shared + fresh);
   if (key_bytes_ > kMaxKeyBytes) return Corrupt(position_, kTooManyKeyBytes);
   std::string key = key_.substr(0, shared);
+  // Most keys are in the bytes that were read for the lengths.
   if (fresh <= bytes.size() - at) {
     key.append(bytes.data() + at, fresh);
   } else {
     key.resize(shared + fresh);
     EST_RETURN_IF_ERROR(read_at_(key_begin, fresh, key.data() + shared));
   }
+  // After a skip, the key before is not known.
   if (!begins_anew_ && key <= key_) return Corrupt(position_, "the keys are not in order");
   begins_anew_ = false;
   key_ = std::move(key);
@@ -86,6 +89,7 @@ bool BlockWalker::SkipToRestart() {
     const int64_t at = end_ + next_restart_ * static_cast<int64_t>(sizeof(restart));
     ++next_restart_;
     const bool read = read_at_(at, sizeof(restart), reinterpret_cast<char*>(&restart)).ok();
+    // Only forward, so that the walk of a damaged block ends.
     if (!read || restart <= position_ || restart >= end_) continue;
     position_ = restart;
     key_.clear();

@@ -81,6 +81,7 @@ absl::StatusOr<std::unique_ptr<TableFile>> TableFile::Open(absl::string_view pat
   std::unique_ptr<TableFile> table(new TableFile(std::move(file)));
   Block meta, index;
   EST_RETURN_IF_ERROR(table->ReadFooter(&meta, &index));
+  // Nothing is read from it, but damage anywhere in the file must be found.
   if (const absl::Status status = table->Verify(meta); !status.ok()) {
     if (!absl::IsDataLoss(status)) return status;
     return Damaged(path, absl::StrCat("the meta ", PlaceOf(meta), ": ", status.message(),
@@ -103,6 +104,8 @@ bool TableFile::EndsAsOne(absl::string_view path) {
 }
 
 absl::Status TableFile::ReadExactly(int64_t offset, size_t n, char* bytes) const {
+  // All places were compared with the file's size, so a read beyond its end finds a file that was
+  // truncated since.
   const absl::Status status = file_->ReadExactly(offset, n, bytes);
   if (!absl::IsOutOfRange(status)) return status;
   return DataLoss("the file was truncated: ", n, " bytes at offset ", offset, " are missing");
@@ -146,6 +149,7 @@ absl::Status TableFile::ReadFooter(Block* meta, Block* index) const {
   }
   const size_t padding_end = footer.find_first_not_of('\0', position);
   if (padding_end < magic_at) return damaged(padding_end, "the padding is not zero");
+  // A table ends with these blocks and the footer. This finds handles that are wrong but possible.
   if (EndOf(*index) != limit || EndOf(*meta) != index->offset) {
     return damaged(0, absl::StrCat("the meta ", PlaceOf(*meta), " and the index ", PlaceOf(*index),
                                    " are not adjacent"));
@@ -187,6 +191,7 @@ absl::Status TableFile::Verify(const Block& block) const {
   const int64_t covered = block.size + 1;  // the block and its type
   std::string piece;
   uint32_t crc = 0;
+  // In pieces, because a block of a V1 checkpoint can be as large as a variable.
   for (int64_t done = 0; done < covered; done += static_cast<int64_t>(piece.size())) {
     piece.resize(std::min(kPieceBytes, static_cast<size_t>(covered - done)));
     EST_RETURN_IF_ERROR(ReadExactly(block.offset + done, piece.size(), piece.data()));
@@ -223,6 +228,8 @@ absl::Status TableFile::WalkOn(size_t i, absl::StatusOr<BlockWalker> walker, Wal
     EST_RETURN_IF_ERROR(more.status());
     if (!*more) return absl::OkStatus();
     const std::string& key = walker->key();
+    // A key shares a prefix with the one before, so a small damaged file can have gigabytes of
+    // keys.
     walked->key_bytes += static_cast<int64_t>(key.size());
     if (walked->key_bytes > kMaxKeyBytes) return Corrupt(i, kTooManyKeyBytes);
     if (walked->any && key <= walked->last_key) {
@@ -272,6 +279,7 @@ ReadAt TableFile::ReaderOf(const Block& block) const {
 }
 
 absl::StatusOr<BlockWalker> TableFile::WalkBlock(const Block& block) const {
+  // The block is not verified here, because WhatIsIn also walks damaged ones.
   char type = 0;
   EST_RETURN_IF_ERROR(ReadExactly(block.offset + block.size, 1, &type));
   if (type == kSnappyBlock) {
@@ -307,6 +315,7 @@ std::string TableFile::WhatIsIn(size_t i) const {
     if (may_be) names.insert(VariableOfKey(walker->key()));
     skipped |= !may_be;
   }
+  // The empty key has the header of a bundle, or the list of tensors of a V1 checkpoint.
   names.erase("");
   const std::string place =
       blocks_.size() == 1

@@ -21,6 +21,7 @@ void AppendNum(uint64_t value, std::string* out) {
 }
 
 void AppendString(absl::string_view text, std::string* out) {
+  // TensorFlow's OrderedCode: the bytes 00 01 end the text, so a zero byte in it is escaped.
   for (const char c : text) {
     out->push_back(c);
     if (c == '\x00') out->push_back('\xff');
@@ -59,6 +60,7 @@ std::string SliceKey(absl::string_view name, const std::vector<SliceExtent>& ext
 }
 
 std::string VariableOfKey(absl::string_view key) {
+  // A key of TensorBundle is the name itself. A slice key begins with a zero byte.
   if (key.empty() || key[0] != '\0') return std::string(key);
   std::string name;
   for (size_t i = 1; i < key.size(); ++i) {

@@ -33,6 +33,7 @@ absl::StatusOr<SavedValues> FindField(const ReadAt& read_at, const SavedValues& 
     EST_ASSIGN_OR_RETURN(const bool more, walker.Next());
     if (!more) return found;
     if (walker.number() != number) continue;
+    // A protobuf parser would merge two of them. TensorFlow writes one, so a second one is damage.
     if (is_there || !walker.has_length()) {
       return Corrupt(walker.begin(),
                      absl::StrCat("field ", number, " is not as TensorFlow writes it"));
@@ -78,6 +79,7 @@ absl::StatusOr<bool> FieldWalker::Next() {
       return Corrupt(field_begin, "a field has an unknown wire type");
   }
   begin_ = field_begin + static_cast<int64_t>(at);
+  // Compared with a difference, because begin_ + size may overflow.
   if (size > static_cast<uint64_t>(end_ - begin_)) {
     return Corrupt(field_begin, absl::StrCat("a field has ", size, " bytes, of which only ",
                                              end_ - begin_, " are there"));
@@ -127,6 +129,7 @@ absl::StatusOr<SavedValues> FindSavedValues(const ReadAt& read_at, int64_t begin
   for (const int number : {kSavedSlicesData, kSavedSliceData}) {
     EST_ASSIGN_OR_RETURN(range, FindField(read_at, range, number));
   }
+  // Strings cannot be packed, so each one is a field of the TensorProto.
   if (encoding.kind == SavedEncoding::Kind::kStrings) return range;
   return FindField(read_at, range, encoding.field);
 }

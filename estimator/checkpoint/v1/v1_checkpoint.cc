@@ -36,6 +36,7 @@ int ConsumeShardSuffix(ShardText text, absl::string_view* path) {
   if (path->size() <= kSuffixBytes) return 0;
   const absl::string_view suffix = path->substr(path->size() - kSuffixBytes);
   const absl::string_view shard = suffix.substr(1, 5), number = suffix.substr(10);
+  // SimpleAtoi also accepts signs and spaces, which the names of shards do not have.
   const auto is_number = [](absl::string_view text) {
     return text.find_first_not_of("0123456789") == absl::string_view::npos;
   };
@@ -70,6 +71,7 @@ struct V1File {
 // The error to report for `found`, when only the first block was verified. If a block is damaged,
 // that is the cause.
 absl::Status FirstDamage(const TableFile& table, const absl::Status& found) {
+  // An unknown version or dtype may be a damaged one, so UNIMPLEMENTED counts too.
   if (!absl::IsDataLoss(found) && !absl::IsUnimplemented(found)) return found;
   for (size_t i = 0; i < table.blocks().size(); ++i) {
     EST_RETURN_IF_ERROR(table.VerifyBlock(i));
@@ -83,6 +85,8 @@ absl::Status ReadMeta(V1File& file) {
     return file.Corrupt("it has no list of tensors at offset 0: every variable is lost");
   }
   const TableFile::ValuePlace& entry = found->second;
+  // The names and shapes are used at once. Other blocks are verified when a value of theirs is
+  // read.
   EST_RETURN_IF_ERROR(file.table->VerifyBlock(0));
   std::string bytes(static_cast<size_t>(entry.end - entry.begin), '\0');
   EST_RETURN_IF_ERROR(file.table->ReadExactly(entry.begin, bytes.size(), bytes.data()));
@@ -178,6 +182,7 @@ absl::Status JoinSlices(const std::vector<std::string>& files, BundleIndex* inde
     const int shard = index->slices.at(entry.slices.front().key).shard;
     EST_RETURN_IF_ERROR(
         CheckSlices(absl::StrCat(files[static_cast<size_t>(shard)], ": ", name), *index, entry));
+    // A copy, because the assignment below destroys the list that has it.
     const std::string key = entry.slices.front().key;
     if (entry.slices.size() > 1) continue;
     entry = index->slices.at(key);
@@ -189,6 +194,7 @@ absl::Status JoinSlices(const std::vector<std::string>& files, BundleIndex* inde
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> V1Files(absl::string_view prefix) {
+  // As in TensorFlow, a TensorBundle of this prefix has precedence.
   if (FileExists(IndexPath(prefix))) return std::vector<std::string>();
   if (FileExists(prefix) && !IsDirectory(prefix)) {
     return std::vector<std::string>{std::string(prefix)};
@@ -205,6 +211,7 @@ absl::StatusOr<std::vector<std::string>> V1Files(absl::string_view prefix) {
     if (num_shards > 0 && name == Basename(prefix)) numbers.insert(num_shards);
   }
   if (numbers.empty()) return std::vector<std::string>();
+  // All shards that the names count, so that a missing one is reported.
   if (numbers.size() == 1) return ShardPaths(prefix, *numbers.begin());
   return FailedPrecondition(absl::StrFormat(
       "%s: there are files of a checkpoint in %d and of one in %d files; name one: %s-%s-of-%05d",
@@ -251,6 +258,7 @@ absl::StatusOr<std::unique_ptr<TableFile>> OpenFile(const std::string& path, siz
                     " files of a checkpoint: every variable in it is lost, "
                     "from offset 0 on");
   }
+  // The name of a shard says that the file is of a V1 checkpoint. A single file may be anything.
   if (!absl::IsDataLoss(table.status()) || num_files > 1) return table;
   if (!LooksLikeV1(path)) {
     return InvalidArgument(
@@ -268,6 +276,7 @@ absl::Status AddFile(int shard, V1Values& values, BundleIndex* index) {
   V1File file{.shard = shard, .table = &values.file(shard)};
   EST_RETURN_IF_ERROR(file.table->WalkEntries(
       [&](const std::string& key, const TableFile::ValuePlace& place) -> absl::Status {
+        // The keys come in sorted order, but the list of tensors names slices in any order.
         file.entries.emplace(key, place);
         return absl::OkStatus();
       }));

@@ -53,11 +53,13 @@ absl::StatusOr<int64_t> V1Values::SizeOf(int shard, const Place& place) const {
       return DataLoss("it holds ", size, " bytes, but ", place.num_elements, " elements have ",
                       place.num_elements * element_bytes);
     case SavedEncoding::Kind::kVarints:
+      // A varint has at least one byte. Only decoding shows whether there are too many.
       if (size >= place.num_elements) return place.num_elements * element_bytes;
       return TooFew(size, place.num_elements);
     case SavedEncoding::Kind::kStrings:
       break;
   }
+  // TensorBundle stores the lengths as varints, then a crc32c of them, then the strings.
   int64_t num_strings = 0, bytes = sizeof(uint32_t);
   EST_RETURN_IF_ERROR(
       ForEachString(file(shard).Reader(), place.values, [&](int64_t begin, int64_t end) {
@@ -95,6 +97,8 @@ absl::Status V1Values::VerifyBlockOf(const BundleEntry& entry, const Place& plac
     if (is_known) status = found->second;
   }
   if (!is_known) {
+    // Without the lock, which would keep other threads from reading. Two threads may verify one
+    // block.
     status = table.VerifyBlock(place.block);
     if (!status.ok() && !absl::IsDataLoss(status)) return status;  // the next read may succeed
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -126,6 +130,7 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
     const auto mark = std::min(static_cast<size_t>(first / kMarkElements), stored.marks.size() - 1);
     element = static_cast<int64_t>(mark) * kMarkElements;
     position = stored.marks[mark];
+    // When reads go forward, the end of the last one is nearer than a mark.
     if (stored.next_element > element && stored.next_element <= first) {
       element = stored.next_element;
       position = stored.next_position;
@@ -134,6 +139,7 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
   // Decoding starts at the nearest known position before `first`, and marks are added on the way.
   std::string window, elements;
   while (element < first + count) {
+    // A short read reads no more bytes than its elements can have.
     window.resize(static_cast<size_t>(std::min({kVarintWindowBytes, position_end - position,
                                                 kMaxVarintBytes * (first + count - element)})));
     EST_RETURN_IF_ERROR(bytes.ReadExactly(position, window.size(), window.data()));
@@ -142,6 +148,7 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
     while (element < first + count) {
       size_t next = at;
       uint64_t value = 0;
+      // The window may end within a number, with which the next window begins.
       if (!ReadVarint(window, &next, &value)) break;
       at = next;
       // TensorFlow casts the number to the dtype. On a little-endian machine those are its first
@@ -165,6 +172,7 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
     stored.next_element = element;
     stored.next_position = position;
   }
+  // A read up to the last element must end where the values end.
   const bool all = first + count == stored.place.num_elements;
   if (!all || position == position_end) return absl::OkStatus();
   return DataLoss("offset ", position, ": it holds more than ", stored.place.num_elements,
@@ -172,6 +180,7 @@ absl::Status V1Values::ReadVarints(int shard, Stored& stored, int64_t first, int
 }
 
 absl::Status V1Values::ReadStrings(int shard, const Place& place, const Sink& sink) const {
+  // The fields are read twice, because all lengths come before the first string.
   const ReadAt reader = file(shard).Reader();
   std::string lengths;
   uint32_t crc = 0;
@@ -180,6 +189,7 @@ absl::Status V1Values::ReadStrings(int shard, const Place& place, const Sink& si
         const auto length = static_cast<uint64_t>(end - begin);
         AppendVarint(length, &lengths);
         crc = ExtendCrc32cByLength(crc, length);
+        // 16 bytes leave room for one more length and for the checksum.
         if (lengths.size() + 16 < kPieceBytes) return absl::OkStatus();
         EST_RETURN_IF_ERROR(sink(lengths));
         lengths.clear();
@@ -219,6 +229,7 @@ absl::Status V1Values::ReadPlace(const BundleEntry& entry, Stored& stored, const
 absl::Status V1Values::Read(const BundleEntry& entry, const Sink& sink) const {
   Stored& stored = Find(entry);
   EST_RETURN_IF_ERROR(VerifyBlockOf(entry, stored.place));
+  // An error of the sink is returned as it is: it is not damage of this file.
   absl::Status of_sink;
   const absl::Status status = ReadPlace(entry, stored, [&](absl::string_view piece) {
     if (sink) of_sink = sink(piece);
@@ -231,6 +242,7 @@ absl::Status V1Values::Read(const BundleEntry& entry, const Sink& sink) const {
 absl::Status V1Values::ReadInto(const BundleEntry& entry, char* bytes) const {
   const char* const end = bytes + entry.size;
   return Read(entry, [&](absl::string_view piece) {
+    // The file may have changed since its size was computed.
     if (static_cast<int64_t>(piece.size()) > end - bytes)
       return Corrupt(entry, absl::StrCat("it holds more than ", entry.size, " bytes"));
     std::memcpy(bytes, piece.data(), piece.size());

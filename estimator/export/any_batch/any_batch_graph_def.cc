@@ -20,6 +20,7 @@ class BatchSize {
   const std::string& Of(DType dtype) {
     std::string& name = names_[dtype];
     if (!name.empty()) return name;
+    // The op Shape returns integers only.
     if (IsFloating(dtype)) {
       const std::string source = Of(DType::kInt32);
       name = builder_.UniqueScope(absl::StrCat("batch_size_", DTypeName(dtype)));
@@ -59,6 +60,7 @@ std::vector<std::string> AddTerms(const std::string& name, const BatchConstant& 
 void WriteMinusOne(int64_t index, proto::NodeDef* node) {
   proto::TensorProto* tensor = (*node->mutable_attr())["value"].mutable_tensor();
   const auto i = static_cast<size_t>(index);
+  // WriteTensorProto puts one number into the field of its dtype, and several into the content.
   if (tensor->int_val_size() == 1) {
     tensor->set_int_val(0, -1);
   } else if (tensor->int64_val_size() == 1) {
@@ -82,6 +84,7 @@ void MakeAnyBatch(const BatchAnalysis& analysis, proto::GraphDef* graph) {
     const auto found = nodes.find(name);
     if (found == nodes.end()) continue;
     proto::NodeDef& node = *found->second;
+    // Shapes() appends to the list that an attribute has.
     node.mutable_attr()->erase("_output_shapes");
     NodeDefRef(&node).Shapes("_output_shapes", shapes);
     if (node.op() != "Placeholder" && node.op() != "EnsureShape") continue;

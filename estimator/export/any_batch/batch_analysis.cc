@@ -38,6 +38,7 @@ std::optional<Line> LineThrough(const std::vector<int64_t>& values,
     if (std::abs(value) > kMaxVarying) return std::nullopt;
   }
   const int64_t rise = values[1] - values[0], run = sizes[1] - sizes[0];
+  // Products are compared, because quotients would be rounded.
   if (rise * (sizes[2] - sizes[0]) != (values[2] - values[0]) * run) return std::nullopt;
   const int64_t common = std::gcd(rise, run) * (run < 0 ? -1 : 1);
   const int64_t slope = rise / common, divisor = run / common;
@@ -298,6 +299,7 @@ class Analyzer {
                ") holds values that depend on the batch size");
       return;
     }
+    // A Reshape finds its -1 itself. The other kinds read the batch size from a placeholder.
     if (constant->kind != BatchConstant::Kind::kReshape && analysis_.batch_placeholder.empty()) {
       Obstacle("constant '", node.name(),
                "' depends on the batch size, but no placeholder has a dimension of that size");
@@ -325,6 +327,7 @@ class Analyzer {
         others_positive = false;  // a second -1, or an empty tensor, for which -1 is ambiguous
       }
     }
+    // A -1 needs no further node, and it can also stand for a size with a divisor.
     if (varying == 1 && others_positive && reshape_shapes_.count(&node) > 0) {
       const Line& line = (*lines)[static_cast<size_t>(index)];
       return BatchConstant{.kind = BatchConstant::Kind::kReshape,

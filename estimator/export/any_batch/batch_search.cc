@@ -95,6 +95,7 @@ class Search {
       const int64_t size = (proof + unit - 1) / unit * unit;
       const bool done = std::count(compared_.begin(), compared_.end(), size) > 0;
       compared_.push_back(size);
+      // An instance has its constants in memory, and a proof is not worth gigabytes.
       if (done || LargestConstantBytes(result_.analysis, size) > options_.max_constant_bytes)
         continue;
       const absl::StatusOr<BatchInstance> instance =
@@ -136,6 +137,7 @@ class Search {
   }
 
   absl::StatusOr<BatchModel> Tied(std::vector<std::string> obstacles) {
+    // The graph is written as it is built, without the sizes of an analysis that failed.
     result_.analysis = BatchAnalysis();
     result_.batch_size = options_.static_batch_size;
     absl::StatusOr<ExportGraph> built = Build(options_.static_batch_size);

@@ -41,6 +41,7 @@ std::string Where(const Node& node) {
 // Returns the first difference between two nodes, without their inputs. `a` is the predicted node.
 std::optional<std::string> NodeDifference(const Node& a, const Node& b) {
   if (a.op() != b.op()) return absl::StrCat(Where(b), " is in the place of ", Where(a));
+  // Names of other nodes may differ: they count ops, and the number of ops may depend on the batch.
   if ((a.op() == "VariableV2" || a.op() == "Placeholder") && a.name() != b.name())
     return absl::StrCat(Where(b), " is in the place of ", Where(a));
   if (a.num_inputs() != b.num_inputs() || a.control_inputs().size() != b.control_inputs().size())
@@ -70,6 +71,8 @@ std::optional<std::string> NodeDifference(const Node& a, const Node& b) {
 std::optional<std::string> GraphDifference(const std::vector<std::pair<Tensor, Tensor>>& roots) {
   std::set<std::pair<const Node*, const Node*>> seen;
   std::vector<std::pair<const Node*, const Node*>> pending;
+  // Of several differences, that of the node that was built first is kept. Others may follow from
+  // it.
   int first = 0;
   std::optional<std::string> difference;
   const auto note = [&](const Node& node, std::string what) {
@@ -87,6 +90,7 @@ std::optional<std::string> GraphDifference(const std::vector<std::pair<Tensor, T
     const auto [a, b] = pending.back();
     pending.pop_back();
     if (!seen.emplace(a, b).second) continue;
+    // Zeros is a Const or a Fill, depending on its size.
     if (SameFilled(*a, *b)) continue;
     if (std::optional<std::string> what = NodeDifference(*a, *b)) note(*a, *std::move(what));
     // If the op is the same, a difference in its inputs may be the cause, so the walk continues.

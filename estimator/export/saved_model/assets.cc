@@ -58,6 +58,7 @@ void AddAssets(const std::vector<Asset>& assets, proto::MetaGraphDef* meta_graph
     def.set_filename(asset.name);
     def.mutable_tensor_info()->set_name(absl::StrCat(node, ":0"));
     def.mutable_tensor_info()->set_dtype(ProtoType(DType::kString));
+    // An empty shape is a scalar's. Without the field, the shape would be unknown.
     def.mutable_tensor_info()->mutable_tensor_shape();
   }
 }

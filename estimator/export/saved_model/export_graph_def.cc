@@ -76,6 +76,7 @@ absl::StatusOr<ExportGraphDef> MakeExportGraphDef(const ExportGraphFn& build,
     PruneGraphDef(keep, &model.graph_def);
   }
   MakeAnyBatch(found.analysis, &model.graph_def);
+  // After MakeAnyBatch, which corrects the shapes of the placeholders that this replaces.
   if (model.built.parsing.has_value()) WriteParseExample(*model.built.parsing, &model.graph_def);
   for (const auto& [key, signature] : model.built.signatures)
     model.signature_defs[key] = MakeSignatureDef(signature, found.analysis);

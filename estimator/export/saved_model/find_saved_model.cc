@@ -36,6 +36,7 @@ Export NewestIn(absl::string_view dir) {
     // A folder temp-SECS is an export that is being written.
     const bool number = std::all_of(name.begin(), name.end(), absl::ascii_isdigit);
     if (number && absl::SimpleAtoi(name, &seconds) && HoldsSavedModel(path))
+      // Compared as numbers: names of different lengths are not in the order of text.
       newest = std::max(newest, Export{.seconds = seconds, .path = path});
   }
   return newest;

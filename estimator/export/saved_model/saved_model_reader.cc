@@ -31,6 +31,7 @@ absl::StatusOr<proto::MetaGraphDef> WithTags(proto::SavedModel model, absl::stri
   std::vector<std::string> others;
   for (proto::MetaGraphDef& graph : *model.mutable_meta_graphs()) {
     const auto& own = graph.meta_info_def().tags();
+    // As in TensorFlow's loader, all tags must be equal. A subset is not enough.
     if (std::set<std::string>(own.begin(), own.end()) == tags) return std::move(graph);
     others.push_back(TagsText(graph));
   }
@@ -123,6 +124,7 @@ absl::StatusOr<SavedSignature> SavedModelReader::Signature(absl::string_view nam
 absl::StatusOr<SignatureGraph> SavedModelReader::Import(const SavedSignature& signature,
                                                         const InputShapes& input_shapes) const {
   ImportOptions import;
+  // A variable may have another name in the checkpoint, which only the restore op tells.
   import.restore.restore_op_name =
       rep_->variables == nullptr ? "" : rep_->graph.saver_def().restore_op_name();
   for (const auto& [name, shape] : input_shapes) {

@@ -30,6 +30,7 @@ std::vector<std::string> SortedKeys(const Map& map) {
 }
 
 std::string TensorText(const proto::TensorInfo& info, const std::string& indent) {
+  // The words are those of saved_model_cli, whose output scripts may read.
   std::string shape = "unknown_rank";
   if (!info.tensor_shape().unknown_rank()) {
     shape =
@@ -61,6 +62,7 @@ std::string SignatureText(const proto::SignatureDef& signature, const std::strin
 }
 
 std::string OpsText(const proto::MetaGraphDef& graph) {
+  // saved_model_cli prints a Python set in no order. Sorted ops give the same text every time.
   std::set<std::string> ops;
   for (const proto::NodeDef& node : graph.graph_def().node()) ops.insert(node.op());
   for (const proto::FunctionDef& function : graph.graph_def().library().function()) {
@@ -153,6 +155,7 @@ std::string SavedModelShow::Tensors() const {
 }
 
 std::string SavedModelShow::All() const {
+  // saved_model_cli sorts the graphs by their tags.
   std::map<std::vector<std::string>, const proto::MetaGraphDef*>
       graphs;  // in the order of the tags
   for (const proto::MetaGraphDef& graph : rep_->model.meta_graphs()) graphs[Tags(graph)] = &graph;

@@ -163,6 +163,7 @@ absl::Status WriteSavedModel(const std::string& dir, const SavedModelContents& c
   EST_RETURN_IF_ERROR(WriteVariables(dir, *contents.variables));
   EST_RETURN_IF_ERROR(CopyAssets(dir, assets));
   EST_RETURN_IF_ERROR(CopyAssetsExtra(dir, contents.assets_extra));
+  // Last, because a folder without this file is not a SavedModel.
   return WriteFileAtomically(JoinPath(dir, file), bytes);
 }
 

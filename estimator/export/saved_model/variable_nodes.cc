@@ -20,6 +20,7 @@ std::vector<std::string> Inputs(const proto::NodeDef& node) {
 std::string AddFilename(const std::string& scope, GraphDefBuilder& builder) {
   const std::string input =
       builder.AddConst(absl::StrCat(scope, "/filename/input"), Array::String("model"));
+  // TensorFlow's Saver has both placeholders, because older programs feed save/Const.
   std::string previous = input;
   for (const char* name : {"/filename", "/Const"}) {
     const std::string node = absl::StrCat(scope, name);
@@ -137,6 +138,7 @@ void AddSaverNodes(const std::vector<Variable>& variables, bool is_resource,
   saver.set_filename_tensor_name(absl::StrCat(filename, ":0"));
   saver.set_save_tensor_name(absl::StrCat(saved, ":0"));
   saver.set_restore_op_name(in_scope("restore_all"));
+  // The defaults of TensorFlow's Saver.
   saver.set_max_to_keep(5);
   saver.set_keep_checkpoint_every_n_hours(10000);
   saver.set_version(proto::SaverDef::V2);

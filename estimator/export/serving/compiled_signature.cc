@@ -45,6 +45,7 @@ absl::StatusOr<std::unique_ptr<CompiledSignature>> CompiledSignature::Compile(
   EST_RETURN_IF_ERROR(CheckInitialized(needed, backend.variables()));
   const auto feed = [&](const std::string& input, const std::string& feature,
                         const Tensor& tensor) {
+    // A request may leave out an input that the outputs do not need.
     if (needed.count(tensor.node()) == 0) return;
     program->required_.insert(input);
     program->feeds_.push_back({input, feature});

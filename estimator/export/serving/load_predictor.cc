@@ -36,6 +36,7 @@ class SavedSignatureSource : public ServableSignature {
     for (const int64_t rows : sizes) {
       InputShapes shapes;
       for (const auto& [name, input] : signature_.inputs) {
+        // Then no shapes can be guessed, and the first request compiles.
         if (!input.shape.has_value()) return {};
         Shape shape = *input.shape;
         if (shape.rank() > 0 && shape.dim(0) == Shape::kUnknownDim) shape.set_dim(0, rows);

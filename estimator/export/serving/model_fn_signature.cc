@@ -36,6 +36,7 @@ class ModelFnSignature : public ServableSignature {
     Learn(signature->inputs, spec_.inputs);
     Learn(signature->outputs, spec_.outputs);
     sized_.push_back({batch_size, std::move(built), nullptr});
+    // The map's elements keep their addresses when sized_ grows and moves it.
     sized_.back().signature = &sized_.back().built.signatures.at(key_);
     return absl::OkStatus();
   }
@@ -63,6 +64,7 @@ class ModelFnSignature : public ServableSignature {
 
   std::vector<InputShapes> SampleShapes() const override {
     std::vector<InputShapes> samples;
+    // The model was built for the second size, so it takes that one if it does not take 1.
     for (const int64_t rows : {int64_t{1}, sized_[0].batch_size}) {
       InputShapes shapes;
       for (const auto& [name, tensor] : sized_[0].signature->inputs) {
@@ -129,6 +131,7 @@ class ModelFnSignature : public ServableSignature {
         if (rows % slope != 0)
           return InvalidArgument("input '", name, "' has ", shape.dim(axis),
                                  " rows, but takes multiples of ", slope);
+        // The first input that depends on the batch decides. CheckShapes compares the others.
         return Chosen{&sized_[0], rows / slope};
       }
     }

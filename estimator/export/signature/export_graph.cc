@@ -45,6 +45,7 @@ absl::StatusOr<Signature> MakeSignature(const ExportOutput& output, const NamedT
   Signature signature = {output.method_name(), inputs, output.outputs()};
   if (output.method_name() != kPredictMethodName) {
     const bool classify = output.method_name() == kClassifyMethodName;
+    // The Classify and Regress requests of TensorFlow Serving carry Examples only.
     if (inputs.size() != 1 || inputs.begin()->second.dtype() != DType::kString) {
       return InvalidArgument(
           classify ? "Classification" : "Regression",
@@ -69,6 +70,7 @@ Signatures BuildServingSignatures(const ExportOutputs& outputs, const InputRecei
       if (signature.ok()) {
         signatures.emplace(prefix + key, *std::move(signature));
       } else {
+        // As in TensorFlow, this is no error: an alternative receiver need not serve every output.
         excluded[prefix + key] = std::string(signature.status().message());
       }
     }

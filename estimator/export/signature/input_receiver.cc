@@ -33,6 +33,7 @@ InputReceiver Receiver(NamedTensors features, const NamedTensors& receiver_tenso
                        ReceiverTensorsAlternatives alternatives) {
   InputReceiver receiver;
   receiver.features = std::move(features);
+  // The name that TensorFlow gives to a bare tensor.
   receiver.receiver_tensors = receiver_tensors.WithDefaultName("input");
   CheckNames("receiver_tensor", receiver.receiver_tensors, receiver.status);
   for (auto& [name, tensors] : alternatives) {
@@ -128,6 +129,7 @@ absl::Status AddParsed(const std::string& name, const FeatureSpec& spec, int64_t
   const Tensor values = placeholder(name, StoredDType(dtype), RowShape(spec));
   // Examples store three types; the model gets the one that its spec names.
   features[name] = dtype == StoredDType(dtype) ? values : Cast(values, dtype);
+  // Padding cannot be told from values, so the model also gets the length.
   if (std::holds_alternative<VarLenFeature>(spec))
     features[LengthName(name)] = placeholder(LengthName(name), DType::kInt32, {});
   parsing.specs[name] = Stored(spec);
@@ -191,6 +193,7 @@ ServingInputReceiverFn BuildRawSupervisedInputReceiverFn(
   return [=](int64_t batch_size) {
     absl::Status status;
     std::vector<std::string> both;
+    // Features and labels become inputs of one signature, in which a name occurs once.
     for (const auto& [name, spec] : labels) {
       if (features.count(name) > 0) both.push_back(name);
     }
@@ -215,6 +218,7 @@ ServingInputReceiverFn BuildParsingServingInputReceiverFn(
   return [=](int64_t batch_size) {
     const int64_t rows = default_batch_size.value_or(batch_size);
     ExampleParsing parsing;
+    // The names of the placeholder and of its input are TensorFlow's, so that clients can stay.
     parsing.serialized = Placeholder(DType::kString, {rows}, "input_example_tensor");
     NamedTensors features;
     absl::Status status = CheckLengthNames(feature_spec);
@@ -223,6 +227,7 @@ ServingInputReceiverFn BuildParsingServingInputReceiverFn(
     InputReceiver receiver = ServingInputReceiver(features, {{"examples", parsing.serialized}});
     receiver.parsing = std::move(parsing);
     receiver.batch_size = default_batch_size;
+    // It replaces the receiver's own error, which may only say that features are missing.
     if (!status.ok()) receiver.status = status;
     return receiver;
   };

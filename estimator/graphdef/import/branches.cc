@@ -27,6 +27,7 @@ absl::StatusOr<Branches> Branches::Create(const FlatGraph& nodes, const std::vec
       if (found != branches.contexts_.end())
         context.insert(found->second.begin(), found->second.end());
     }
+    // Each node has a copy of its conditions, so their number grows with nodes times depth.
     total += context.size();
     if (total > kMaxContexts) return InvalidArgument("conditions (tf.cond) are nested too deeply");
     if (!context.empty()) branches.contexts_.emplace(i, std::move(context));
@@ -40,6 +41,7 @@ Branches::Context Branches::ContextOf(FlatTensor tensor) const {
   if (found != contexts_.end()) context = found->second;
   const FlatNode& node = nodes_->node(tensor.node);
   if (IsSwitchOp(node.op) && node.inputs.size() == 2)
+    // The Switches of one condition may read its predicate through different Identities.
     context[nodes_->BehindIdentities(node.inputs[1])] = tensor.output == 0 ? 0 : 1;
   return context;
 }
@@ -74,11 +76,13 @@ Branches::Context Branches::Merged(int merge) {
       first_is_true = side == 0;
     }
   }
+  // With several candidates the selecting condition is unknown. The import then refuses the Merge.
   if (opposite == 1 || (opposite == 0 && single == 1)) {
     choices_[merge] = {.predicate = *predicate,
                        .if_true = first_is_true ? size_t{0} : size_t{1},
                        .if_false = first_is_true ? size_t{1} : size_t{0}};
   }
+  // A Merge runs whichever side is taken, so only the conditions that both sides need remain.
   Context both;
   for (const auto& [condition, side] : first) {
     const auto other = second.find(condition);

@@ -104,6 +104,7 @@ FlatGraph::Functions FlatGraph::FunctionsOf(const proto::NodeDef& node) const {
   } else if (node.op() == "PartitionedCall" || node.op() == "StatefulPartitionedCall") {
     functions = {of_attr("f")};
   } else {
+    // In the older form of a call, the op of the node is the name of the function.
     functions = {function(node.op())};
   }
   if (std::count(functions.begin(), functions.end(), nullptr) > 0) functions.clear();
@@ -133,6 +134,7 @@ absl::StatusOr<int> FlatGraph::NodeIn(Scope& scope, int index) {
 // The scope of function k of a node.
 absl::StatusOr<FlatGraph::Scope*> FlatGraph::Call(Scope& scope, int index,
                                                   const Functions& functions, size_t k) {
+  // A call is instantiated once, however many of its outputs are read.
   const auto done = scope.calls.find({index, k});
   if (done != scope.calls.end()) return done->second;
   const proto::FunctionDef& function = *functions[k];
@@ -181,6 +183,7 @@ absl::StatusOr<FlatTensor> FlatGraph::OutputOf(Scope& scope, int index, absl::st
     return InvalidArgument("'", scope.prefix, def.name(), ":", output, "' is not an output");
   }
   const Functions functions = FunctionsOf(def);
+  // The outputs of an If stay outputs of its node, which selects between the branches.
   if (functions.size() != 1) {
     EST_ASSIGN_OR_RETURN(const int node, NodeIn(scope, index));
     return FlatTensor{node, number};
@@ -208,6 +211,8 @@ absl::StatusOr<FlatTensor> FlatGraph::ResultOf(Scope& called, int number, int de
 
 absl::StatusOr<FlatTensor> FlatGraph::ResolveIn(Scope& scope, absl::string_view name, int depth,
                                                 std::vector<int>* calls) {
+  // A function may return its argument, so a name can lead through many calls without reaching a
+  // node.
   if (depth > kMaxDepth) {
     return InvalidArgument(scope.Where(), ": '", name, "' goes through more than ", kMaxDepth,
                            " functions");
@@ -287,6 +292,8 @@ absl::Status FlatGraph::AddAll() {
 
 absl::Status FlatGraph::Resolve(const std::vector<int>& roots, bool controls) {
   std::set<int> seen;
+  // Reversed, because the last element is taken first: nodes are numbered in the order of roots and
+  // inputs.
   std::vector<int> pending(roots.rbegin(), roots.rend());
   while (!pending.empty()) {
     const int at = pending.back();
@@ -336,6 +343,7 @@ absl::Status FlatGraph::Connect(Scope& scope, int index, std::vector<FlatTensor>
     for (int i = 0; is_if && i < functions[k]->signature().output_arg_size(); ++i) {
       EST_ASSIGN_OR_RETURN(inputs.emplace_back(), ResultOf(*called, i, 0, &controls));
     }
+    // A node of the body may be behind no output, such as an update. It runs before the call ends.
     for (int i = 0; i < functions[k]->node_def_size(); ++i) {
       EST_ASSIGN_OR_RETURN(controls.emplace_back(), NodeIn(*called, i));
     }

@@ -110,6 +110,7 @@ ImportOutputs ConvertDynamicStitch(const ImportNode& node) {
     for (size_t i = 0; i < indices.size(); ++i) {
       if (indices[i] < 0 || indices[i] >= kMaxComputedElements)
         return InvalidArgument("index ", indices[i], " is out of range");
+      // As in TensorFlow, the later of two values for one index counts.
       values[indices[i]] = data[i];
     }
   }

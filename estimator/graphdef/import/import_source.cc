@@ -68,6 +68,7 @@ void AddVariables(const char* collection, bool local, ImportSource& source) {
                     [&](const SourceVariable& other) { return other.node == variable.node; });
     if (known) continue;
     const absl::StatusOr<FlatTensor> initial = source.nodes->Find(def.initial_value_name());
+    // Without an initial value, the variable can still be restored from a checkpoint.
     if (initial.ok()) variable.initial_value = *initial;
     variable.local = local;
     variable.is_part = def.has_save_slice_info_def();
@@ -105,6 +106,7 @@ void AddSummaries(ImportSource& source) {
       summary.kind = SummaryRequest::Kind::kImage;
       const proto::AttrValue* const max_images = FindAttr(*node.def, "max_images");
       if (max_images != nullptr)
+        // A number from a malformed file need not fit an int.
         summary.max_outputs = static_cast<int>(std::clamp<int64_t>(max_images->i(), 1, 1000));
     } else {
       continue;
@@ -182,6 +184,7 @@ absl::Status AddInputs(const TrainGraphOptions& options, ImportSource& source) {
     }
   }
   for (const FlatTensor& at : source.inputs) {
+    // The import ends at an input, so the pipeline behind it need not be supported.
     nodes.Give(at);
     const auto key = source.input_keys.find(at);
     source.info.inputs.push_back(
@@ -317,6 +320,7 @@ absl::Status ReadImportSource(const TrainGraphOptions& options, ImportSource& so
   source.info.tensorflow_version = source.meta_graph.meta_info_def().tensorflow_version();
   source.info.role = options.role;
   AddVariables(source);
+  // Before FindLoss, which looks for the Estimator's summary of the loss.
   AddSummaries(source);
   EST_RETURN_IF_ERROR(ReadMetaGraphSignature(options, source));
   if (options.role == TrainGraphRole::kTrain) EST_RETURN_IF_ERROR(FindTrainOp(options, source));
@@ -325,6 +329,7 @@ absl::Status ReadImportSource(const TrainGraphOptions& options, ImportSource& so
     const absl::StatusOr<int> op = source.nodes->FindOp(name);
     if (op.ok()) source.update_ops.push_back(*op);
   }
+  // Last: without a signature, the inputs are those that the loss and train_op reach.
   return AddInputs(options, source);
 }
 

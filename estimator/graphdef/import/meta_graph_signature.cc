@@ -31,6 +31,7 @@ bool IsLabelKey(absl::string_view key) { return key == "label" || key == "labels
 
 absl::StatusOr<FlatTensor> FindTensor(FlatGraph& nodes, const std::string& key,
                                       const proto::TensorInfo& info) {
+  // A sparse tensor has three names in other fields of the TensorInfo.
   if (info.name().empty()) {
     return Unimplemented("'", key, "' of the signature is not dense");
   }
@@ -90,6 +91,7 @@ absl::Status ReadMetaGraphSignature(const TrainGraphOptions& options, ImportSour
     // A model with one signature of another name has only that one to serve.
     const bool serves = options.role == TrainGraphRole::kPredict;
     if (serves && all.count(wanted) == 0 && names.size() == 1) wanted = names[0];
+    // A .meta file has no signatures. Collections then say what loss and train_op are.
     if (options.role == TrainGraphRole::kTrain && all.count(wanted) == 0) return absl::OkStatus();
   }
   const auto found = all.find(wanted);

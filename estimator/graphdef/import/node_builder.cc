@@ -83,10 +83,13 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::Inputs(int node) const {
 }
 
 absl::Status NodeBuilder::Build(int node) {
+  // The graph's own error is returned first: handles that it made invalid would only be reported as
+  // missing outputs.
   absl::StatusOr<std::vector<Tensor>> outputs = Outputs(node);
   EST_RETURN_IF_ERROR(graph_.status());
   if (!outputs.ok()) return Annotate(outputs.status(), nodes_.Where(node));
   for (Tensor& output : *outputs) {
+    // An Optional without a value and a reference that passes through have no tensor.
     if (!output.valid()) continue;
     if (!HasElementsAtMost(output.shape(), kMaxImportedElements)) {
       return InvalidArgument(nodes_.Where(node), ": the result ", output.spec().ToString(),
@@ -129,6 +132,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::Outputs(int node) {
       }
       outputs.push_back(value);
     }
+    // Both branches are computed, so both outputs of a Switch have the value.
     if (is_switch) outputs.push_back(outputs[0]);
     return outputs;
   }

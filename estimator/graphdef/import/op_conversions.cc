@@ -74,6 +74,7 @@ ImportOutputs ConvertMatrixDiag(const ImportNode& node) {
 }
 
 ImportOutputs ConvertMatrixDiagPart(const ImportNode& node) {
+  // Input 1 is the number of the diagonal, above the main one if it is positive.
   if (!IsConstant(node.inputs[1], 0)) return Unimplemented("only the main diagonal is supported");
   return std::vector<Tensor>{node.graph.AddOp("MatrixDiagPart", {node.inputs[0]}, {}, node.name)};
 }

@@ -44,6 +44,7 @@ bool ReadsHandle(absl::string_view op) {
 }
 
 bool IsReportOp(absl::string_view op) {
+  // The ops of an input pipeline are here too: inputs are given, so a step does not run them.
   return IsOneOf(op, {"NoOp", "Assert", "Print", "PrintV2", "Timestamp", "CheckNumerics",
                       "ScalarSummary", "HistogramSummary", "ImageSummary", "MergeSummary",
                       "IsVariableInitialized", "VarIsInitializedOp", "StringFormat", "AsString"}) ||
@@ -54,6 +55,7 @@ bool IsReportOp(absl::string_view op) {
 
 bool IsGradientName(absl::string_view name) {
   for (absl::string_view part : absl::StrSplit(name, '/')) {
+    // tf.GradientTape names its scope so. A second tf.gradients has the scope `gradients_1`.
     if (part == "gradient_tape") return true;
     int number = 0;
     if (absl::ConsumePrefix(&part, "gradients") &&

@@ -92,6 +92,7 @@ std::optional<std::string> NodeProblem(const FlatNode& node) {
     return std::nullopt;
   const proto::NodeDef& def = *node.def;
   std::optional<std::string> problem;
+  // The dtype of a write is that of its variable, which is checked by itself.
   if (const WriteRule* const write = FindWriteRule(op)) {
     ReadAttrs({.op = write->op, .attrs = write->attrs}, def, problem);
     return problem;

@@ -46,6 +46,7 @@ const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
 int IntAttr(const proto::NodeDef& node, const char* name) {
   const proto::AttrValue* const attr = FindAttr(node, name);
   const int64_t value = attr == nullptr ? 0 : attr->i();
+  // Sums of these numbers are output numbers; those of a malformed file must not overflow.
   return static_cast<int>(std::clamp<int64_t>(value, 0, kMaxOutputIndex));
 }
 
@@ -93,6 +94,7 @@ absl::StatusOr<int> OutputNumber(const proto::NodeDef& node, absl::string_view o
   if (node.op() == "ParseExample" || node.op() == "ParseExampleV2")
     return ParseExampleOutput(node, parts.first, index);
   const std::vector<absl::string_view>* const names = NamesOf(node.op());
+  // The op has one output or one list of outputs, so the index is the number.
   if (names == nullptr) return index;
   const auto found = std::find(names->begin(), names->end(), parts.first);
   if (found == names->end() || index != 0) {

@@ -38,11 +38,14 @@ class Planner {
     }
     if (options_.training) ChooseSummaries();
     CheckOps();
+    // Before Sorted, which fails at the first loop: the table names loops together with all other
+    // obstacles.
     if (!obstacles_.empty()) return Finished();
     for (const SourceSummary& summary : plan_.summaries) AddRoot(summary.value, roots);
     EST_ASSIGN_OR_RETURN(std::vector<int> sorted, nodes_.Sorted(roots, controls));
     EST_ASSIGN_OR_RETURN(plan_.branches, Branches::Create(nodes_, sorted));
     EST_ASSIGN_OR_RETURN(plan_.order, VariableOrder::Create(nodes_, std::move(sorted)));
+    // Again, because the predicates of Merges are known only now.
     Need(/*predicates=*/true);
     CheckNeeded();
     plan_.unique_rows = FindUniqueRows(nodes_, *plan_.order, plan_.needed);
@@ -77,6 +80,7 @@ class Planner {
       for (const int i : nodes_.Reached(roots, false)) {
         if (FindWriteRule(nodes_.op(i)) != nullptr &&
             !std::binary_search(run_.begin(), run_.end(), i)) {
+          // TensorFlow runs such an update only in steps that write summaries.
           problem = "an update that train_op does not run";
         }
         if (!problem.has_value()) problem = Problem(nodes_.node(i));

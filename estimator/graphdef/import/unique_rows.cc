@@ -66,6 +66,8 @@ UniqueRows FindUniqueRows(const FlatGraph& nodes, const VariableOrder& order,
         rows.variables[of_indices] = order.VariableOf(inputs[0]);
         continue;  // the output is the variable
       }
+      // A Scatter op defines the result of a repeated row. TensorFlow's SparseApply ops apply their
+      // rule once for each repetition, which the import does not do.
       if (origin < 0 && !absl::StartsWith(op, "SparseApply") &&
           !absl::StartsWith(op, "ResourceSparseApply"))
         continue;

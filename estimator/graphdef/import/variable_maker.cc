@@ -80,6 +80,7 @@ absl::StatusOr<Tensor> VariableMaker::Read(int node) {
 
 absl::Status VariableMaker::MakeOne(const SourceVariable& variable) {
   if (variables_.count(variable.node) > 0) return absl::OkStatus();
+  // An initial value may read another variable, so a malformed file can have a cycle.
   if (!open_.insert(variable.node).second) {
     return InvalidArgument("the initial value of variable '", variable.name, "' depends on itself");
   }

@@ -109,6 +109,7 @@ absl::Status VariableOrder::FindPaths() {
     for (const FlatTensor& input : nodes_->node(i).inputs) merge(after_, i, input.node);
     for (const int control : nodes_->node(i).controls) merge(after_, i, control);
   }
+  // Backwards, so that a node has the writes of all its readers before it passes them on.
   for (auto i = sorted_.rbegin(); i != sorted_.rend(); ++i) {
     for (const FlatTensor& input : nodes_->node(*i).inputs) merge(before_, input.node, *i);
     for (const int control : nodes_->node(*i).controls) merge(before_, control, *i);
@@ -126,6 +127,7 @@ void VariableOrder::SortWrites() {
 
 size_t VariableOrder::NumVisible(int variable, int node) const {
   const std::vector<int>& writes = Writes(variable);
+  // From the last one back: if a write is visible, those before it have taken effect too.
   for (size_t k = writes.size(); k > 0; --k) {
     if (writes[k - 1] == node) return k - 1;
     if (After(node, write_index_.at(writes[k - 1]))) return k;
@@ -137,6 +139,7 @@ std::vector<std::string> VariableOrder::Undefined(const std::vector<bool>& neede
   std::vector<std::string> sentences;
   for (const auto& [variable, writes] : writes_) {
     for (size_t k = 1; k < writes.size(); ++k) {
+      // Neighbours suffice: if each write comes after the one before it, all are ordered.
       if (After(writes[k], write_index_.at(writes[k - 1]))) continue;
       sentences.push_back(
           absl::StrCat("TensorFlow does not define whether '", nodes_->node(writes[k - 1]).name,

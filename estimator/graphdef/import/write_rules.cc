@@ -113,6 +113,7 @@ WriteRuleMap MakeWriteRules() {
   for (const UpdateDef& def : UpdateOps()) AddUpdate(def, nullptr, rules);
   for (const UpdateDef& def : ImportedUpdates()) AddUpdate(def, UpdateFormula, rules);
 
+  // Before the aliases below, which keep the name of the op that they stand for.
   for (auto& [op, rule] : rules) rule.op = op;
   // The ops on resource variables have the same operands.
   for (const char* const op : {"Assign", "AssignAdd", "AssignSub"})

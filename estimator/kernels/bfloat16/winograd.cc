@@ -16,8 +16,8 @@ constexpr int64_t kLanes = 16;
 constexpr int64_t kSumDistance = kTiles * kGroup + kLanes;
 int64_t TileDistance(int64_t channels) { return (channels / kGroup | 1) * kGroup; }
 
-// The transformed filter: [out_channels / 32][point][2 panels of 16 channels][in_channels /
-// 2][16][2].
+// The transformed filter, with 2 panels of 16 channels for each point:
+// [out_channels / 32][point][2][in_channels / 2][16][2].
 int64_t FilterPointNumbers(const Convolution& c) { return c.in_channels * kGroup + kGroup; }
 int64_t FilterPanelNumbers(const Convolution& c) { return kPoints * FilterPointNumbers(c); }
 

@@ -39,11 +39,16 @@ KernelPlan MakeGather(const KernelSpec& spec) {
           if (index < 0 || index >= limit) return IndexOutOfRange("indices", i, index, limit);
         }
         fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+          // Counted, because a division costs more than to copy a short slice.
+          int64_t o = begin / n, k = begin % n;  // index k of slice o of params
+          const Index* of_batch = all + o / outer * n;
           for (int64_t i = begin; i < end; ++i) {
-            const int64_t o = i / n;  // the slice of params, which belongs to batch o / outer
-            const auto index = static_cast<int64_t>(all[o / outer * n + i % n]);
+            const auto index = static_cast<int64_t>(of_batch[k]);
             std::copy_n(args.in<T>(0) + (o * limit + index) * inner, inner,
                         args.out<T>(0) + i * inner);
+            if (++k < n) continue;
+            k = 0;
+            of_batch = all + ++o / outer * n;
           }
         });
         return absl::OkStatus();

@@ -16,8 +16,8 @@
 // (batch_norm_rows.h). In blocks, a thread finishes one block of channels after the other, so that
 // the second pass finds the block in its cache. The second pass runs backward and so begins with
 // what was read last. All but the images is f32, also the sums. What a kernel computes is rounded
-// to bf16 once, where single ops round the result of each op. Source of the names: TF 2.15
-// nn_ops.cc.
+// to bf16 once, where single ops round the result of each op.
+// Source of the names: TF 2.15 nn_ops.cc.
 #include "estimator/kernels/fused/batch_norm.h"
 
 #include <algorithm>

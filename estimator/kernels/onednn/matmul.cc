@@ -1,8 +1,7 @@
 // MatMul, _FusedMatMul and BatchMatMulV2 by oneDNN's matmul. A transposed operand is read with
 // swapped strides, without a copy.
 //   _FusedMatMul (kernels/fused_ops.h): with Relu, Relu6, LeakyRelu or no activation. The output
-//   may
-//     use the buffer of the side input.
+//     may use the buffer of the side input.
 //   BatchMatMulV2: attributes adj_x, adj_y; batch axes broadcast as in TensorFlow
 // The product of bf16 operands may be f32 (passes/fusion/fuse.h, FuseCast).
 #include <memory>

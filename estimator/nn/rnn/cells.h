@@ -2,8 +2,9 @@
 //
 // In the formulas, [x, h] is Concat({inputs, h}, 1), * between vectors is element by element, and
 // `act` is the activation, Tanh by default. All take inputs [N, C], floating. Weights are f32 if
-// the inputs are 16-bit floats. Errors (kept by the graph): INVALID_ARGUMENT if inputs are not [N,
-// C], if num_units is not positive, or if a state does not fit.
+// the inputs are 16-bit floats.
+// Errors (kept by the graph): INVALID_ARGUMENT if inputs are not [N, C], if num_units is not
+// positive, or if a state does not fit.
 #ifndef ESTIMATOR_NN_RNN_CELLS_H_
 #define ESTIMATOR_NN_RNN_CELLS_H_
 

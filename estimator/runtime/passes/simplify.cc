@@ -181,11 +181,12 @@ class Simplifier {
   // Adds the ops that compute the operands of `op`, and returns these.
   std::vector<Value> InputsOf(const Pattern& op, Value x, int n) {
     std::vector<Value> inputs;
+    const Node like = at(n);  // AddOp moves the nodes
     for (const Pattern& operand : op.operands) {
       inputs.push_back(operand.kind == Pattern::Kind::kAny
                            ? x
                            : rewriter_.AddOp(operand.ops[0], InputsOf(operand, x, n),
-                                             at(n).outputs[0], at(n).name, at(n).attrs));
+                                             like.outputs[0], like.name, like.attrs));
     }
     return inputs;
   }

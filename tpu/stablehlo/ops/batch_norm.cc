@@ -29,6 +29,7 @@ EST_LOWERING(FusedBatchNormV3) {
   Value moving_mean = mean, moving_variance = variance;
   if (attrs.b("is_training")) {
     mean = w.MulConst(SumOverRows(w, x), 1 / rows);
+    // The mean of the squares, less the squared mean, would cancel where the mean is large.
     const Value centered = w.Sub(x, mean);
     variance = w.MulConst(SumOverRows(w, w.Mul(centered, centered)), 1 / rows);
     // Bessel's correction is for the moving average only.
@@ -42,6 +43,7 @@ EST_LOWERING(FusedBatchNormV3) {
   }
   const Value inverse = InverseDeviation(w, variance, attrs.f("epsilon"));
   const Value y = w.Add(w.Mul(w.Mul(w.Sub(x, mean), inverse), scale), offset);
+  // The last output is reserve_space_3, which the gradient below does not read.
   return Values{w.Convert(y, args.output(0).dtype), moving_mean, moving_variance, mean, variance,
                 w.Fill(args.output(5), 0)};
 }

@@ -42,6 +42,7 @@ EST_LOWERING(LinSpace) {
   if (n == 1) return Values{w.Reshape(args.input(0), Shape{1})};
   const Value step = w.Div(w.Sub(stop, start), w.Scalar(start.dtype(), static_cast<double>(n - 1)));
   const Value i = w.Iota({start.dtype(), Shape{n}}, 0);
+  // The last number is exactly `stop`, which start + step * (n - 1) may miss by rounding.
   const Value last = w.Compare("EQ", i, w.Scalar(start.dtype(), static_cast<double>(n - 1)));
   const Value numbers = w.Select(last, stop, w.Add(start, w.Mul(step, i)));
   return Values{w.Convert(numbers, args.output(0).dtype)};

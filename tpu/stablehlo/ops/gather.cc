@@ -50,6 +50,7 @@ EST_LOWERING(GatherV2) {
                 o = SizeOfAxes(params.shape(), batch, axis), d = params.dim(axis),
                 i = SizeOfAxes(params.shape(), axis + 1, params.rank()),
                 n = SizeOfAxes(indices.shape(), batch, indices.rank());
+  // With one batch, an index needs no number of its batch.
   if (b == 1) {
     const Value y = Gather(w, w.Reshape(params, Shape{o, d, i}), w.Reshape(indices, Shape{n, 1}),
                            {0, 2}, {1}, {params.dtype(), Shape{o, n, i}});
@@ -67,6 +68,7 @@ EST_LOWERING(GatherNd) {
   const Value &params = args.input(0), &indices = args.input(1);
   const int64_t depth = indices.dim(-1), rows = indices.rank() - 1;
   const Shape& shape = args.output(0).shape;
+  // An index without axes stands for the whole of params.
   if (depth == 0) return Values{w.BroadcastTo(params, shape)};
   return Values{Gather(w, params, indices, Between(rows, shape.rank()), Count(depth),
                        {params.dtype(), shape})};
@@ -138,6 +140,7 @@ LoweringResult LowerSegments(Writer& w, const LoweringArgs& args, const char* op
   if (data.shape().num_elements() == 0) return Values{empty};
   const int64_t n = ids.shape().num_elements();
   Ints rows = args.output(0).shape.dims();
+  // `ids` may have several axes, which become one.
   rows[0] = n;
   return Values{Scatter(w, empty, w.Reshape(ids, Shape{n, 1}), w.Reshape(data, Shape(rows)), op)};
 }

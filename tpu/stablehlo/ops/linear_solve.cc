@@ -168,6 +168,7 @@ EST_LOWERING(LogMatrixDeterminant) {
   const Value is_zero = w.Compare("EQ", e.pivots, w.Scalar(spec.dtype, 0));
   const Value singular = w.Reduce("or", is_zero, {1});
   const Value sign = w.Mul(w.Reduce("multiply", w.Unary("sign", e.pivots), {1}), e.sign);
+  // The product of the pivots may overflow where the sum of their logarithms does not.
   const Value sum = w.Reduce("add", w.Unary("log", w.Unary("abs", e.pivots)), {1});
   const Value minus_infinity = w.Scalar(spec.dtype, -std::numeric_limits<double>::infinity());
   return Values{w.Reshape(w.Select(singular, w.Scalar(spec.dtype, 0), sign), spec.shape),

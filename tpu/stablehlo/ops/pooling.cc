@@ -41,8 +41,10 @@ Value ReduceWindows(Writer& w, const char* op, const Value& x, const Value& init
 }
 
 EST_LOWERING(MaxPool) {
+  // The maximum of 16-bit floats is exact, so x is not widened.
   const Value& x = args.input(0);
   EST_ASSIGN_OR_RETURN(const Window2D windows, WindowsOf(args, x.shape()));
+  // Padding has the initial value of the reduction, so it is never larger than an input.
   return Values{ReduceWindows(w, "maximum", x, w.Lowest({x.dtype(), Shape{}}), windows,
                               args.output(0).shape)};
 }
@@ -57,6 +59,7 @@ void ForEachTap(Writer& w, const Window2D& windows, const Shape& output, const V
   const Ints high = {0, PadAfter(rows), PadAfter(columns), 0}, none = Repeated(4, 0);
   const Value nan = w.Scalar(x.dtype(), std::numeric_limits<double>::quiet_NaN());
   const Value padded = w.Pad(x, nan, low, high, none);
+  // A tap in the padding is never chosen, so its gradient does not matter.
   const Value padded_grad = w.Pad(grad, w.Scalar(grad.dtype(), 0), low, high, none);
   for (int64_t r = 0; r < rows.kernel; ++r) {
     for (int64_t s = 0; s < columns.kernel; ++s) {
@@ -98,6 +101,7 @@ EST_LOWERING(MaxPoolGradGrad) {
 // How many inputs each window has: [1, P, Q, 1].
 Value Counts(Writer& w, const Window2D& windows, DType dtype) {
   const Window &rows = windows.rows, &columns = windows.columns;
+  // The numbers are known when the step is compiled, so the device need not count.
   Array counts(DType::kFloat32, Shape{1, rows.output, columns.output, 1});
   float* next = counts.data<float>();
   for (int64_t p = 0; p < rows.output; ++p) {

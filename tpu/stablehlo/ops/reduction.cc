@@ -23,6 +23,8 @@ absl::StatusOr<Ints> AxesOf(const LoweringArgs& args) {
 LoweringResult Reduced(Writer& w, const LoweringArgs& args, const char* op) {
   const Value x = Widened(w, args.input(0));
   EST_ASSIGN_OR_RETURN(const Ints axes, AxesOf(args));
+  // The result of a StableHLO reduction lacks the axes. The reshape restores those that keep_dims
+  // keeps.
   const Value y = axes.empty() ? x : w.Reduce(op, x, axes);
   return Values{w.Convert(w.Reshape(y, args.output(0).shape), args.output(0).dtype)};
 }

@@ -24,6 +24,7 @@ LoweringResult LowerScan(Writer& w, const LoweringArgs& args, const char* op, do
   const bool reverse = args.spec.attrs.b("reverse");
   const int64_t n = total.dim(axis);
   const Value fill = w.Scalar(total.dtype(), neutral);
+  // An exclusive scan is the inclusive one of values that are moved by one place.
   if (args.spec.attrs.b("exclusive")) total = Moved(w, total, fill, axis, 1, reverse);
   for (int64_t distance = 1; distance < n; distance *= 2)
     total = w.Binary(op, total, Moved(w, total, fill, axis, distance, reverse));

@@ -44,6 +44,7 @@ EST_LOWERING(TopKV2) {
   const Region larger = {
       .arguments = {element, element, index, index},
       .body = [&w](const Values& a) { return Values{w.Compare("GT", a[0], a[1])}; }};
+  // Stable: of equal elements, the one with the lower index stays first.
   const Values sorted =
       w.Ops("sort", {x, position}, {x.type, position.type},
             absl::StrCat("dimension = ", IntAttr(axis), ", is_stable = true"), {larger});

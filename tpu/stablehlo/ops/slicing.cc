@@ -33,6 +33,7 @@ absl::StatusOr<Taken> TakenBy(const LoweringArgs& args, const Shape& whole, int 
                        LayOutSlice(whole, begin, end, strides, args.spec.attrs));
   Taken taken = {.sizes = layout.sizes(), .shape = layout.shape};
   for (const SliceRange& axis : layout.axes) {
+    // StableHLO has no negative strides: the elements are taken in ascending order, then reversed.
     const int64_t other_end = axis.begin + (axis.size - 1) * axis.stride;
     if (axis.stride < 0) taken.reversed.push_back(static_cast<int64_t>(taken.first.size()));
     taken.first.push_back(axis.stride < 0 ? other_end : axis.begin);
@@ -98,6 +99,7 @@ absl::StatusOr<std::vector<Mirror>> MirrorsOf(const LoweringArgs& args, const Sh
 EST_LOWERING(MirrorPad) {
   EST_ASSIGN_OR_RETURN(const std::vector<Mirror> mirrors, MirrorsOf(args, args.input(0).shape()));
   Value x = args.input(0);
+  // One axis after the other: the next one mirrors what this one added, which fills the corners.
   for (const Mirror& m : mirrors) {
     const auto mirrored = [&](int64_t begin, int64_t size) {
       return w.Reverse(SliceAxis(w, x, m.axis, begin, size), {m.axis});

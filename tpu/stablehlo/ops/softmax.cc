@@ -21,6 +21,7 @@ struct Rows {
   Value log_sum;  // [...]: log(sum_c exp(shifted[c]))
 };
 Rows RowsOf(Writer& w, const Value& x) {
+  // Without the shift, the exponential of a large logit is infinite.
   const Value shifted = w.Sub(x, AlongRows(w, ReduceRows(w, "maximum", x), x));
   const Value sum = ReduceRows(w, "add", w.Unary("exponential", shifted));
   return {shifted, w.Unary("log", sum)};

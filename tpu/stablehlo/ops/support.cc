@@ -20,6 +20,7 @@ OpLowering Guarded(OpLowering lowering) {
         return NotLowerable("strings stay on the host: do this in input_fn");
       empty = empty && output.shape.num_elements() == 0;
     }
+    // Results without elements are written below, so that lowerings need not handle them.
     if (!empty) return lowering(w, args);
     Values results;
     for (const TensorSpec& output : args.spec.outputs) results.push_back(w.Fill(output, 0));
@@ -96,6 +97,7 @@ Value MatrixProduct(Writer& w, const Value& a, const Value& b, bool transpose_a,
 }
 
 Value Truncated(Writer& w, const Value& x) {
+  // StableHLO has no op that rounds towards zero.
   const Value negative = w.Compare("LT", x, w.Scalar(x.dtype(), 0));
   return w.Select(negative, w.Unary("ceil", x), w.Unary("floor", x));
 }

@@ -28,8 +28,10 @@ bool HasImagesInNhwc(const Module& module, Value value) { return IsPlain(module.
 
 bool HasBiasAndRelu(const Module& module, Value value) {
   const Node& node = module.node(value);
-  return IsPlain(node) && node.attrs.get<std::vector<std::string>>("fused_ops") ==
-                              std::vector<std::string>{"BiasAdd", "Relu"};
+  // A side input, which may be a constant, would be lost.
+  return IsPlain(node) && node.inputs.size() == 3 &&
+         node.attrs.get<std::vector<std::string>>("fused_ops") ==
+             std::vector<std::string>{"BiasAdd", "Relu"};
 }
 
 // The gradient of the bias that belongs to this gradient of a filter.

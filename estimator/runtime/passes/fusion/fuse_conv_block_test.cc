@@ -160,6 +160,16 @@ TEST_F(FuseConvBlockTest, WithoutAGradientTheForwardPassIsFused) {
   EXPECT_EQ(Count(b_.module, "MaxPool"), 0);
 }
 
+TEST_F(FuseConvBlockTest, AConstantShortcutIsAdded) {
+  const Shape shape{2, 6, 6, 8};
+  const Value conv = b_.Op("Conv2D", {Feed({2, 6, 6, 3}), Feed({3, 3, 3, 8})}, shape, ConvAttrs());
+  const Value biased = b_.Op("BiasAdd", {conv, Feed({8})}, shape);
+  const Value sum = b_.Op("AddV2", {biased, b_.Constant(Numbers(shape))}, shape);
+  b_.Fetch(b_.Op("MaxPool", {b_.Op("Relu", {sum}, shape)}, {2, 3, 3, 8}, PoolWindow()));
+  Apply();
+  ExpectNoBlock();
+}
+
 TEST_F(FuseConvBlockTest, AFrozenBiasNeedsNoGradient) {
   const Block block = Forward(Feed({2, 6, 6, 3}), 8);
   FetchFilterGradient(block, GradientBeforePool(block, Feed({2, 3, 3, 8})));
