@@ -1,4 +1,3 @@
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -19,16 +18,6 @@ using onednn::SetFusedOps;
 // Both sum the same products in f32 in another order: an error of a few units in the last place for
 // each of the K products of a sum, K <= 3200 here, with terms below 1.
 constexpr Tolerance kSummationOrder{.relative = 1e-5, .absolute = 2e-4};
-
-Attrs ConvAttrs(int64_t stride, const std::string& padding, int64_t dilation = 1) {
-  return Attrs{
-      {"strides", std::vector<int64_t>{1, stride, stride, 1}},
-      {"dilations", std::vector<int64_t>{1, dilation, dilation, 1}},
-      {"padding", padding},
-      {"explicit_paddings", padding == "EXPLICIT" ? std::vector<int64_t>{0, 0, 2, 1, 0, 3, 0, 0}
-                                                  : std::vector<int64_t>{}},
-      {"data_format", std::string("NHWC")}};
-}
 
 struct Case {
   Shape input;

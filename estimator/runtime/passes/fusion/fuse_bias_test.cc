@@ -23,11 +23,7 @@ class FuseBiasTest : public ::testing::Test {
   }
 
   Value Conv(Value x, Value filter, const Shape& shape) {
-    return b_.Op("Conv2D", {x, filter}, shape,
-                 {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-                  {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
-                  {"padding", std::string("SAME")},
-                  {"data_format", std::string("NHWC")}});
+    return b_.Op("Conv2D", {x, filter}, shape, ConvAttrs());
   }
 
   ModuleBuilder b_;
@@ -69,11 +65,7 @@ TEST_F(FuseBiasTest, DepthwiseConvolutionTakesBiasShortcutAndActivation) {
       b_ = {};
       const Value x = b_.Feed(shape), filter = b_.Feed({3, 3, 8, 1}), bias = b_.Feed({8});
       const Value side = b_.Feed(shape);
-      const Value conv = b_.Op("DepthwiseConv2dNative", {x, filter}, shape,
-                               {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-                                {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
-                                {"padding", std::string("SAME")},
-                                {"data_format", std::string("NHWC")}});
+      const Value conv = b_.Op("DepthwiseConv2dNative", {x, filter}, shape, ConvAttrs());
       Value y = b_.Op("BiasAdd", {conv, bias}, shape);
       if (shortcut) y = b_.Op("AddV2", {y, side}, shape);
       if (!activation.empty()) y = b_.Op(activation, {y}, shape);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "estimator/kernels/testing/attrs.h"  // IWYU pragma: export
 #include "estimator/runtime/ir.h"
 
 namespace estimator::ir {
