@@ -1,6 +1,5 @@
 #include "estimator/graphdef/import_train_graph.h"
 
-#include <map>
 #include <string>
 
 #include "estimator/base/status.h"
