@@ -11,7 +11,7 @@
 namespace estimator {
 namespace {
 
-using onednn::Activated;
+using onednn::Chain;
 using onednn::kActivations;
 using onednn::SetFusedOps;
 
@@ -150,12 +150,7 @@ TEST(OneDnnConv2D, FusedBiasReluAndSideInputMatchTheUnfusedChain) {
   EST_ASSERT_OK(plain);
   for (const std::string activation : kActivations) {
     for (const bool with_side : {false, true}) {
-      Array expected = (*plain)[0].Clone();
-      for (int64_t i = 0; i < expected.num_elements(); ++i) {
-        float& y = expected.data<float>()[i];
-        y += bias.data<float>()[i % 64] + (with_side ? side.data<float>()[i] : 0.0f);
-        y = Activated(activation, y);
-      }
+      const Array expected = Chain(activation, (*plain)[0], bias, with_side ? &side : nullptr);
       KernelSpec fused = conv;
       fused.op = "_FusedConv2D";
       SetFusedOps(activation, fused);
@@ -187,12 +182,7 @@ TEST(OneDnnConv2D, FusedDepthwiseMatchesTheUnfusedChainAlsoInBlocks) {
     for (const std::string activation : kActivations) {
       for (const bool with_side : {false, true}) {
         SCOPED_TRACE(testing::Message() << output << " " << activation << " side " << with_side);
-        Array expected = (*plain)[0].Clone();
-        for (int64_t i = 0; i < expected.num_elements(); ++i) {
-          float& y = expected.data<float>()[i];
-          y += bias.data<float>()[i % channels] + (with_side ? side.data<float>()[i] : 0.0f);
-          y = Activated(activation, y);
-        }
+        const Array expected = Chain(activation, (*plain)[0], bias, with_side ? &side : nullptr);
         SetFusedOps(activation, spec);
         std::vector<Array> inputs = {x, filter, bias};
         std::vector<size_t> images = {0};
