@@ -2,6 +2,7 @@
 #ifndef ESTIMATOR_RUNTIME_PASSES_TESTING_PASS_MODULE_H_
 #define ESTIMATOR_RUNTIME_PASSES_TESTING_PASS_MODULE_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,10 @@ class ModuleBuilder {
  private:
   Value Add(Node node);
 };
+
+// Makes kernels that compute nothing: only what they say of themselves counts.
+//   alias_input: the input that output 0 may write over; -1: none.
+KernelFactory Inert(int alias_input = -1, size_t scratch_bytes = 0);
 
 // The number of nodes of `op`.
 int Count(const Module& module, absl::string_view op);
