@@ -1,6 +1,5 @@
 #include "tpu/tpu_estimator.h"
 
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -2,7 +2,6 @@
 // length of the input change neither the counts of metrics, to the last bit, nor the loss.
 #include <cstdint>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

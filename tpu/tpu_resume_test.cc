@@ -1,5 +1,4 @@
 // Runs on replicas that stop and continue, call after call and process after process.
-#include <memory>
 
 #include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/memory.h"

@@ -1,7 +1,6 @@
 // TrainAndEvaluate, early stopping and InMemoryEvaluatorHook with TPUEstimator, here and on
 // replicas.
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "estimator/base/file.h"

@@ -2,7 +2,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"

@@ -1,7 +1,5 @@
 // Where variables begin on replicas: as on the CPU.
 #include <map>
-#include <memory>
-#include <set>
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"

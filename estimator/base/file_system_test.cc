@@ -9,7 +9,6 @@
 #include <fstream>
 
 #include "estimator/base/fault_injection.h"
-#include "estimator/base/path.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 

@@ -5,8 +5,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 namespace estimator {
 namespace {
 

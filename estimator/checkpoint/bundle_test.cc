@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <map>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,7 +16,6 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
 #include "estimator/base/file.h"
-#include "estimator/base/status.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"

@@ -4,12 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/array/compare.h"
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"

@@ -12,7 +12,6 @@
 #include "estimator/base/testing/fuzz_input.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle/bundle_entry.h"
-#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/table/index_table.h"
 #include "estimator/checkpoint/testing/reader_fuzzing.h"
 #include "estimator/proto/saved_tensor_slice.pb.h"

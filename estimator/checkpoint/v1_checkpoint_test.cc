@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -19,7 +18,6 @@
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
-#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/table/index_table.h"

@@ -11,7 +11,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
-#include "estimator/base/status.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_reader.h"

@@ -4,8 +4,6 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/activations.h"

@@ -4,8 +4,6 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "absl/strings/str_cat.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"

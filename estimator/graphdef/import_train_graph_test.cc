@@ -1,7 +1,6 @@
 #include "estimator/graphdef/import_train_graph.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 
 #include "estimator/base/status.h"

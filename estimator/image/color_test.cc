@@ -1,7 +1,6 @@
 #include "estimator/image/color.h"
 
 #include <limits>
-#include <vector>
 
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"

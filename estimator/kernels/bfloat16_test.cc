@@ -1,5 +1,4 @@
 // The kernels of fast tiers on bfloat16 operands, against the reference tier.
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -139,11 +138,7 @@ TEST(Bfloat16Kernels, BiasesAreAddedAndSummed) {
 // The reference wrote 16-bit numbers into the f32 result.
 TEST(Bfloat16Kernels, TheReferenceOfAFilterGradientHasAnUnroundedResultInF32) {
   const Shape image{2, 5, 6, 3}, filter{3, 3, 3, 4}, gradient{2, 5, 6, 4};
-  const Attrs attrs = {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-                       {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
-                       {"padding", std::string("SAME")},
-                       {"explicit_paddings", std::vector<int64_t>{}},
-                       {"data_format", std::string("NHWC")}};
+  const Attrs attrs = ConvAttrs();
   const auto spec = [&](DType dtype) {
     return KernelSpec{
         .op = "Conv2DBackpropFilter", .name = "df", .attrs = attrs, .outputs = {{dtype, filter}}};
@@ -170,10 +165,7 @@ TEST(Bfloat16Kernels, TheReferenceOfAFilterGradientHasAnUnroundedResultInF32) {
 
 TEST(Bfloat16Kernels, MaxPoolsKeepTheirNumbersAndSendGradientsToTheMaxima) {
   for (const int64_t size : {2, 3}) {
-    const Attrs window = {{"ksize", std::vector<int64_t>{1, size, size, 1}},
-                          {"strides", std::vector<int64_t>{1, 2, 2, 1}},
-                          {"padding", std::string("SAME")},
-                          {"data_format", std::string("NHWC")}};
+    const Attrs window = PoolWindow(size);
     const Shape shape{3, 12, 10, 17}, pooled{3, 6, 5, 17};
     const Array x = Narrow(shape, 1), dy = Narrow(pooled, 2);
     const KernelSpec forward{.op = "MaxPool", .attrs = window, .outputs = {Bf16(pooled)}};
@@ -267,10 +259,7 @@ TEST(Bfloat16Kernels, ProductsSumInFloat32) {
 }
 
 TEST(Bfloat16Kernels, TheGradientOfAFilterCanBeFloat32) {
-  const Attrs attrs = {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-                       {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
-                       {"padding", std::string("SAME")},
-                       {"data_format", std::string("NHWC")}};
+  const Attrs attrs = ConvAttrs();
   const Array x = Narrow({4, 12, 12, 32}, 1), dy = Narrow({4, 12, 12, 16}, 2),
               sizes = Array::Of<int32_t>({4}, {3, 3, 32, 16});
   const KernelSpec spec{

@@ -24,13 +24,7 @@ struct Case {
   std::string pool_padding = "SAME";
 
   Attrs attrs() const {
-    return {{"strides", std::vector<int64_t>{1, stride, stride, 1}},
-            {"padding", padding},
-            {"data_format", std::string("NHWC")},
-            {"fused_ops", std::vector<std::string>{"BiasAdd", "Relu"}},
-            {"pool_ksize", std::vector<int64_t>{1, pool, pool, 1}},
-            {"pool_strides", std::vector<int64_t>{1, pool_stride, pool_stride, 1}},
-            {"pool_padding", pool_padding}};
+    return WithPool(ConvAttrs(stride, padding), pool_padding, pool, pool_stride);
   }
 };
 

@@ -6,16 +6,12 @@
 #include <vector>
 
 #include "estimator/kernels/layout.h"
+#include "estimator/kernels/testing/attrs.h"
 
 namespace estimator {
 namespace {
 
 TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
-Attrs ConvAttrs() {
-  return {{"strides", std::vector<int64_t>{1, 2, 2, 1}},
-          {"padding", std::string("SAME")},
-          {"data_format", std::string("NHWC")}};
-}
 // 2 images, 8x8x3 to 4x4x16, 5x5 taps.
 constexpr int64_t kConvFlops = 2 * (2 * 4 * 4 * 16) * (5 * 5 * 3);
 
@@ -23,13 +19,8 @@ TEST(EstimatedFlops, AConvolutionAndItsGradientsDoTheSameWork) {
   const TensorSpec x = F32({2, 8, 8, 3}), filter = F32({5, 5, 3, 16}), y = F32({2, 4, 4, 16}),
                    sizes{DType::kInt32, {4}};
   const auto flops = [](const char* op, std::vector<TensorSpec> in, std::vector<TensorSpec> out) {
-    Attrs attrs = ConvAttrs();
-    attrs.Set("pool_ksize", std::vector<int64_t>{1, 2, 2, 1});
-    attrs.Set("pool_strides", std::vector<int64_t>{1, 2, 2, 1});
-    attrs.Set("pool_padding", std::string("VALID"));
-    if (op == std::string("_FusedConv2DMaxPool"))
-      attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
-    return EstimatedFlops({.op = op, .attrs = attrs, .inputs = in, .outputs = out});
+    return EstimatedFlops(
+        {.op = op, .attrs = WithPool(ConvAttrs(2), "VALID"), .inputs = in, .outputs = out});
   };
   EXPECT_EQ(flops("Conv2D", {x, filter}, {y}), kConvFlops);
   EXPECT_EQ(flops("Conv2DBackpropInput", {sizes, filter, y}, {x}), kConvFlops);
@@ -42,7 +33,7 @@ TEST(EstimatedFlops, AConvolutionAndItsGradientsDoTheSameWork) {
 TEST(EstimatedFlops, ADepthwiseConvolutionHasOneChannelATap) {
   for (const char* op : {"DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative"}) {
     EXPECT_EQ(EstimatedFlops({.op = op,
-                              .attrs = ConvAttrs(),
+                              .attrs = ConvAttrs(2),
                               .inputs = {F32({2, 8, 8, 3}), F32({5, 5, 3, 2})},
                               .outputs = {F32({2, 4, 4, 6})}}),
               2 * (2 * 4 * 4 * 6) * (5 * 5));
@@ -50,7 +41,7 @@ TEST(EstimatedFlops, ADepthwiseConvolutionHasOneChannelATap) {
 }
 
 TEST(EstimatedFlops, BlocksChangeNothing) {
-  Attrs attrs = ConvAttrs();
+  Attrs attrs = ConvAttrs(2);
   attrs.Set("data_format", std::string(kBlockedFormat));
   EXPECT_EQ(EstimatedFlops({.op = "Conv2D",
                             .attrs = attrs,

@@ -43,8 +43,7 @@ std::vector<Case> AllCases() {
           const int64_t size = 10;
           const TensorSpec x{dtype, {4, size, size, in}}, filter{dtype, {taps, taps, in, out}},
               y{dtype, {4, size / stride, size / stride, out}};
-          const Attrs attrs = {{"strides", std::vector<int64_t>{1, stride, stride, 1}},
-                               {"padding", std::string("SAME")}};
+          const Attrs attrs = ConvAttrs(stride);
           cases.push_back(
               WithInputs({.op = "Conv2D", .attrs = attrs, .outputs = {y}}, {x, filter}));
           cases.push_back(WithInputs({.op = "Conv2DBackpropInput", .attrs = attrs, .outputs = {x}},

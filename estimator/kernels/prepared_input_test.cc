@@ -82,12 +82,6 @@ std::string DifferenceInTwoParts(const KernelSpec& incomplete, const std::vector
   return "";
 }
 
-Attrs ConvAttrs() {
-  return {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-          {"padding", std::string("SAME")},
-          {"data_format", std::string("NHWC")}};
-}
-
 KernelSpec ConvSpec(const std::string& op, const Shape& result, DType dtype = DType::kFloat32) {
   return {.op = op, .attrs = ConvAttrs(), .outputs = {{dtype, result}}};
 }

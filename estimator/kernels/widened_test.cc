@@ -1,8 +1,5 @@
 #include "estimator/kernels/widened.h"
 
-#include <string>
-#include <vector>
-
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gmock/gmock.h"

@@ -1,6 +1,5 @@
 #include "estimator/nn/cross_shard.h"
 
-#include <string>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"

@@ -3,12 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"

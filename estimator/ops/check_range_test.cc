@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <string>
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"

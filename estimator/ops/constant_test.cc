@@ -1,6 +1,5 @@
 #include "estimator/ops/constant.h"
 
-#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -19,10 +18,7 @@ using ::testing::ElementsAre;
 using testing::ErrorOf;
 using testing::Eval;
 using ::testing::HasSubstr;
-using testing::Scrambled;
 using Inputs = std::vector<Tensor>;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 using ConstantTest = GraphTest;
 using ZerosTest = GraphTest;

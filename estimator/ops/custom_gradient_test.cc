@@ -1,6 +1,5 @@
 #include "estimator/ops/custom_gradient.h"
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -25,7 +24,6 @@ namespace {
 using testing::Doubles;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 class CustomGradientTest : public GraphTest {
  protected:

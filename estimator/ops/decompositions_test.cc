@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <vector>
 
-#include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"

@@ -1,11 +1,8 @@
 #include "estimator/ops/gather.h"
 
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"

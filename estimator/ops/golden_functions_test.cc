@@ -2,7 +2,6 @@
 // testdata/ops), and those whose options and operands become an op's attributes and inputs.
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>

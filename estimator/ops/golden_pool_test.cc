@@ -9,6 +9,7 @@
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/testing/attrs.h"
 #include "estimator/ops/testing/golden_runner.h"
 #include "estimator/ops/testing/golden_table.h"
 #include "gtest/gtest.h"
@@ -24,13 +25,6 @@ struct GoldenPool {
   Array x, y, dy, dx;
   bool relu = false;  // x is a Relu's, and dx what flows into it
 };
-
-Attrs Window(int64_t size, const std::string& padding) {
-  return {{"ksize", std::vector<int64_t>{1, size, size, 1}},
-          {"strides", std::vector<int64_t>{1, 2, 2, 1}},
-          {"padding", padding},
-          {"data_format", std::string("NHWC")}};
-}
 
 Array Relu(const Array& x) {
   Array y = x.Clone();
@@ -51,7 +45,7 @@ bool PoolOf(const GoldenCase& golden, GoldenPool* pool) {
   pool->relu = golden.op == "fn.MaxPoolOfRelu" || golden.op == "fn.OverlappingMaxPoolOfRelu";
   if (golden.op != "MaxPool" && !pool->relu) return false;
   if (pool->relu) {
-    pool->attrs = golden.op == "fn.MaxPoolOfRelu" ? Window(2, "VALID") : Window(3, "SAME");
+    pool->attrs = golden.op == "fn.MaxPoolOfRelu" ? PoolWindow(2, 2, "VALID") : PoolWindow(3);
     pool->x = Relu(golden.inputs[0]);
   }
   pool->y = golden.outputs.at(0);

@@ -1,12 +1,10 @@
 #include "estimator/ops/linear_solve.h"
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"

@@ -1,10 +1,7 @@
 #include "estimator/ops/manipulation.h"
 
-#include <cmath>
-#include <limits>
 #include <vector>
 
-#include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"

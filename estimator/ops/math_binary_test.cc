@@ -25,7 +25,6 @@ using ::testing::HasSubstr;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 std::vector<double> Ints(Tensor (*fn)(const Operand&, const Operand&, StringArg),
                          std::initializer_list<int> x, std::initializer_list<int> y) {

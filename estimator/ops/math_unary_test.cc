@@ -18,7 +18,6 @@ using testing::CheckGradients;
 using testing::Doubles;
 using ::testing::ElementsAre;
 using testing::ErrorOf;
-using testing::Eval;
 using ::testing::HasSubstr;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;

@@ -1,6 +1,5 @@
 #include "estimator/ops/meshgrid.h"
 
-#include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"

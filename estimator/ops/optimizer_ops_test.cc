@@ -3,12 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"

@@ -1,7 +1,6 @@
 #include "estimator/ops/random.h"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "estimator/graph/gradients.h"
-#include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
@@ -21,7 +20,6 @@ using testing::CheckGradients;
 using testing::Doubles;
 using ::testing::ElementsAre;
 using testing::ErrorOf;
-using testing::Eval;
 using ::testing::HasSubstr;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;

@@ -1,10 +1,8 @@
 #include "estimator/ops/scan.h"
 
-#include <cmath>
 #include <limits>
 #include <vector>
 
-#include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
@@ -18,7 +16,6 @@ using testing::CheckGradients;
 using testing::Doubles;
 using ::testing::ElementsAre;
 using testing::ErrorOf;
-using testing::Eval;
 using ::testing::HasSubstr;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;

@@ -1,6 +1,5 @@
 #include "estimator/ops/search.h"
 
-#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -18,7 +17,6 @@ using testing::CheckGradients;
 using testing::Doubles;
 using ::testing::ElementsAre;
 using testing::ErrorOf;
-using testing::Eval;
 using ::testing::HasSubstr;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;

@@ -1,7 +1,5 @@
 #include "estimator/ops/select.h"
 
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "estimator/graph/graph.h"
@@ -17,12 +15,9 @@ using testing::CheckGradients;
 using testing::Doubles;
 using ::testing::ElementsAre;
 using testing::ErrorOf;
-using testing::Eval;
 using ::testing::HasSubstr;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(Where, ChoosesWithBroadcasting) {
   Graph graph;

@@ -1,7 +1,5 @@
 #include "estimator/ops/shape_ops.h"
 
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
@@ -23,8 +21,6 @@ using testing::ErrorOf;
 using ::testing::HasSubstr;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 using ShapeOfTest = GraphTest;
 using ExpandDimsTest = GraphTest;

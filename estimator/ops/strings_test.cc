@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"

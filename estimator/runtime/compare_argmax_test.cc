@@ -30,14 +30,7 @@ class CompareArgmaxTest : public ::testing::Test {
                        {Array(DType::kFloat32, {1, 1, 2, 1}), places}, &Small);
   }
 
-  KernelSpec spec_{.op = "_FusedConv2DMaxPool",
-                   .name = "block",
-                   .attrs = {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-                             {"padding", std::string("SAME")},
-                             {"data_format", std::string("NHWC")},
-                             {"pool_ksize", std::vector<int64_t>{1, 2, 2, 1}},
-                             {"pool_strides", std::vector<int64_t>{1, 2, 2, 1}},
-                             {"pool_padding", std::string("SAME")}}};
+  KernelSpec spec_{.op = "_FusedConv2DMaxPool", .name = "block", .attrs = WithPool(ConvAttrs())};
 };
 
 TEST_F(CompareArgmaxTest, TheMaximumOrANearlyEqualOneIsRight) {

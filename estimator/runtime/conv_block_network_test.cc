@@ -3,27 +3,21 @@
 
 #include <string>
 
-#include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/graph/gradients.h"
 #include "estimator/kernels/testing/reference_as_native.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/bias.h"
-#include "estimator/ops/constant.h"
 #include "estimator/ops/conv.h"
-#include "estimator/ops/math_binary.h"
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/pooling.h"
-#include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
-#include "estimator/ops/softmax.h"
 #include "estimator/runtime/testing/network.h"
 
 namespace estimator {
 namespace {
 
-using testing::Numbers;
 using testing::Train;
+using testing::Weights;
 
 bool Always(const KernelSpec&) { return true; }
 [[maybe_unused]] const bool registered[] = {
@@ -35,13 +29,6 @@ constexpr const char* kBlockOps[] = {"_FusedConv2DMaxPool(", "_Conv2DMaxPoolBack
                                      "_Conv2DMaxPoolBackpropInput("};
 
 struct Network : testing::Network {
-  static Variable Weights(absl::string_view name, const Shape& shape, float scale) {
-    const int seed = static_cast<int>(shape.num_elements());
-    return GetVariable(name, shape, {.initializer = [=](const Shape& s, DType) {
-                         return Constant(Numbers(s, seed, scale));
-                       }});
-  }
-
   Network() {
     const std::vector<Variable> variables = {
         Weights("conv1/kernel", {3, 3, 3, 8}, 0.3f),  Weights("conv1/bias", {8}, 0.1f),
@@ -51,36 +38,13 @@ struct Network : testing::Network {
     for (const size_t i : {size_t{0}, size_t{2}})
       x = MaxPool(Relu(BiasAdd(Conv2D(x, variables[i]), variables[i + 1])));
     logits = BiasAdd(MatMul(Reshape(x, {kBatch, 64}), variables[4]), variables[5]);
-    loss = ReduceMean(SparseSoftmaxCrossEntropyWithLogits(labels, logits));
-    const std::vector<Tensor> gradients = Gradients(loss, variables);
-    std::vector<Operation> updates;
-    for (size_t i = 0; i < variables.size(); ++i)
-      updates.push_back(Assign(variables[i], variables[i] - gradients[i] * 0.05f));
-    train = Group(updates);
+    Minimize(logits, variables);
   }
 
   Tensor logits;
 };
 
-TEST(ConvBlockNetwork, TrainsAsTheReferenceDoes) {
-  const Network network;
-  EST_ASSERT_OK(network.graph.status());
-  VariableStore fast_store, plain_store;
-  const auto fast = Train(network, fast_store, {}, 20);
-  const auto plain =
-      Train(network, plain_store,
-            {.fastest = KernelTier::kReference, .disable_passes = OptionalPasses()}, 20);
-  EST_ASSERT_OK(fast);
-  EST_ASSERT_OK(plain);
-  EXPECT_LT(fast->back(), fast->front());
-  for (size_t i = 0; i < fast->size(); ++i)
-    EXPECT_NEAR((*fast)[i], (*plain)[i], 1e-4) << "step " << i;
-  for (const std::string& name : fast_store.Names()) {
-    const Difference difference = Compare(*fast_store.Get(name), *plain_store.Get(name),
-                                          {.relative = 1e-3, .absolute = 1e-4});
-    EXPECT_TRUE(difference.equal) << name << ": " << difference.report;
-  }
-}
+TEST(ConvBlockNetwork, TrainsAsTheReferenceDoes) { ExpectTrainsAsTheReference(Network()); }
 
 TEST(ConvBlockNetwork, TrainsTheSameWithoutAnyPass) {
   const Network network;
@@ -122,14 +86,7 @@ TEST(ConvBlockNetwork, AreNotMadeIfThePassIsDisabledAndAlsoMadeForPrediction) {
   EXPECT_NE((*predict)->Plan().find("_FusedConv2DMaxPool("), std::string::npos);
 }
 
-TEST(ConvBlockNetwork, CheckedKernelsAgree) {
-  const Network network;
-  VariableStore store;
-  EST_EXPECT_OK(Train(network, store, {.check_kernels = true}, 3));
-  const auto program = Program::Compile(network.graph, network.spec(), {.check_kernels = true});
-  EST_ASSERT_OK(program);
-  EXPECT_TRUE((*program)->info().unchecked_ops.empty());
-}
+TEST(ConvBlockNetwork, CheckedKernelsAgree) { ExpectCheckedKernelsAgree(Network(), 3); }
 
 }  // namespace
 }  // namespace estimator

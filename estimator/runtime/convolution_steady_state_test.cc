@@ -9,17 +9,13 @@
 #include <new>
 
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/graph/gradients.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/bias.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/conv.h"
-#include "estimator/ops/math_binary.h"
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/pooling.h"
-#include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
-#include "estimator/ops/softmax.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/runtime/testing/network.h"
@@ -57,29 +53,19 @@ namespace estimator {
 namespace {
 
 using testing::Numbers;
+using testing::Weights;
 
 // Two blocks of convolution, bias, relu and max pool, and a dense layer: MNIST's network, smaller.
 struct Network : testing::Network {
-  static Variable Weights(absl::string_view name, const Shape& shape) {
-    const int seed = static_cast<int>(shape.num_elements());
-    return GetVariable(name, shape, {.initializer = [=](const Shape& s, DType) {
-                         return Constant(Numbers(s, seed, 0.2f));
-                       }});
-  }
   Network() {
-    std::vector<Variable> variables = {
-        Weights("conv1/kernel", {5, 5, 3, 16}),  Weights("conv1/bias", {16}),
-        Weights("conv2/kernel", {3, 3, 16, 16}), Weights("conv2/bias", {16}),
-        Weights("dense/kernel", {64, 10}),       Weights("dense/bias", {10})};
+    const std::vector<Variable> variables = {
+        Weights("conv1/kernel", {5, 5, 3, 16}, 0.2f),  Weights("conv1/bias", {16}, 0.2f),
+        Weights("conv2/kernel", {3, 3, 16, 16}, 0.2f), Weights("conv2/bias", {16}, 0.2f),
+        Weights("dense/kernel", {64, 10}, 0.2f),       Weights("dense/bias", {10}, 0.2f)};
     Tensor x = MaxPool(Relu(BiasAdd(Conv2D(images, variables[0]), variables[1])));
     x = MaxPool(Relu(BiasAdd(Conv2D(x, variables[2]), variables[3])));
     const Tensor logits = BiasAdd(MatMul(Reshape(x, {kBatch, 64}), variables[4]), variables[5]);
-    loss = ReduceMean(SparseSoftmaxCrossEntropyWithLogits(labels, logits));
-    const std::vector<Tensor> gradients = Gradients(loss, variables);
-    std::vector<Operation> updates;
-    for (size_t i = 0; i < variables.size(); ++i)
-      updates.push_back(Assign(variables[i], variables[i] - gradients[i] * 0.05f));
-    train = Group(updates);
+    Minimize(logits, variables);
   }
 };
 

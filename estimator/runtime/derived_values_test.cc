@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"

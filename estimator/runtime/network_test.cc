@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/bias.h"
-#include "estimator/ops/constant.h"
 #include "estimator/ops/conv.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/matmul.h"
@@ -20,18 +18,10 @@
 namespace estimator {
 namespace {
 
-using testing::Numbers;
-using testing::Train;
+using testing::Weights;
 
 // conv 3x3x8, relu, pool, dense 10: the block of MNIST's network, with momentum by hand.
 struct Network : testing::Network {
-  static Variable Weights(absl::string_view name, const Shape& shape, float scale) {
-    const int seed = static_cast<int>(shape.num_elements());
-    return GetVariable(name, shape, {.initializer = [=](const Shape& s, DType) {
-                         return Constant(Numbers(s, seed, scale));
-                       }});
-  }
-
   Network() {
     const Variable kernel = Weights("conv/kernel", {3, 3, 3, 8}, 0.3f),
                    conv_bias = Weights("conv/bias", {8}, 0.1f);
@@ -54,35 +44,9 @@ struct Network : testing::Network {
   }
 };
 
-TEST(Network, FusedProgramsTrainAsTheReferenceDoes) {
-  const Network network;
-  EST_ASSERT_OK(network.graph.status());
-  VariableStore fast_store, plain_store;
-  const auto fast = Train(network, fast_store, {}, 20);
-  const auto plain =
-      Train(network, plain_store,
-            {.fastest = KernelTier::kReference, .disable_passes = OptionalPasses()}, 20);
-  EST_ASSERT_OK(fast);
-  EST_ASSERT_OK(plain);
-  EXPECT_LT(fast->back(), 0.5f * fast->front());
-  for (size_t i = 0; i < fast->size(); ++i)
-    EXPECT_NEAR((*fast)[i], (*plain)[i], 1e-4) << "step " << i;
-  for (const std::string& name : fast_store.Names()) {
-    const Difference difference = Compare(*fast_store.Get(name), *plain_store.Get(name),
-                                          {.relative = 1e-3, .absolute = 1e-4});
-    EXPECT_TRUE(difference.equal) << name << ": " << difference.report;
-  }
-}
+TEST(Network, FusedProgramsTrainAsTheReferenceDoes) { ExpectTrainsAsTheReference(Network(), 0.5f); }
 
-TEST(Network, CheckedKernelsAgree) {
-  const Network network;
-  VariableStore store;
-  const auto losses = Train(network, store, {.check_kernels = true}, 3);
-  EST_EXPECT_OK(losses);
-  const auto program = Program::Compile(network.graph, network.spec(), {.check_kernels = true});
-  EST_ASSERT_OK(program);
-  EXPECT_TRUE((*program)->info().unchecked_ops.empty());
-}
+TEST(Network, CheckedKernelsAgree) { ExpectCheckedKernelsAgree(Network(), 3); }
 
 TEST(Network, BlocksAreFusedAndVariablesUpdatedInPlace) {
   const Network network;

@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <optional>
-#include <vector>
 
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
@@ -30,17 +28,10 @@ using testing::Numbers;
 
 class PreparedNetworkTest : public GraphTest {
  protected:
-  static Variable Weights(absl::string_view name, const Shape& shape) {
-    const int seed = static_cast<int>(shape.num_elements());
-    return GetVariable(name, shape, {.initializer = [=](const Shape& s, DType) {
-                         return Constant(Numbers(s, seed, 0.3f));
-                       }});
-  }
-
   // Two convolutions in `dtype`, one with a bias and relu, and a dense layer.
   Tensor Network(DType dtype) {
     const auto weights = [dtype](absl::string_view name, const Shape& shape) {
-      return Cast(Weights(name, shape), dtype);
+      return Cast(testing::Weights(name, shape, 0.3f), dtype);
     };
     Tensor y = Cast(images_, dtype);
     y = Relu(BiasAdd(Conv2D(y, weights("conv/kernel", {3, 3, 16, 32})), weights("bias", {32})));

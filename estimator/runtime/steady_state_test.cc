@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <ctime>
 #include <new>
 
 #include "estimator/base/testing/child_memory.h"

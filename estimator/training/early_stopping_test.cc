@@ -1,7 +1,6 @@
 // Early stopping hooks, on histories of metrics in event files.
 #include "estimator/training/early_stopping.h"
 
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 // What an Estimator makes of its options.
 #include <cstdlib>
-#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"

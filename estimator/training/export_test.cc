@@ -30,6 +30,18 @@ class ExportTest : public ::testing::Test {
     return estimator;
   }
   Estimator<TinyParams> Trained() { return Trained(TinyOptions(dir_.File("model"))); }
+  // Its predictions have another variable of the checkpoint, of the same size, as the hidden bias.
+  Estimator<TinyParams> TrainedWithRestoreNames() {
+    auto options = TinyOptions(dir_.File("model"));
+    options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
+                          const TinyParams& params) {
+      if (mode != Mode::kPredict) return TinyModel(features, labels, mode, params);
+      return EstimatorSpec::Predict(
+          {{"y", TinyNetwork(features, false, 0)}},
+          {.scaffold = {.restore_names = {{"dense/bias", "dense/bias/Momentum"}}}});
+    };
+    return Trained(std::move(options));
+  }
   static absl::StatusOr<Dataset> Input(const TinyParams&) { return TinyDataset(5).Repeat(); }
 
   std::string Show(const std::string& dir) {
@@ -226,16 +238,7 @@ TEST_F(ExportTest, ABareTensorReachesAModelThatTakesOne) {
 
 // Behaviour G8, of what is here: a Scaffold has names to restore from, no saver of its own.
 TEST_F(ExportTest, RestoreNamesOfTheScaffoldAreUsed) {
-  auto options = TinyOptions(dir_.File("model"));
-  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
-                        const TinyParams& params) {
-    if (mode != Mode::kPredict) return TinyModel(features, labels, mode, params);
-    // The bias of the hidden layer is restored in place of another one of its size.
-    return EstimatorSpec::Predict(
-        {{"y", TinyNetwork(features, false, 0)}},
-        {.scaffold = {.restore_names = {{"dense/bias", "dense/bias/Momentum"}}}});
-  };
-  auto estimator = Trained(std::move(options));
+  auto estimator = TrainedWithRestoreNames();
   const auto dir = estimator.ExportSavedModel(Base(), raw_);
   EST_ASSERT_OK(dir);
   EXPECT_EQ(LoadVariable(JoinPath(*dir, "variables/variables"), "dense/bias")->ToString(),
@@ -243,15 +246,7 @@ TEST_F(ExportTest, RestoreNamesOfTheScaffoldAreUsed) {
 }
 
 TEST_F(ExportTest, ModesThatRestoreAVariableFromDifferentNamesAreNotExportedTogether) {
-  auto options = TinyOptions(dir_.File("model"));
-  options.model_fn = [](const Features& features, const Labels& labels, Mode mode,
-                        const TinyParams& params) {
-    if (mode != Mode::kPredict) return TinyModel(features, labels, mode, params);
-    return EstimatorSpec::Predict(
-        {{"y", TinyNetwork(features, false, 0)}},
-        {.scaffold = {.restore_names = {{"dense/bias", "dense/bias/Momentum"}}}});
-  };
-  auto estimator = Trained(std::move(options));
+  auto estimator = TrainedWithRestoreNames();
   const auto dir = estimator.ExperimentalExportAllSavedModels(
       Base(), {{Mode::kTrain, supervised_}, {Mode::kPredict, raw_}});
   EXPECT_THAT(dir, StatusIs(absl::StatusCode::kInvalidArgument,

@@ -1,8 +1,6 @@
 // The exporters of TrainAndEvaluate, called as it calls them.
 #include "estimator/training/exporter.h"
 
-#include <cmath>
-#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,5 @@
 // Lengths and periods in epochs and examples, the plan in the log, and inputs that changed.
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"

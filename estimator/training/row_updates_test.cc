@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"

@@ -1,6 +1,5 @@
 // Train: how long it runs, what it saves, what it calls. Errors are in train_errors_test.cc,
 // resuming in resume_test.cc.
-#include <cmath>
 #include <memory>
 #include <string>
 #include <thread>

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "estimator/base/finished_early.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/training/testing/loss_recorder.h"
 #include "models/bert/classifier_data.h"
 
 namespace estimator::bert {
@@ -19,23 +19,6 @@ namespace {
 
 constexpr int64_t kLength = 12, kBatchSize = 4;
 constexpr int kSteps = 8;
-
-class LossRecorder : public SessionRunHook {
- public:
-  std::vector<double> losses;
-  absl::Status Begin(Graph& graph) override {
-    loss_ = graph.FindTensor("loss/Mean:0");
-    return absl::OkStatus();
-  }
-  std::vector<Tensor> BeforeRun(RunContext&) override { return {loss_}; }
-  absl::Status AfterRun(RunContext&, const RunValues& values) override {
-    losses.push_back(values.results[0].AsDouble());
-    return absl::OkStatus();
-  }
-
- private:
-  Tensor loss_;
-};
 
 ClassifierParams Params(double dropout, double learning_rate = 2e-3) {
   ClassifierParams params;
@@ -72,7 +55,7 @@ std::vector<double> Losses(int64_t num_shards, double dropout, double learning_r
                                                  .params = Params(dropout, learning_rate),
                                                  .use_tpu = num_shards > 0,
                                                  .train_batch_size = kBatchSize * copies});
-  const auto recorder = std::make_shared<LossRecorder>();
+  const auto recorder = std::make_shared<LossRecorder>("loss/Mean:0");
   EST_EXPECT_OK(estimator.Train(
       [&](const ClassifierParams&) {
         const Dataset batches =

@@ -2,8 +2,6 @@
 // pretraining that TensorFlow wrote, and with mistakes.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

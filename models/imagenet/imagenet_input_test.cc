@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "estimator/base/file.h"
 #include "estimator/base/file_system.h"

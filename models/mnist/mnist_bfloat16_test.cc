@@ -6,6 +6,7 @@
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/training/testing/loss_recorder.h"
 #include "models/mnist/digits.h"
 #include "models/mnist/mnist_data.h"
 #include "tpu/tpu_estimator.h"
@@ -30,23 +31,6 @@ tpu::TPUEstimatorSpec ModelFn(DType activations, const Features& features, const
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
   return tpu::TPUEstimatorSpec::Train(loss, train::Momentum(0.02, 0.9).Minimize(loss));
 }
-
-class LossRecorder : public SessionRunHook {
- public:
-  std::vector<double> losses;
-  absl::Status Begin(Graph& graph) override {
-    loss_ = graph.losses().at(0);
-    return absl::OkStatus();
-  }
-  std::vector<Tensor> BeforeRun(RunContext&) override { return {loss_}; }
-  absl::Status AfterRun(RunContext&, const RunValues& values) override {
-    losses.push_back(values.results[0].AsDouble());
-    return absl::OkStatus();
-  }
-
- private:
-  Tensor loss_;
-};
 
 std::vector<double> Losses(DType activations, DType compute_dtype) {
   const TempDir dir;

@@ -12,11 +12,11 @@
 
 #include <cmath>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/training/testing/loss_recorder.h"
 #include "models/mnist/digits.h"
 #include "models/mnist/mnist_data.h"
 #include "models/mnist/network.h"
@@ -39,23 +39,6 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
   return tpu::TPUEstimatorSpec::Train(
       loss, tpu::CrossShardOptimizer(train::GradientDescent(kLearningRate)).Minimize(loss));
 }
-
-class LossRecorder : public SessionRunHook {
- public:
-  std::vector<double> losses;
-  absl::Status Begin(Graph& graph) override {
-    loss_ = graph.losses().at(0);
-    return absl::OkStatus();
-  }
-  std::vector<Tensor> BeforeRun(RunContext&) override { return {loss_}; }
-  absl::Status AfterRun(RunContext&, const RunValues& values) override {
-    losses.push_back(values.results[0].AsDouble());
-    return absl::OkStatus();
-  }
-
- private:
-  Tensor loss_;
-};
 
 // num_shards 0: use_tpu = false.
 std::vector<double> Losses(int64_t num_shards, const DigitSet& digits) {

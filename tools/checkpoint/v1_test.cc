@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
 #include "estimator/array/compare.h"
 #include "estimator/base/file.h"

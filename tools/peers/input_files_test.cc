@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"

@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "estimator/array/array.h"
-#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {

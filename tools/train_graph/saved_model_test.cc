@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "estimator/checkpoint/load.h"
 #include "estimator/training/import_model_fn.h"
 #include "estimator/training/import_saved_model.h"
+#include "estimator/training/testing/loss_recorder.h"
 #include "tpu/tpu_estimator.h"
 
 namespace estimator {
@@ -40,25 +40,6 @@ Dataset Rows() {
   return Dataset::FromTensorSlices({.features = {{"x", *x}}, .labels = *y});
 }
 
-class Losses : public SessionRunHook {
- public:
-  explicit Losses(std::string name) : name_(std::move(name)) {}
-  absl::Status Begin(Graph& graph) override {
-    loss_ = graph.FindTensor(name_);
-    return loss_.valid() ? absl::OkStatus() : absl::NotFoundError(name_);
-  }
-  std::vector<Tensor> BeforeRun(RunContext& /*context*/) override { return {loss_}; }
-  absl::Status AfterRun(RunContext& /*context*/, const RunValues& values) override {
-    losses.push_back(values.results.at(0).AsDouble());
-    return absl::OkStatus();
-  }
-  std::vector<double> losses;
-
- private:
-  const std::string name_;
-  Tensor loss_;
-};
-
 class SavedModelTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -78,7 +59,7 @@ class SavedModelTest : public ::testing::Test {
             .predict_batch_size = kBatch};
   }
   std::vector<double> Train() {
-    const auto losses = std::make_shared<Losses>(model_fn_->info().loss);
+    const auto losses = std::make_shared<LossRecorder>(model_fn_->info().loss);
     tpu::TPUEstimator<> estimator(Options());
     EST_EXPECT_OK(estimator.Train([](const tpu::Params&) { return Rows().Repeat().Batch(kBatch); },
                                   Steps(kSteps), {.hooks = {losses}}));

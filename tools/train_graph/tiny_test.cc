@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +14,7 @@
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/training/import_model_fn.h"
+#include "estimator/training/testing/loss_recorder.h"
 #include "tools/train_graph/described_input.h"
 #include "tools/train_graph/model_folder.h"
 #include "tpu/tpu_estimator.h"
@@ -26,27 +26,6 @@ constexpr char kTiny[] = "testdata/train_graph/tiny/";
 constexpr int64_t kSteps = 20;
 
 std::string Tiny(const std::string& name) { return absl::StrCat(kTiny, name); }
-
-// The tensor of the loss in every step.
-class Losses : public SessionRunHook {
- public:
-  explicit Losses(std::string name) : name_(std::move(name)) {}
-  absl::Status Begin(Graph& graph) override {
-    loss_ = graph.FindTensor(name_);
-    return loss_.valid() ? absl::OkStatus() : absl::NotFoundError(name_);
-  }
-  std::vector<Tensor> BeforeRun(RunContext& /*context*/) override { return {loss_}; }
-  absl::Status AfterRun(RunContext& /*context*/, const RunValues& values) override {
-    losses_.push_back(values.results.at(0).AsDouble());
-    return absl::OkStatus();
-  }
-  const std::vector<double>& losses() const { return losses_; }
-
- private:
-  const std::string name_;
-  Tensor loss_;
-  std::vector<double> losses_;
-};
 
 // Trains in `model_dir`, from its newest checkpoint on, and returns the loss of each step. The
 // input continues at the position of the checkpoint; TensorFlow's checkpoint has none.
@@ -66,10 +45,10 @@ std::vector<double> Train(const std::string& model_dir, int64_t steps) {
   config.model_dir = model_dir;
   tpu::TPUEstimator<> estimator(
       {.model_fn = *model_fn, .config = config, .use_tpu = false, .train_batch_size = kBatch});
-  const auto losses = std::make_shared<Losses>(model_fn->info().loss);
+  const auto losses = std::make_shared<LossRecorder>(model_fn->info().loss);
   EST_EXPECT_OK(estimator.Train([&](const tpu::Params&) { return *dataset; }, Steps(steps),
                                 {.hooks = {losses}}));
-  return losses->losses();
+  return losses->losses;
 }
 
 void ExpectLosses(const std::vector<double>& losses) {

@@ -1,7 +1,6 @@
 // The gallery: programs that TensorFlow runs on the CPU and a TPU refuses or punishes. Each is
 // broken in one way, is caught by exactly one rule, and passes when it is corrected. docs/tpu.md
 // shows it.
-#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>

@@ -9,7 +9,6 @@
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/shape.h"
-#include "estimator/checkpoint/bundle/bundle_format.h"
 
 namespace estimator {
 

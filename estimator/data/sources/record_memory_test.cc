@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <memory>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/testing/child_memory.h"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/data/pipeline/dataset.h"
 

@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/array/compare.h"
-#include "estimator/base/testing/status_matchers.h"
 #include "estimator/data/pipeline/rows.h"
 
 namespace estimator {

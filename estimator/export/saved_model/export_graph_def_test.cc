@@ -12,7 +12,6 @@
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
-#include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
 
 namespace estimator {

@@ -15,8 +15,6 @@
 namespace estimator {
 namespace {
 
-using ::testing::HasSubstr;
-
 // A model of features x and z: f32 [batch, 2], its result as y. Counts how often it is built.
 class ModelSignatureTest : public ::testing::Test {
  protected:

@@ -29,7 +29,6 @@ namespace {
 using testing::BuildStringClasses;
 using testing::CreatePredictor;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // y = x w, with x: f32 [batch, 2] and w: f32 [2, 1].
 ExportGraphFn Linear(ServingInputReceiverFn receiver_fn) {

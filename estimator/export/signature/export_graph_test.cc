@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_unary.h"

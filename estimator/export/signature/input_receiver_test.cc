@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
 

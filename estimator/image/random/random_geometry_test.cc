@@ -1,7 +1,6 @@
 #include "estimator/image/random/random_geometry.h"
 
 #include <map>
-#include <string>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"

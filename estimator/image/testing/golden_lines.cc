@@ -1,7 +1,6 @@
 #include "estimator/image/testing/golden_lines.h"
 
 #include <bit>
-#include <cstddef>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

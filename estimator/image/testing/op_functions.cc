@@ -1,7 +1,5 @@
 #include "estimator/image/testing/op_functions.h"
 
-#include <utility>
-
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"

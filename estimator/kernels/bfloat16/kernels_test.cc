@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,14 +33,7 @@ struct Case {
   int64_t stride = 1;
   std::string padding = "SAME";
 
-  Attrs attrs() const {
-    return {
-        {"strides", std::vector<int64_t>{1, stride, stride, 1}},
-        {"padding", padding},
-        {"explicit_paddings", padding == "EXPLICIT" ? std::vector<int64_t>{0, 0, 2, 1, 0, 3, 0, 0}
-                                                    : std::vector<int64_t>{}},
-        {"data_format", std::string(kPlainFormat)}};
-  }
+  Attrs attrs() const { return ConvAttrs(stride, padding); }
   Shape output() const { return MakeConvGeometry(attrs(), image, filter)->output(); }
 
   KernelSpec spec(DType dtype) const {
@@ -186,11 +178,7 @@ TEST(Bfloat16Kernels, BlocksMatchTheReference) {
                         Case{{3, 12, 8, 1}, {5, 5, 1, 32}},     // copied by taps
                         Case{{2, 16, 12, 3}, {7, 7, 3, 16}, 2}}) {
     SCOPED_TRACE(c.image.ToString() + " " + c.filter.ToString());
-    Attrs attrs = c.attrs();
-    attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
-    attrs.Set("pool_ksize", std::vector<int64_t>{1, 2, 2, 1});
-    attrs.Set("pool_strides", std::vector<int64_t>{1, 2, 2, 1});
-    attrs.Set("pool_padding", std::string("VALID"));
+    const Attrs attrs = WithPool(c.attrs(), "VALID");
     const Shape full = c.output(), pooled{full[0], full[1] / 2, full[2] / 2, full[3]};
     const Array x = RandomArray(c.image, 1), filter = RandomArray(c.filter, 2, -0.1f, 0.1f),
                 bias = RandomArray({full[3]}, 3), dy = RandomArray(pooled, 4);
@@ -298,9 +286,7 @@ TEST(Bfloat16Kernels, EpiloguesOfF32MatchTheOtherTiers) {
   expect_equal(spec, {x, filter, bias, side}, FromConvSpec<bfloat16::MakeConvolution>);
 
   spec.op = "_FusedConv2DMaxPool";
-  spec.attrs.Set("pool_ksize", std::vector<int64_t>{1, 2, 2, 1});
-  spec.attrs.Set("pool_strides", std::vector<int64_t>{1, 2, 2, 1});
-  spec.attrs.Set("pool_padding", std::string("VALID"));
+  spec.attrs = WithPool(spec.attrs, "VALID");
   const Shape pooled{4, 4, 6, 40};
   spec.outputs = {{DType::kFloat32, pooled}, {DType::kUint8, pooled}};
   expect_equal(spec, {x, filter, bias}, FromConvSpec<bfloat16::MakeConvolution>);

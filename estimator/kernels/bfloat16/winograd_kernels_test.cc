@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,14 +26,7 @@ struct Case {
   Shape image, filter;
   std::string padding = "SAME";
 
-  Attrs attrs() const {
-    return {
-        {"strides", std::vector<int64_t>{1, 1, 1, 1}},
-        {"padding", padding},
-        {"explicit_paddings", padding == "EXPLICIT" ? std::vector<int64_t>{0, 0, 3, 0, 0, 4, 0, 0}
-                                                    : std::vector<int64_t>{}},
-        {"data_format", std::string(kPlainFormat)}};
-  }
+  Attrs attrs() const { return ConvAttrs(1, padding, 1, {0, 0, 3, 0, 0, 4, 0, 0}); }
   Shape y() const { return MakeConvGeometry(attrs(), image, filter)->output(); }
   Array x() const { return RandomArray(image, 1).Cast(DType::kBfloat16); }
   Array w() const { return RandomArray(filter, 2, -0.1f, 0.1f).Cast(DType::kBfloat16); }

@@ -1,6 +1,5 @@
 #include "estimator/kernels/fused/bfloat16.h"
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>

@@ -1,10 +1,7 @@
 #include "estimator/kernels/fused/broadcast.h"
 
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 

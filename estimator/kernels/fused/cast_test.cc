@@ -1,5 +1,4 @@
 #include <limits>
-#include <vector>
 
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"

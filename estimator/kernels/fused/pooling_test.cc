@@ -1,6 +1,5 @@
 #include <omp.h>
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -23,12 +22,7 @@ struct Case {
   int64_t stride = 2;
   std::string padding;
 
-  Attrs attrs() const {
-    return {{"ksize", std::vector<int64_t>{1, size, size, 1}},
-            {"strides", std::vector<int64_t>{1, stride, stride, 1}},
-            {"padding", padding},
-            {"data_format", std::string("NHWC")}};
-  }
+  Attrs attrs() const { return PoolWindow(size, stride, padding); }
   Shape output() const {
     const auto windows = MakeWindow2D(attrs(), input, size, size);
     EST_EXPECT_OK(windows);

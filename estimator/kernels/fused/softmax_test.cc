@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -12,23 +11,13 @@
 namespace estimator {
 namespace {
 
-using onednn::Activated;
+using onednn::Chain;
 using onednn::kActivations;
 using onednn::SetFusedOps;
 
 // Both sum the same products in f32 in another order: an error of a few units in the last place for
 // each of the K products of a sum, K <= 3200 here, with terms below 1.
 constexpr Tolerance kSummationOrder{.relative = 1e-5, .absolute = 2e-4};
-
-Attrs ConvAttrs(int64_t stride, const std::string& padding, int64_t dilation = 1) {
-  return Attrs{
-      {"strides", std::vector<int64_t>{1, stride, stride, 1}},
-      {"dilations", std::vector<int64_t>{1, dilation, dilation, 1}},
-      {"padding", padding},
-      {"explicit_paddings", padding == "EXPLICIT" ? std::vector<int64_t>{0, 0, 2, 1, 0, 3, 0, 0}
-                                                  : std::vector<int64_t>{}},
-      {"data_format", std::string("NHWC")}};
-}
 
 struct Case {
   Shape input;
@@ -161,12 +150,7 @@ TEST(OneDnnConv2D, FusedBiasReluAndSideInputMatchTheUnfusedChain) {
   EST_ASSERT_OK(plain);
   for (const std::string activation : kActivations) {
     for (const bool with_side : {false, true}) {
-      Array expected = (*plain)[0].Clone();
-      for (int64_t i = 0; i < expected.num_elements(); ++i) {
-        float& y = expected.data<float>()[i];
-        y += bias.data<float>()[i % 64] + (with_side ? side.data<float>()[i] : 0.0f);
-        y = Activated(activation, y);
-      }
+      const Array expected = Chain(activation, (*plain)[0], bias, with_side ? &side : nullptr);
       KernelSpec fused = conv;
       fused.op = "_FusedConv2D";
       SetFusedOps(activation, fused);
@@ -198,12 +182,7 @@ TEST(OneDnnConv2D, FusedDepthwiseMatchesTheUnfusedChainAlsoInBlocks) {
     for (const std::string activation : kActivations) {
       for (const bool with_side : {false, true}) {
         SCOPED_TRACE(testing::Message() << output << " " << activation << " side " << with_side);
-        Array expected = (*plain)[0].Clone();
-        for (int64_t i = 0; i < expected.num_elements(); ++i) {
-          float& y = expected.data<float>()[i];
-          y += bias.data<float>()[i % channels] + (with_side ? side.data<float>()[i] : 0.0f);
-          y = Activated(activation, y);
-        }
+        const Array expected = Chain(activation, (*plain)[0], bias, with_side ? &side : nullptr);
         SetFusedOps(activation, spec);
         std::vector<Array> inputs = {x, filter, bias};
         std::vector<size_t> images = {0};

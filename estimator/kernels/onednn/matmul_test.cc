@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-using onednn::Activated;
+using onednn::Chain;
 using onednn::kActivations;
 using onednn::SetFusedOps;
 
@@ -66,12 +66,7 @@ TEST(OneDnnMatMul, FusedBiasSideInputAndActivationMatchTheUnfusedChain) {
   EST_ASSERT_OK(plain);
   for (const std::string activation : kActivations) {
     for (const bool with_side : {false, true}) {
-      Array expected = (*plain)[0].Clone();
-      for (int64_t i = 0; i < expected.num_elements(); ++i) {
-        float& y = expected.data<float>()[i];
-        y += bias.data<float>()[i % 12] + (with_side ? side.data<float>()[i] : 0.0f);
-        y = Activated(activation, y);
-      }
+      const Array expected = Chain(activation, (*plain)[0], bias, with_side ? &side : nullptr);
       KernelSpec fused{.op = "_FusedMatMul",
                        .name = "f",
                        .attrs = attrs,

@@ -13,6 +13,7 @@
 #include "estimator/base/random.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/layout.h"
+#include "estimator/kernels/testing/attrs.h"  // IWYU pragma: export
 
 namespace estimator {
 

@@ -1,7 +1,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 

@@ -30,21 +30,9 @@ struct Case {
   Shape image, filter;
   std::string padding = "SAME";
 
-  Attrs attrs() const {
-    return {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-            {"padding", padding},
-            {"data_format", std::string(kPlainFormat)}};
-  }
+  Attrs attrs() const { return ConvAttrs(1, padding); }
   Shape output() const { return MakeConvGeometry(attrs(), image, filter)->output(); }
 };
-
-Attrs WithPool(Attrs attrs) {
-  attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
-  attrs.Set("pool_ksize", std::vector<int64_t>{1, 2, 2, 1});
-  attrs.Set("pool_strides", std::vector<int64_t>{1, 2, 2, 1});
-  attrs.Set("pool_padding", std::string("SAME"));
-  return attrs;
-}
 
 // Every kind of tile: full ones, edges of 1, 2 and 3 outputs on either axis, tiles of several
 // images in a block, an odd number of panels. Numbers of channels that are no multiples of vectors.

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
-#include "estimator/graph/gradients.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/layers/dense.h"

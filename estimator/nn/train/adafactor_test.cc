@@ -1,8 +1,6 @@
 // Three steps by hand in NumPy, float64.
 #include "estimator/nn/train/adafactor.h"
 
-#include <vector>
-
 #include "estimator/array/array.h"
 #include "estimator/nn/testing/three_steps.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "estimator/graph/graph.h"
 #include "estimator/nn/testing/step.h"

@@ -1,7 +1,6 @@
 #include "estimator/ops/testing/golden_table.h"
 
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"

@@ -120,19 +120,13 @@ TEST(NarrowProducts, AResultThatIsOnlyCastIsInBfloat16) {
 
 // With AMX a convolution is cast. Without it, it stays in f32.
 TEST(NarrowProducts, AConvolutionIsCastIfANativeKernelComputesIt) {
-  const Attrs attrs = {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-                       {"padding", std::string("SAME")},
-                       {"data_format", std::string("NHWC")}};
   const Shape image{2, 20, 20, 32}, filter{3, 3, 32, 48}, full{2, 20, 20, 48},
       pooled{2, 10, 10, 48};
   ModuleBuilder b;
   const Value x = b.Feed(image), w = b.Feed(filter), bias = b.Feed({48});
-  const Value conv = b.Op("Conv2D", {x, w}, full, attrs);
+  const Value conv = b.Op("Conv2D", {x, w}, full, ConvAttrs());
   const Value relu = b.Op("Relu", {b.Op("BiasAdd", {conv, bias}, full)}, full);
-  b.Fetch(b.Op("MaxPool", {relu}, pooled,
-               {{"ksize", std::vector<int64_t>{1, 2, 2, 1}},
-                {"strides", std::vector<int64_t>{1, 2, 2, 1}},
-                {"padding", std::string("VALID")}}));
+  b.Fetch(b.Op("MaxPool", {relu}, pooled, PoolWindow(2, 2, "VALID")));
   const std::vector<Array> feeds = {Numbers(image), Numbers(filter, 2), Numbers({48}, 3)};
   const std::vector<Array> before = Values(b.module, feeds);
   FuseBias(b.module, KernelTier::kNative);
@@ -153,10 +147,8 @@ TEST(NarrowProducts, AGradientOfAFilterIsCastOnlyWithAmx) {
     const Shape image{2, 20, 20, 32}, filter{taps, taps, 32, 32};
     const Value sizes = b.Constant(
         Array::Of<int32_t>({4}, {static_cast<int32_t>(taps), static_cast<int32_t>(taps), 32, 32}));
-    b.Fetch(b.Op("Conv2DBackpropFilter", {b.Feed(image), sizes, b.Feed(image)}, filter,
-                 {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-                  {"padding", std::string("SAME")},
-                  {"data_format", std::string("NHWC")}}));
+    b.Fetch(
+        b.Op("Conv2DBackpropFilter", {b.Feed(image), sizes, b.Feed(image)}, filter, ConvAttrs()));
     NarrowProducts(b.module, KernelTier::kNative);
     EXPECT_EQ(Count(b.module, "Cast"), bfloat16::HasAmx() ? 2 : 0) << ToString(b.module);
   }

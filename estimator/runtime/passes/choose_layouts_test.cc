@@ -9,13 +9,6 @@
 namespace estimator::ir {
 namespace {
 
-Attrs ConvAttrs() {
-  return {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-          {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
-          {"padding", std::string("SAME")},
-          {"data_format", std::string("NHWC")}};
-}
-
 // oneDNN chooses blocks of 16 with AVX-512 only.
 bool CpuHasBlocks() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"

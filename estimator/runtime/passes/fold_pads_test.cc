@@ -17,14 +17,6 @@ Array Ints(const std::vector<int64_t>& values) {
   return array;
 }
 
-Attrs ConvAttrs(int64_t stride, const std::string& padding) {
-  return {{"strides", std::vector<int64_t>{1, stride, stride, 1}},
-          {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
-          {"padding", padding},
-          {"explicit_paddings", std::vector<int64_t>()},
-          {"data_format", std::string("NHWC")}};
-}
-
 class FoldPadsTest : public ::testing::Test {
  protected:
   static constexpr int64_t kRows = 6, kColumns = 7;

@@ -9,12 +9,6 @@
 namespace estimator::ir {
 namespace {
 
-KernelFactory Inert(int alias_input, size_t scratch_bytes = 0) {
-  return [=](const KernelSpec&) {
-    return MakeKernel([](const KernelArgs&) { return absl::OkStatus(); }, scratch_bytes,
-                      alias_input);
-  };
-}
 EST_REGISTER_KERNEL("Over", KernelTier::kReference, Inert(0));  // may write over its input
 EST_REGISTER_KERNEL("Apart", KernelTier::kReference, Inert(-1));
 EST_REGISTER_KERNEL("Scratchy", KernelTier::kReference, Inert(-1, 1000));

@@ -53,10 +53,7 @@ TEST(RoundOperands, AValueThatSeveralProductsReadIsRoundedOnce) {
 }
 
 TEST(RoundOperands, ConvolutionsAndTheirGradientsAreRounded) {
-  const Attrs attrs = {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-                       {"padding", std::string("SAME")},
-                       {"data_format", std::string("NHWC")},
-                       {"dilations", std::vector<int64_t>{1, 1, 1, 1}}};
+  const Attrs attrs = ConvAttrs();
   ModuleBuilder b;
   const Value x = b.Feed({2, 6, 6, 3}), w = b.Feed({3, 3, 3, 4}), dy = b.Feed({2, 6, 6, 4});
   const Value x_sizes = b.Constant(Array::Of<int32_t>({4}, {2, 6, 6, 3}));

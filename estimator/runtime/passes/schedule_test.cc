@@ -13,13 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Kernels that never run: only what they say of themselves counts. AddV2 and Apply* write over
-// input 0; Exp does not.
-KernelFactory Inert(int alias_input) {
-  return [alias_input](const KernelSpec&) {
-    return MakeKernel([](const KernelArgs&) { return absl::OkStatus(); }, 0, alias_input);
-  };
-}
+// AddV2 and Apply* write over input 0; Exp does not.
 EST_REGISTER_KERNEL("AddV2", KernelTier::kReference, Inert(0));
 EST_REGISTER_KERNEL("ApplyTest", KernelTier::kReference, Inert(0));
 EST_REGISTER_KERNEL("Exp", KernelTier::kReference, Inert(-1));

@@ -14,11 +14,6 @@
 namespace estimator::ir {
 namespace {
 
-KernelFactory Inert() {
-  return [](const KernelSpec&) {
-    return MakeKernel([](const KernelArgs&) { return absl::OkStatus(); });
-  };
-}
 EST_REGISTER_KERNEL("Part", KernelTier::kReference, Inert());
 EST_REGISTER_KERNEL("AddN", KernelTier::kReference, Inert());
 EST_REGISTER_KERNEL("AddV2", KernelTier::kReference, Inert());

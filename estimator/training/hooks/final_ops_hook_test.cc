@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/ops/constant.h"

@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
-#include <string>
 
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"

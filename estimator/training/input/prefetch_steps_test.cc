@@ -7,7 +7,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
@@ -19,8 +18,6 @@
 
 namespace estimator {
 namespace {
-
-using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

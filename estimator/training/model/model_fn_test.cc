@@ -1,6 +1,5 @@
 #include "estimator/training/model/model_fn.h"
 
-#include <functional>
 #include <string>
 
 #include "estimator/base/testing/status_matchers.h"

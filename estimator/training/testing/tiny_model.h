@@ -3,7 +3,6 @@
 #ifndef ESTIMATOR_TRAINING_TESTING_TINY_MODEL_H_
 #define ESTIMATOR_TRAINING_TESTING_TINY_MODEL_H_
 
-#include <memory>
 #include <string>
 #include <vector>
 

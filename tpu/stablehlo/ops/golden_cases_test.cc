@@ -2,7 +2,6 @@
 // them: testdata/interop/check_stablehlo_ops.py.
 #include <set>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"

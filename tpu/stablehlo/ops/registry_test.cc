@@ -1,10 +1,7 @@
 // Every op of the registry is lowered to StableHLO, or says why not.
-#include <map>
 #include <set>
 #include <string>
-#include <vector>
 
-#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/op_def/op_def.h"
 #include "gtest/gtest.h"

@@ -3,9 +3,11 @@
 #define ESTIMATOR_KERNELS_ONEDNN_TESTING_ACTIVATIONS_H_
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "estimator/array/array.h"
 #include "estimator/kernels/kernel.h"
 
 namespace estimator::onednn {
@@ -18,6 +20,20 @@ inline float Activated(const std::string& activation, float y) {
   if (activation == "Relu6") return std::min(std::max(y, 0.0f), 6.0f);
   if (activation == "LeakyRelu") return y > 0 ? y : kLeakyReluAlpha * y;
   return y;
+}
+
+// activation(plain + bias + side), computed one after the other.
+//   side: null for none.
+inline Array Chain(const std::string& activation, const Array& plain, const Array& bias,
+                   const Array* side) {
+  Array result = plain.Clone();
+  for (int64_t i = 0; i < result.num_elements(); ++i) {
+    float& y = result.data<float>()[i];
+    y += bias.data<float>()[i % bias.num_elements()] +
+         (side != nullptr ? side->data<float>()[i] : 0.0f);
+    y = Activated(activation, y);
+  }
+  return result;
 }
 
 // Sets the attributes of a bias and the activation.

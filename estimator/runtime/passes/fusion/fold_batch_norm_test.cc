@@ -14,11 +14,7 @@ class FoldBatchNormTest : public ::testing::Test {
     return array;
   }
   Value Conv(Value x, Value filter) {
-    return b_.Op("Conv2D", {x, filter}, {2, 6, 6, 8},
-                 {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-                  {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
-                  {"padding", std::string("SAME")},
-                  {"data_format", std::string("NHWC")}});
+    return b_.Op("Conv2D", {x, filter}, {2, 6, 6, 8}, ConvAttrs());
   }
   // The batch norm of a convolution with fixed moments.
   Value Norm(Value conv, bool training = false) {

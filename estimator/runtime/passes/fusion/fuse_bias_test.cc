@@ -23,11 +23,14 @@ class FuseBiasTest : public ::testing::Test {
   }
 
   Value Conv(Value x, Value filter, const Shape& shape) {
-    return b_.Op("Conv2D", {x, filter}, shape,
-                 {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-                  {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
-                  {"padding", std::string("SAME")},
-                  {"data_format", std::string("NHWC")}});
+    return b_.Op("Conv2D", {x, filter}, shape, ConvAttrs());
+  }
+  // The product of the feeds 0, [rows, in], and 1, plus the bias in feed 2.
+  Value Biased(int64_t rows, int64_t in, int64_t out) {
+    const Value x = b_.Feed({rows, in}), w = b_.Feed({in, out}), bias = b_.Feed({out});
+    const Value product =
+        b_.Op("MatMul", {x, w}, {rows, out}, {{"transpose_a", false}, {"transpose_b", false}});
+    return b_.Op("BiasAdd", {product, bias}, {rows, out});
   }
 
   ModuleBuilder b_;
@@ -69,11 +72,7 @@ TEST_F(FuseBiasTest, DepthwiseConvolutionTakesBiasShortcutAndActivation) {
       b_ = {};
       const Value x = b_.Feed(shape), filter = b_.Feed({3, 3, 8, 1}), bias = b_.Feed({8});
       const Value side = b_.Feed(shape);
-      const Value conv = b_.Op("DepthwiseConv2dNative", {x, filter}, shape,
-                               {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-                                {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
-                                {"padding", std::string("SAME")},
-                                {"data_format", std::string("NHWC")}});
+      const Value conv = b_.Op("DepthwiseConv2dNative", {x, filter}, shape, ConvAttrs());
       Value y = b_.Op("BiasAdd", {conv, bias}, shape);
       if (shortcut) y = b_.Op("AddV2", {y, side}, shape);
       if (!activation.empty()) y = b_.Op(activation, {y}, shape);
@@ -108,10 +107,7 @@ TEST_F(FuseBiasTest, BothBiasesOfASumAreFused) {
 }
 
 TEST_F(FuseBiasTest, MatMulTakesBias) {
-  const Value x = b_.Feed({4, 6}), w = b_.Feed({6, 8}), bias = b_.Feed({8});
-  const Value product =
-      b_.Op("MatMul", {x, w}, {4, 8}, {{"transpose_a", false}, {"transpose_b", false}});
-  const Value sum = b_.Op("BiasAdd", {product, bias}, {4, 8});
+  const Value sum = Biased(4, 6, 8);
   b_.Fetch(sum);
   b_.Fetch(b_.Op("Relu", {sum}, {4, 8}));  // the sum itself is fetched: no Relu inside
   Apply({Numbers({4, 6}), Numbers({6, 8}, 2), Numbers({8}, 3)});
@@ -123,11 +119,8 @@ TEST_F(FuseBiasTest, MatMulTakesBias) {
 TEST_F(FuseBiasTest, MatMulTakesTheShortcut) {
   for (const bool relu : {false, true}) {
     b_ = {};
-    const Value x = b_.Feed({4, 6}), w = b_.Feed({6, 8}), bias = b_.Feed({8}),
-                side = b_.Feed({4, 8});
-    const Value product =
-        b_.Op("MatMul", {x, w}, {4, 8}, {{"transpose_a", false}, {"transpose_b", false}});
-    const Value sum = b_.Op("AddV2", {side, b_.Op("BiasAdd", {product, bias}, {4, 8})}, {4, 8});
+    const Value biased = Biased(4, 6, 8);
+    const Value sum = b_.Op("AddV2", {b_.Feed({4, 8}), biased}, {4, 8});
     b_.Fetch(relu ? b_.Op("Relu", {sum}, {4, 8}) : sum);
     FuseBias(b_.module, KernelTier::kReference);
     EXPECT_EQ(Count(b_.module, "_FusedMatMul"), 0);
@@ -146,16 +139,11 @@ TEST_F(FuseBiasTest, MatMulTakesTheShortcut) {
 TEST_F(FuseBiasTest, TheShortcutOfAMatMulCostsNoFasterTier) {
   for (const int64_t rows : {4, 64, 512}) {
     b_ = {};
-    const Value x = b_.Feed({rows, 256}), w = b_.Feed({256, 512}), bias = b_.Feed({512});
-    const Value side = b_.Feed({rows, 512});
-    const Shape shape{rows, 512};
-    const Value product =
-        b_.Op("MatMul", {x, w}, shape, {{"transpose_a", false}, {"transpose_b", false}});
-    const Value biased = b_.Op("BiasAdd", {product, bias}, shape);
+    const Value biased = Biased(rows, 256, 512), side = b_.Feed({rows, 512});
     b_.Fetch(biased);
     Module without = b_.module;
     b_.module.fetches.clear();
-    b_.Fetch(b_.Op("AddV2", {biased, side}, shape));
+    b_.Fetch(b_.Op("AddV2", {biased, side}, {rows, 512}));
     FuseBias(without, kFastest);
     FuseBias(b_.module, kFastest);
     EXPECT_EQ(KernelOf(b_.module, Only(b_.module, "_FusedMatMul"))->tier(),
@@ -169,16 +157,12 @@ TEST_F(FuseBiasTest, AMatMulTakesTheActivationsOfItsKernel) {
          {"Relu", "Relu6", "LeakyRelu", "Tanh", "Sigmoid", "Elu", "Selu", "Softplus", "Softsign"}) {
       SCOPED_TRACE(::testing::Message() << op << " of " << rows << " rows");
       b_ = {};
-      const Shape shape{rows, 1024};
-      const Value x = b_.Feed({rows, 64}), w = b_.Feed({64, 1024}), bias = b_.Feed({1024});
-      const Value product =
-          b_.Op("MatMul", {x, w}, shape, {{"transpose_a", false}, {"transpose_b", false}});
-      const Value biased = b_.Op("BiasAdd", {product, bias}, shape);
+      const Value biased = Biased(rows, 64, 1024);
       b_.Fetch(biased);
       Module without = b_.module;
       FuseBias(without, kFastest);
       b_.module.fetches.clear();
-      b_.Fetch(b_.Op(op, {biased}, shape, {{"alpha", 0.25f}}));
+      b_.Fetch(b_.Op(op, {biased}, {rows, 1024}, {{"alpha", 0.25f}}));
       Apply({Numbers({rows, 64}), Numbers({64, 1024}, 2), Numbers({1024}, 3)});
       const auto tier = KernelOf(b_.module, Only(b_.module, "_FusedMatMul"))->tier();
       EXPECT_EQ(tier, KernelOf(without, Only(without, "_FusedMatMul"))->tier());
@@ -195,15 +179,11 @@ TEST_F(FuseBiasTest, AMatMulTakesTheActivationsOfItsKernel) {
 TEST_F(FuseBiasTest, AnActivationKeepsNoProductFromBfloat16) {
   for (const char* op : {"Identity", "Relu", "Relu6", "Tanh"}) {
     b_ = {};
-    const Shape shape{256, 1024};
-    const Value x = b_.Feed({256, 64}), w = b_.Feed({64, 1024}), bias = b_.Feed({1024});
-    const Value product =
-        b_.Op("MatMul", {x, w}, shape, {{"transpose_a", false}, {"transpose_b", false}});
-    const Value biased = b_.Op("BiasAdd", {product, bias}, shape);
+    const Value biased = Biased(256, 64, 1024);
     b_.Fetch(biased);
     Module without = b_.module;
     b_.module.fetches.clear();
-    b_.Fetch(b_.Op(op, {biased}, shape));
+    b_.Fetch(b_.Op(op, {biased}, {256, 1024}));
     for (Module* module : {&without, &b_.module})
       Fuse(*module, {.compute_dtype = DType::kBfloat16});
     const auto factor = [](const Module& module) {
@@ -216,10 +196,7 @@ TEST_F(FuseBiasTest, AnActivationKeepsNoProductFromBfloat16) {
 // A gradient reads what the activation reads.
 TEST_F(FuseBiasTest, AnActivationWhoseInputIsReadStaysApart) {
   const Shape shape{256, 1024};
-  const Value x = b_.Feed({256, 64}), w = b_.Feed({64, 1024}), bias = b_.Feed({1024});
-  const Value product =
-      b_.Op("MatMul", {x, w}, shape, {{"transpose_a", false}, {"transpose_b", false}});
-  const Value biased = b_.Op("BiasAdd", {product, bias}, shape);
+  const Value biased = Biased(256, 64, 1024);
   const Value y = b_.Op("Softplus", {biased}, shape);
   b_.Fetch(b_.Op("SoftplusGrad", {y, biased}, shape));
   Apply({Numbers({256, 64}), Numbers({64, 1024}, 2), Numbers({1024}, 3)});

@@ -27,19 +27,6 @@ bool IsAccepted(const KernelSpec& spec) { return Refused().count(spec.op) == 0; 
     RegisterReferenceAsNative("_Conv2DMaxPoolBackpropInput", IsAccepted),
     RegisterReferenceAsNative("_FusedConv2DBackpropFilter", IsAccepted)};
 
-Attrs ConvAttrs() {
-  return {{"strides", std::vector<int64_t>{1, 1, 1, 1}},
-          {"dilations", std::vector<int64_t>{1, 1, 1, 1}},
-          {"padding", std::string("SAME")},
-          {"data_format", std::string("NHWC")}};
-}
-Attrs PoolWindow() {
-  return {{"ksize", std::vector<int64_t>{1, 2, 2, 1}},
-          {"strides", std::vector<int64_t>{1, 2, 2, 1}},
-          {"padding", std::string("SAME")},
-          {"data_format", std::string("NHWC")}};
-}
-
 class FuseConvBlockTest : public ::testing::Test {
  protected:
   ~FuseConvBlockTest() override { Refused().clear(); }

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <ctime>
-
 #include "estimator/runtime/passes/testing/pass_module.h"
 
 namespace estimator::ir {
@@ -24,21 +22,14 @@ class FuseTest : public ::testing::Test {
     EXPECT_EQ(DifferenceOf(before, b_.module, feeds), "");
   }
 
-  Attrs Window() {
-    return {{"ksize", std::vector<int64_t>{1, 2, 2, 1}},
-            {"strides", std::vector<int64_t>{1, 2, 2, 1}},
-            {"padding", std::string("SAME")},
-            {"data_format", std::string("NHWC")}};
-  }
-
   ModuleBuilder b_;
 };
 
 TEST_F(FuseTest, ThePoolsGradientReadsItsArgmax) {
   const Value x = b_.Feed({2, 5, 6, 3}), dy = b_.Feed({2, 3, 3, 3});
-  const Value y = b_.Op("MaxPool", {x}, {2, 3, 3, 3}, Window());
+  const Value y = b_.Op("MaxPool", {x}, {2, 3, 3, 3}, PoolWindow());
   b_.Fetch(y);
-  b_.Fetch(b_.Op("MaxPoolGrad", {x, y, dy}, {2, 5, 6, 3}, Window()));
+  b_.Fetch(b_.Op("MaxPoolGrad", {x, y, dy}, {2, 5, 6, 3}, PoolWindow()));
   Apply(FusePool, {Numbers({2, 5, 6, 3}), Numbers({2, 3, 3, 3}, 2)});
   const Node& backward = Only(b_.module, "_MaxPoolGradWithArgmax");
   EXPECT_EQ(b_.module.node(backward.inputs[0]).op, "_MaxPoolWithArgmax");
@@ -49,8 +40,8 @@ TEST_F(FuseTest, ThePoolsGradientReadsItsArgmax) {
 TEST_F(FuseTest, ThePoolsGradientTakesTheReluBeforeIt) {
   const Value z = b_.Feed({2, 6, 6, 3}), dy = b_.Feed({2, 3, 3, 3});
   const Value x = b_.Op("Relu", {z}, {2, 6, 6, 3});
-  const Value y = b_.Op("MaxPool", {x}, {2, 3, 3, 3}, Window());
-  const Value dx = b_.Op("MaxPoolGrad", {x, y, dy}, {2, 6, 6, 3}, Window());
+  const Value y = b_.Op("MaxPool", {x}, {2, 3, 3, 3}, PoolWindow());
+  const Value dx = b_.Op("MaxPoolGrad", {x, y, dy}, {2, 6, 6, 3}, PoolWindow());
   b_.Fetch(b_.Op("ReluGrad", {dx, x}, {2, 6, 6, 3}));
   b_.Fetch(y);
   Apply(FusePool, {Numbers({2, 6, 6, 3}), Numbers({2, 3, 3, 3}, 2)});
@@ -60,8 +51,8 @@ TEST_F(FuseTest, ThePoolsGradientTakesTheReluBeforeIt) {
 
 TEST_F(FuseTest, AnotherPoolsGradientStays) {
   const Value x = b_.Feed({2, 6, 6, 3}), dy = b_.Feed({2, 3, 3, 3});
-  const Value y = b_.Op("MaxPool", {x}, {2, 3, 3, 3}, Window());
-  Attrs other = Window();
+  const Value y = b_.Op("MaxPool", {x}, {2, 3, 3, 3}, PoolWindow());
+  Attrs other = PoolWindow();
   other.Set("padding", std::string("VALID"));
   b_.Fetch(b_.Op("MaxPoolGrad", {x, y, dy}, {2, 6, 6, 3}, other));
   Apply(FusePool, {Numbers({2, 6, 6, 3}), Numbers({2, 3, 3, 3}, 2)});

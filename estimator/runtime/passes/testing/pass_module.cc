@@ -57,6 +57,12 @@ void ModuleBuilder::Update(const std::string& name, Value value) {
   }
 }
 
+KernelFactory Inert(int alias_input, size_t scratch_bytes) {
+  return [=](const KernelSpec&) {
+    return MakeKernel([](const KernelArgs&) {}, scratch_bytes, alias_input);
+  };
+}
+
 int Count(const Module& module, absl::string_view op) {
   int count = 0;
   for (const Node& node : module.nodes) count += node.op == op ? 1 : 0;

@@ -2,11 +2,13 @@
 #ifndef ESTIMATOR_RUNTIME_PASSES_TESTING_PASS_MODULE_H_
 #define ESTIMATOR_RUNTIME_PASSES_TESTING_PASS_MODULE_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "estimator/kernels/testing/attrs.h"  // IWYU pragma: export
 #include "estimator/runtime/ir.h"
 
 namespace estimator::ir {
@@ -31,6 +33,10 @@ class ModuleBuilder {
  private:
   Value Add(Node node);
 };
+
+// Makes kernels that compute nothing: only what they say of themselves counts.
+//   alias_input: the input that output 0 may write over; -1: none.
+KernelFactory Inert(int alias_input = -1, size_t scratch_bytes = 0);
 
 // The number of nodes of `op`.
 int Count(const Module& module, absl::string_view op);

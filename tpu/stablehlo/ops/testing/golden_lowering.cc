@@ -1,7 +1,6 @@
 #include "tpu/stablehlo/ops/testing/golden_lowering.h"
 
 #include <optional>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
