@@ -81,10 +81,9 @@ class TrainImporter {
   absl::Status CheckShards() {
     Obstacles obstacles;
     for (const int i : plan_.writes) {
-      // Each shard looks up other rows, so their gradients do not belong to each other.
+      // Each replica looks up other rows, so their gradients do not belong to each other.
       if (averages_gradients_ && FindWriteRule(nodes_.op(i))->by_rows) {
-        obstacles.Add(nodes_.node(i),
-                      "updates single rows, which cannot be averaged over replicas");
+        obstacles.Add(nodes_.node(i), "updates rows, which cannot be averaged over replicas");
       }
     }
     return ObstacleError(obstacles.list(), kWho, "");
@@ -133,8 +132,7 @@ class TrainImporter {
 
   absl::StatusOr<Tensor> Fetch(FlatTensor at) {
     const int variable = plan_.order->VariableOf(at);
-    // A fetched reference has no reader, so no write is visible to it: its value is that before the
-    // step.
+    // No write is visible to a fetched reference: its value is that before the step.
     if (variable >= 0) return variables_.Of(variable).read();
     return step_.Value(at, at.node);
   }
@@ -147,7 +145,7 @@ class TrainImporter {
         !IsFloating(value.dtype()) || value.node()->op() == "Const")
       return value;
     averages_here_ = true;
-    // A gradient with several readers is summed over the shards once.
+    // A gradient with several readers is summed over the replicas once.
     Tensor& mean = averages_[from];
     if (!mean.valid())
       mean = Multiply(CrossReplicaSum(value), 1.0 / options_.num_shards, "mean_over_shards");
@@ -230,8 +228,7 @@ class TrainImporter {
   }
 
   absl::Status CheckAveraged() {
-    // Without this check such a variable would be trained with the gradient of one shard, and
-    // nothing would show it.
+    // Else such a variable would be trained with the gradient of one replica, unseen.
     if (!averages_gradients_) return absl::OkStatus();
     std::vector<std::string> names;
     for (const auto& [node, variable] : variables_.all()) {

@@ -199,8 +199,9 @@ absl::Status Run(const std::string& requests, const std::string& results) {
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  const absl::Status status = argc == 3 ? estimator::Run(argv[1], argv[2])
-                                        : absl::InvalidArgumentError("usage: parse_tool REQUESTS RESULTS");
+  const absl::Status status =
+      argc == 3 ? estimator::Run(argv[1], argv[2])
+                : absl::InvalidArgumentError("usage: parse_tool REQUESTS RESULTS");
   if (!status.ok()) std::cerr << status << '\n';
   return status.ok() ? 0 : 1;
 }
