@@ -35,8 +35,8 @@ absl::Status Write(const std::string& directory) {
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  const absl::Status status =
-      argc == 2 ? estimator::Write(argv[1]) : InvalidArgument("usage: event_tool DIRECTORY");
+  const absl::Status status = argc == 2 ? estimator::Write(argv[1])
+                                        : absl::InvalidArgumentError("usage: event_tool DIRECTORY");
   if (!status.ok()) std::cerr << status << '\n';
   return status.ok() ? 0 : 1;
 }
