@@ -25,7 +25,7 @@ OTHERS = {"Element", "EvalSpec", "HostCall", "Scaffold", "StepsOrSeconds", "Trai
 # Structs that users do not write.
 INTERNAL = {"estimator::BuildOptions", "estimator::FeederOptions", "estimator::ImportOptions",
             "estimator::StepRunner::Options", "estimator::tpu::ReplicasStrategyOptions",
-            "estimator::tpu::TPUEstimatorSettings"}
+            "estimator::VariableScopeSettings", "estimator::tpu::TPUEstimatorSettings"}
 PAGE = "docs/reference/options.md"
 HEAD = """# Options structs
 
