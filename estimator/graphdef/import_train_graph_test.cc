@@ -186,7 +186,7 @@ TEST_F(ImportTrainGraphTest, RefusesAnUpdateInsideACond) {
   EXPECT_THAT(Import(training).status().ToString(), HasSubstr("an update inside tf.cond"));
 }
 
-TEST_F(ImportTrainGraphTest, AveragesGradientsOverShardsWhereTheyLeaveTheirScope) {
+TEST_F(ImportTrainGraphTest, AveragesGradientsOverReplicasWhereTheyLeaveTheirScope) {
   SmallTraining training = SmallTraining::Small();
   training.Float("limit", 1);
   training.Node("clip", "Minimum", {"gradients/MatMul", "limit"}, kT);
@@ -200,7 +200,7 @@ TEST_F(ImportTrainGraphTest, AveragesGradientsOverShardsWhereTheyLeaveTheirScope
   EXPECT_EQ(clip->input(0).node()->input(0).node()->input(0).node()->name(), "gradients/MatMul");
 }
 
-TEST_F(ImportTrainGraphTest, RefusesShardsIfThePlaceOfTheGradientsIsUnknown) {
+TEST_F(ImportTrainGraphTest, RefusesReplicasIfThePlaceOfTheGradientsIsUnknown) {
   SmallTraining training = SmallTraining::Small();
   training.Node("own/MatMul", "MatMul", {"IteratorGetNext", "sub"},
                 kT + " attr { key: 'transpose_a' value { b: true } }");

@@ -18,13 +18,14 @@ struct ConvOp {
   int num_inputs = 0;  // without bias and side input
   int x = 0, filter = 1, y = 0, argmax = -1, dbias = -1;
   bool depthwise = false;
+  bool fused = false;  // it has the attributes of fused_ops.h
 };
 constexpr ConvOp kConvOps[] = {
     {.name = "Conv2D", .num_inputs = 2},
-    {.name = "_FusedConv2D", .num_inputs = 2},
+    {.name = "_FusedConv2D", .num_inputs = 2, .fused = true},
     {.name = "DepthwiseConv2dNative", .num_inputs = 2, .depthwise = true},
-    {.name = "_FusedDepthwiseConv2dNative", .num_inputs = 2, .depthwise = true},
-    {.name = "_FusedConv2DMaxPool", .num_inputs = 2, .argmax = 1},
+    {.name = "_FusedDepthwiseConv2dNative", .num_inputs = 2, .depthwise = true, .fused = true},
+    {.name = "_FusedConv2DMaxPool", .num_inputs = 2, .argmax = 1, .fused = true},
     // Input 0 has the sizes of x, which follow from the shapes too.
     {.name = "Conv2DBackpropInput", .pass = Pass::kInputGradient, .num_inputs = 3, .y = 2},
     {.name = "DepthwiseConv2dNativeBackpropInput",
@@ -153,7 +154,7 @@ std::optional<ConvSpec> ConvSpecOf(const KernelSpec& spec) {
   conv.y = forward ? spec.outputs[0] : input(op->y);
   if (op->dbias >= 0) conv.dbias = spec.outputs[1];
   // A plain Conv2D may have the attributes of the fused op that it is a part of (conv_block.cc).
-  if (forward && spec.op.starts_with("_Fused")) {
+  if (op->fused) {
     const std::optional<FusedOps> fused = FusedOpsOf(spec);
     if (!fused.has_value()) return std::nullopt;
     conv.fused = *fused;

@@ -76,6 +76,10 @@ TEST(IteratorState, QuotesInANameDoNotEndIt) {
   EXPECT_EQ(DataName(""), "");
 }
 
+TEST(IteratorState, ParenthesesInANameAreNotThoseOfSteps) {
+  EXPECT_EQ(LastStep("Zip(Range, Slices(\"MNIST (train\") > Map) > Prefetch(2)"), "Prefetch(2)");
+}
+
 TEST(IteratorState, AnotherPipelineIsNamedByWhatDiffers) {
   const auto error = [](absl::string_view saved, absl::string_view now) {
     return UnsealState(now, SealState(saved, "xy")).status();

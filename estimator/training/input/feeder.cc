@@ -126,8 +126,7 @@ absl::Status Feeder::CheckRows(int64_t rows) const {
       "input_fn returned a batch of ", rows, " rows, but ",
       options_.distribution == Distribution::kInTurn ? "a replica" : "a step", " takes ", wanted,
       ": batch by params.batch_size; in training also set .drop_remainder or Repeat() first, "
-      "because "
-      "shapes are static; if the batch is not axis 0 of every array, set batch_axis");
+      "because shapes are static; if the batch is not axis 0 of every array, set batch_axis");
 }
 
 absl::StatusOr<std::vector<Element>> Feeder::Split(const Element& batch) const {
