@@ -59,6 +59,10 @@ TEST_F(RunFlagsTest, ACheckOfATopologyNeedsTheCompiler) {
   EST_EXPECT_OK(RequireFlags({}));
 }
 
+TEST_F(RunFlagsTest, AProgramWithTheseFlagsHasTheCompiler) {
+  EXPECT_NE(FindTopologyCheck(), nullptr);
+}
+
 TEST_F(RunFlagsTest, AProgramWithACheckOnlyChecks) {
   EXPECT_FALSE(OnlyChecks());
   for (const char* check : {"rules", "v3-8"}) {

@@ -246,7 +246,7 @@ void CheckedStrategy::CheckTopology(const BuiltModel& model, Mode mode, Report& 
   if (check == nullptr) {
     report.AddSection(absl::StrCat(heading,
                                    "not compiled, because this program is built without the TPU "
-                                   "compiler; depend on //tpu/compile_check:check_step, or use "
+                                   "compiler; depend on //tpu/compile_check, or use "
                                    "--tpu_check=rules"),
                       /*passed=*/false);
     return;
