@@ -60,7 +60,7 @@ TEST_F(RunFlagsTest, ACheckOfATopologyNeedsTheCompiler) {
 }
 
 TEST_F(RunFlagsTest, AProgramWithTheseFlagsHasTheCompiler) {
-  EXPECT_NE(FindTopologyCheck(), nullptr);
+  EXPECT_NE(tpu::FindTopologyCheck(), nullptr);
 }
 
 TEST_F(RunFlagsTest, AProgramWithACheckOnlyChecks) {

@@ -1,5 +1,7 @@
 """C++ protocol buffers, by the system's protoc, whose version is that of its libprotobuf."""
 
+load(":build_defs.bzl", "GRAPH_COPTS")
+
 def proto_cc_library(name, srcs, deps = [], **kwargs):
     """A cc_library of the messages in srcs: #include "<package>/<file>.pb.h".
 
@@ -29,7 +31,7 @@ def proto_cc_library(name, srcs, deps = [], **kwargs):
         name = name,
         srcs = sources,
         hdrs = headers,
-        copts = ["-w"],
+        copts = GRAPH_COPTS + ["-w"],
         deps = deps + ["@sys//:protobuf"],
         **kwargs
     )

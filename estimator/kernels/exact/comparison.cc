@@ -34,26 +34,31 @@ void CompareRow(Fn fn, const T* x, int64_t x_stride, const T* y, int64_t y_strid
   }
 }
 
+// fn(x, y) of inputs `left` and `right`.
 template <typename T, typename Fn>
-KernelPlan CompareKernel(const KernelSpec& spec, Fn fn) {
+KernelPlan CompareKernel(const KernelSpec& spec, Fn fn, int left = 0, int right = 1) {
   const Shape& shape = spec.outputs[0].shape;
-  const StridedRows<2> rows(shape, {BroadcastStrides(spec.inputs[0].shape, shape),
-                                    BroadcastStrides(spec.inputs[1].shape, shape)});
+  const StridedRows<2> rows(
+      shape, {BroadcastStrides(spec.inputs[static_cast<size_t>(left)].shape, shape),
+              BroadcastStrides(spec.inputs[static_cast<size_t>(right)].shape, shape)});
   if (!rows.ok()) return nullptr;
-  return MakeKernel([rows, fn](const KernelArgs& args) {
+  return MakeKernel([rows, fn, left, right](const KernelArgs& args) {
     rows.ForEach([&](int64_t i, const auto& at, int64_t count) {
-      CompareRow(fn, args.in<T>(0) + at[0], rows.strides()[0], args.in<T>(1) + at[1],
+      CompareRow(fn, args.in<T>(left) + at[0], rows.strides()[0], args.in<T>(right) + at[1],
                  rows.strides()[1], count, args.out<bool>(0) + i);
     });
   });
 }
 
 template <typename Fn>
-KernelFactory Comparison(Fn fn) {
-  return [fn](const KernelSpec& spec) {
-    if (spec.inputs[0].dtype == DType::kString) return CompareKernel<std::string>(spec, fn);
-    return VisitNumericOrBool(spec.inputs[0].dtype,
-                              [&](auto tag) { return CompareKernel<decltype(tag)>(spec, fn); });
+KernelFactory Comparison(Fn fn, int left = 0, int right = 1) {
+  return [=](const KernelSpec& spec) {
+    if (spec.inputs[0].dtype == DType::kString) {
+      return CompareKernel<std::string>(spec, fn, left, right);
+    }
+    return VisitNumericOrBool(spec.inputs[0].dtype, [&](auto tag) {
+      return CompareKernel<decltype(tag)>(spec, fn, left, right);
+    });
   };
 }
 
@@ -80,8 +85,9 @@ EST_REGISTER_EXACT_KERNEL("Equal", Comparison(std::equal_to<>()));
 EST_REGISTER_EXACT_KERNEL("NotEqual", Comparison(std::not_equal_to<>()));
 EST_REGISTER_EXACT_KERNEL("Less", Comparison(std::less<>()));
 EST_REGISTER_EXACT_KERNEL("LessEqual", Comparison(std::less_equal<>()));
-EST_REGISTER_EXACT_KERNEL("Greater", Comparison(std::greater<>()));
-EST_REGISTER_EXACT_KERNEL("GreaterEqual", Comparison(std::greater_equal<>()));
+// The loops for all types take the compiler long, so these two take those with sides exchanged.
+EST_REGISTER_EXACT_KERNEL("Greater", Comparison(std::less<>(), 1, 0));
+EST_REGISTER_EXACT_KERNEL("GreaterEqual", Comparison(std::less_equal<>(), 1, 0));
 // Bitwise, so that both operands are read and the loop has no branch.
 EST_REGISTER_EXACT_KERNEL("LogicalAnd",
                           Logic([](bool a, bool b) { return static_cast<bool>(a & b); }));

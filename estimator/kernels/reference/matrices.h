@@ -42,14 +42,13 @@ struct Matrices {
   }
 };
 
-// Registers the kernel that make<T>(spec) returns, for T float and double. As in TensorFlow there
-// is none for other types.
-#define EST_REGISTER_FOR_FLOATS(op, make)                                                    \
-  EST_REGISTER_KERNEL(op, KernelTier::kReference, [](const KernelSpec& spec) -> KernelPlan { \
-    if (spec.inputs[0].dtype == DType::kFloat32) return make<float>(spec);                   \
-    if (spec.inputs[0].dtype == DType::kFloat64) return make<double>(spec);                  \
-    return nullptr;                                                                          \
-  })
+// Registers what make<EST_MATRIX_TYPE>(spec) returns for matrices of that type. The BUILD file
+// compiles the sources of linear algebra with float and again with double (as in TensorFlow there
+// is no kernel for other types): both in one source take the compiler twice as long.
+#define EST_REGISTER_FOR_FLOATS(op, make)                                           \
+  EST_CALL_BEFORE_MAIN(__COUNTER__, RegisterMatrixKernel, op,                       \
+                       kDTypeOf<EST_MATRIX_TYPE>, make<EST_MATRIX_TYPE>)
+bool RegisterMatrixKernel(const char* op, DType dtype, KernelFactory factory);
 
 // INVALID_ARGUMENT with TensorFlow's message, and with the matrix if there are several.
 inline absl::Status MatrixError(absl::string_view message, int64_t i, int64_t count) {
