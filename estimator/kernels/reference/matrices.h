@@ -45,9 +45,9 @@ struct Matrices {
 // Registers what make<EST_MATRIX_TYPE>(spec) returns for matrices of that type. The BUILD file
 // compiles the sources of linear algebra with float and again with double (as in TensorFlow there
 // is no kernel for other types): both in one source take the compiler twice as long.
-#define EST_REGISTER_FOR_FLOATS(op, make)                                           \
-  EST_CALL_BEFORE_MAIN(__COUNTER__, RegisterMatrixKernel, op,                       \
-                       kDTypeOf<EST_MATRIX_TYPE>, make<EST_MATRIX_TYPE>)
+#define EST_REGISTER_FOR_FLOATS(op, make)                                                \
+  EST_CALL_BEFORE_MAIN(__COUNTER__, RegisterMatrixKernel, op, kDTypeOf<EST_MATRIX_TYPE>, \
+                       make<EST_MATRIX_TYPE>)
 bool RegisterMatrixKernel(const char* op, DType dtype, KernelFactory factory);
 
 // INVALID_ARGUMENT with TensorFlow's message, and with the matrix if there are several.
