@@ -17,8 +17,8 @@ FaultHook* hook = nullptr;  // guarded by mutex
 }  // namespace
 
 absl::string_view FileOperationName(FileOperation operation) {
-  constexpr absl::string_view kNames[] = {"open",  "read",   "write",  "sync",
-                                          "close", "rename", "remove", "list"};
+  constexpr absl::string_view kNames[] = {"open",   "read",   "write", "sync", "close",
+                                          "rename", "remove", "list",  "stat", "lock"};
   return kNames[static_cast<size_t>(operation)];
 }
 
@@ -38,9 +38,10 @@ ScopedFaultInjector::~ScopedFaultInjector() {
 FaultHook CrashAfter(int num_operations) {
   return [remaining = num_operations, torn = false](FileOperation operation,
                                                     absl::string_view path) mutable -> Fault {
-    const bool changes_nothing = operation == FileOperation::kRead ||
-                                 operation == FileOperation::kList ||
-                                 operation == FileOperation::kClose;
+    const bool changes_nothing =
+        operation == FileOperation::kRead || operation == FileOperation::kList ||
+        operation == FileOperation::kStat || operation == FileOperation::kLock ||
+        operation == FileOperation::kClose;
     if (changes_nothing) return {};
     if (remaining-- > 0) return {};
     remaining = 0;

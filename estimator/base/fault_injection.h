@@ -20,8 +20,20 @@ namespace estimator {
 
 // kOpen is opening or creating a file. kRead includes mapping a file. kSync applies to files and
 // directories. kClose is closing a written file. kRename includes making a hard link. kList is
-// listing a directory. FileOperationName has a row for each, in this order.
-enum class FileOperation { kOpen, kRead, kWrite, kSync, kClose, kRename, kRemove, kList };
+// listing a directory. kStat is asking for a name, size or time. kLock is flock(2).
+// FileOperationName has a row for each, in this order.
+enum class FileOperation {
+  kOpen,
+  kRead,
+  kWrite,
+  kSync,
+  kClose,
+  kRename,
+  kRemove,
+  kList,
+  kStat,
+  kLock
+};
 
 absl::string_view FileOperationName(FileOperation operation);
 

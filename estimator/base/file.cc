@@ -46,16 +46,19 @@ absl::StatusOr<int> OpenFd(const std::string& path, int flags) {
   return fd;
 }
 
-// Opens a file for reading; returns its descriptor and size. open(2) also accepts a directory, so
-// that is refused here.
+// Opens a file for reading; returns its descriptor and size. open(2) also accepts a directory, and
+// pipes and devices, which block or never end; they are refused here.
 absl::StatusOr<std::pair<int, int64_t>> OpenToRead(const std::string& path) {
-  EST_ASSIGN_OR_RETURN(const int fd, OpenFd(path, O_RDONLY));
+  EST_ASSIGN_OR_RETURN(const int fd, OpenFd(path, O_RDONLY | O_NONBLOCK));
   struct stat info;
   absl::Status status;
   if (::fstat(fd, &info) != 0) {
     status = Error("find", path);
   } else if (S_ISDIR(info.st_mode)) {
     status = FailedPrecondition("cannot read ", path, ": Is a directory");
+  } else if (!S_ISREG(info.st_mode)) {
+    status = FailedPrecondition("cannot read ", path,
+                                ": it is a pipe, a socket or a device; copy its data into a file");
   }
   if (!status.ok()) {
     ::close(fd);
@@ -118,14 +121,15 @@ bool IsStream(const std::string& path) {
 
 }  // namespace
 
-absl::Status WriteFileAtomically(StringArg given_path, StringArg contents) {
+absl::Status WriteFileAtomically(StringArg path, StringArg contents) {
+  if (!IsStream(std::string(path))) return WriteDerivedFile(BehindLinks(path), contents);
+  EST_ASSIGN_OR_RETURN(const auto stream, WritableFile::Open(path));
+  EST_RETURN_IF_ERROR(stream->Append(contents));
+  return stream->Close();
+}
+
+absl::Status WriteDerivedFile(StringArg path, StringArg contents) {
   static std::atomic<int> next_number = 0;
-  if (IsStream(std::string(given_path))) {
-    EST_ASSIGN_OR_RETURN(const auto stream, WritableFile::Open(given_path));
-    EST_RETURN_IF_ERROR(stream->Append(contents));
-    return stream->Close();
-  }
-  const std::string path = BehindLinks(given_path);
   const absl::string_view directory = Dirname(path);
   const std::string temporary = JoinPath(
       directory, absl::StrCat(".", Basename(path), ".tmp-", ::getpid(), "-", next_number++));
@@ -145,7 +149,7 @@ absl::Status WriteFileAtomically(StringArg given_path, StringArg contents) {
 
 absl::Status CopyFile(StringArg from, StringArg to) {
   EST_ASSIGN_OR_RETURN(const std::string contents, ReadFile(from));
-  return WriteFileAtomically(to, contents);
+  return WriteDerivedFile(to, contents);
 }
 
 absl::StatusOr<std::unique_ptr<WritableFile>> WritableFile::Open(StringArg path, Mode mode) {

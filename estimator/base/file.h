@@ -27,7 +27,11 @@ absl::StatusOr<std::string> ReadFile(StringArg path);
 // file it points to is replaced. If path is a device or a pipe, it is written to directly.
 absl::Status WriteFileAtomically(StringArg path, StringArg contents);
 
-// Copies the contents of a file, which is written atomically.
+// The same for a file whose name we derive, in a folder that may be a stranger's: a symbolic link
+// or a pipe of that name is replaced, so that nothing outside the folder is written.
+absl::Status WriteDerivedFile(StringArg path, StringArg contents);
+
+// Copies the contents of a file into a derived one.
 absl::Status CopyFile(StringArg from, StringArg to);
 
 // A file being written, through a buffer. Not thread-safe.

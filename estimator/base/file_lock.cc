@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -42,12 +43,22 @@ std::string ReadDescription(int fd) {
 
 absl::StatusOr<int> OpenLockFile(const std::string& path) {
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kOpen, path).status);
-  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  // The name is ours, in a folder that may be a stranger's: a link is not followed, because its
+  // target would be emptied, and a pipe must not block.
+  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | kFlags, 0666);
   // A file of another user can be locked too, except on NFS.
   if (fd < 0 && (errno == EACCES || errno == EPERM || errno == EROFS)) {
     const int number = errno;
-    fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    fd = ::open(path.c_str(), O_RDONLY | kFlags);
     if (fd < 0) errno = number;
+  }
+  struct stat info = {};
+  if (fd >= 0 ? ::fstat(fd, &info) == 0 && !S_ISREG(info.st_mode)
+              : errno == ELOOP || errno == EISDIR || errno == ENXIO) {
+    if (fd >= 0) ::close(fd);
+    return InvalidArgument("the lock file ", path,
+                           " is a link, a folder or a pipe; remove it, and check who put it there");
   }
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
   return fd;
@@ -58,6 +69,7 @@ absl::StatusOr<int> OpenLockFile(const std::string& path) {
 absl::StatusOr<std::unique_ptr<FileLock>> FileLock::TryLock(StringArg path) {
   EST_ASSIGN_OR_RETURN(const int fd, OpenLockFile(std::string(path)));
   absl::Cleanup close = [fd] { ::close(fd); };
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kLock, path).status);
   // flock(2) and not fcntl(2): a POSIX lock is lost when any descriptor of the file is closed, and
   // does not exclude other locks of its process.
   int result = 0;

@@ -19,8 +19,8 @@ class FileLock {
   // removed. A description of this process is written into it for the message below.
   // Errors: ALREADY_EXISTS if the lock is held, with the description of the holder, such as
   // "process 1234 on host server1, since 2024-05-01 12:30:00 CEST"; UNIMPLEMENTED if the file
-  // system has no locks; errors of opening the file, such as PERMISSION_DENIED, or
-  // FAILED_PRECONDITION on a read-only file system.
+  // system has no locks; INVALID_ARGUMENT if the path is a link, a folder or a pipe; errors of
+  // opening the file, such as PERMISSION_DENIED, or FAILED_PRECONDITION on a read-only file system.
   static absl::StatusOr<std::unique_ptr<FileLock>> TryLock(StringArg path);
 
   ~FileLock();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +62,19 @@ TEST(FileLock, AKilledProcessLeavesNoLockBehind) {
   EST_EXPECT_OK(FileLock::TryLock(path));
   close(pipe_ends[0]);
   close(pipe_ends[1]);
+}
+
+TEST(FileLock, ALinkAFolderOrAPipeIsNoLock) {
+  const TempDir dir;
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("precious"), "precious"));
+  ASSERT_EQ(::symlink(dir.File("precious").c_str(), dir.File("link").c_str()), 0);
+  ASSERT_EQ(::mkfifo(dir.File("pipe").c_str(), 0600), 0);
+  EST_ASSERT_OK(CreateDirectories(dir.File("folder")));
+  for (const char* const name : {"link", "pipe", "folder"}) {
+    EXPECT_THAT(FileLock::TryLock(dir.File(name)).status(), ErrorHas(dir.File(name))) << name;
+    EXPECT_TRUE(absl::IsInvalidArgument(FileLock::TryLock(dir.File(name)).status())) << name;
+  }
+  EXPECT_EQ(*ReadFile(dir.File("precious")), "precious");
 }
 
 TEST(FileLock, AFileThatCannotBeOpenedIsAnErrorOfItsOwn) {

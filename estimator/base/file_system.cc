@@ -26,6 +26,7 @@ absl::Status Error(int number, absl::string_view verb, absl::string_view path) {
 }
 
 absl::StatusOr<struct stat> Stat(absl::string_view path) {
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kStat, path).status);
   struct stat info;
   if (::stat(std::string(path).c_str(), &info) != 0) return Error(errno, "find", path);
   return info;
@@ -33,7 +34,16 @@ absl::StatusOr<struct stat> Stat(absl::string_view path) {
 
 }  // namespace
 
-bool FileExists(StringArg path) { return Stat(path).ok(); }
+absl::StatusOr<bool> Exists(StringArg path) {
+  errno = 0;
+  const absl::Status status = Stat(path).status();
+  // ENOTDIR: a parent is a file, so nothing is below it.
+  if (absl::IsNotFound(status) || errno == ENOTDIR) return false;
+  EST_RETURN_IF_ERROR(status);
+  return true;
+}
+
+bool FileExists(StringArg path) { return Exists(path).value_or(false); }
 
 bool IsDirectory(StringArg path) {
   const auto info = Stat(path);
@@ -162,6 +172,15 @@ StatusOrRange<std::vector<std::string>> Glob(StringArg pattern) {
   std::vector<std::string> paths(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
   std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+std::string EscapeGlob(absl::string_view path) {
+  std::string escaped;
+  for (const char c : path) {
+    if (absl::string_view("*?[]\\").find(c) != absl::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
 }
 
 }  // namespace estimator

@@ -15,7 +15,11 @@
 
 namespace estimator {
 
-// True for a file, a directory, or anything else of that name.
+// True for a file, a directory, or anything else of that name; false if there is none.
+// Errors: what keeps the answer unknown, such as EIO or ESTALE. It must not be taken for "there is
+// none" before something is removed, overwritten or begun anew.
+absl::StatusOr<bool> Exists(StringArg path);
+// The same with unknown as false, for messages and guesses.
 bool FileExists(StringArg path);
 bool IsDirectory(StringArg path);
 
@@ -61,6 +65,8 @@ StatusOrRange<std::vector<std::string>> ListDirectory(StringArg path);
 // shell, * does not match a name that begins with a dot, such as the temporary names of
 // WriteFileAtomically.
 StatusOrRange<std::vector<std::string>> Glob(StringArg pattern);
+// The pattern that matches exactly this path, for a folder named "lr=[0.05]" before "/*".
+std::string EscapeGlob(absl::string_view path);
 
 }  // namespace estimator
 

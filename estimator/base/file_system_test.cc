@@ -141,6 +141,29 @@ TEST(FileSystemTest, GlobIsSortedAndSkipsHiddenNames) {
   EXPECT_THAT(*Glob(dir.File("z*")), IsEmpty());
 }
 
+TEST(FileSystemTest, AnEscapedPathIsNoPattern) {
+  const TempDir dir;
+  const std::string folder = dir.File("lr=[0.05,2]*?\\");
+  EST_ASSERT_OK(CreateDirectories(folder));
+  EST_ASSERT_OK(WriteFileAtomically(JoinPath(folder, "a"), ""));
+  const auto paths = Glob(JoinPath(EscapeGlob(folder), "*")).value();
+  EXPECT_EQ(std::vector<std::string>(paths.begin(), paths.end()),
+            std::vector<std::string>{JoinPath(folder, "a")});
+}
+
+TEST(FileSystemTest, AnUnknownAnswerIsNotAbsence) {
+  const TempDir dir;
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), ""));
+  EXPECT_TRUE(*Exists(dir.File("a")));
+  EXPECT_FALSE(*Exists(dir.File("b")));
+  EXPECT_FALSE(*Exists(dir.File("a/b")));  // a parent is a file
+  ScopedFaultInjector faults([](FileOperation operation, absl::string_view path) -> Fault {
+    if (operation != FileOperation::kStat) return {};
+    return {.status = absl::ErrnoToStatus(EIO, absl::StrCat("cannot find ", path))};
+  });
+  EXPECT_THAT(Exists(dir.File("a")).status(), ErrorHas(dir.File("a")));
+}
+
 TEST(FileSystemTest, AnInjectedFaultLeavesTheDiskAlone) {
   const TempDir dir;
   Touch(dir.File("a"));

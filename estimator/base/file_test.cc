@@ -70,6 +70,25 @@ TEST(FileTest, AnAtomicWriteGoesThroughLinksAndPipesAndReplacesNeither) {
   EXPECT_TRUE(S_ISFIFO(info.st_mode));
 }
 
+TEST(FileTest, ADerivedFileReplacesLinksAndPipes) {
+  const TempDir dir;
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("precious"), "precious"));
+  ASSERT_EQ(::symlink(dir.File("precious").c_str(), dir.File("link").c_str()), 0);
+  ASSERT_EQ(::mkfifo(dir.File("pipe").c_str(), 0600), 0);
+  for (const char* const name : {"link", "pipe"}) {
+    EST_ASSERT_OK(WriteDerivedFile(dir.File(name), "derived"));
+    EXPECT_EQ(*ReadFile(dir.File(name)), "derived");
+  }
+  EXPECT_EQ(*ReadFile(dir.File("precious")), "precious");
+}
+
+TEST(FileTest, APipeOrADeviceIsNoFileToRead) {
+  const TempDir dir;
+  ASSERT_EQ(::mkfifo(dir.File("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(ReadFile(dir.File("pipe")).status(), ErrorHas("it is a pipe"));
+  EXPECT_THAT(ReadFile("/dev/zero").status(), ErrorHas("/dev/zero"));
+}
+
 TEST(FileTest, AKillAtAnyInstantOfAnAtomicWriteLeavesOldOrNewContents) {
   const TempDir dir;
   const std::string path = dir.File("checkpoint");

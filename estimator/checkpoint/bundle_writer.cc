@@ -25,13 +25,6 @@ namespace {
 // A piece of this size is still in the cache when it is written after its crc is computed.
 constexpr size_t kPieceBytes = size_t{1} << 20;
 
-// A name that no shell pattern for checkpoints matches: ".model.ckpt-50.tmp-1234-0".
-std::string TemporaryName(absl::string_view prefix) {
-  static std::atomic<int> next_number = 0;
-  return JoinPath(Dirname(prefix),
-                  absl::StrCat(".", Basename(prefix), ".tmp-", ::getpid(), "-", next_number++));
-}
-
 void SetShape(const Shape& shape, proto::TensorShapeProto* out) {
   for (const int64_t size : shape.dims()) out->add_dim()->set_size(size);
 }
@@ -264,16 +257,35 @@ bool WriterLives(absl::string_view name) {
 
 }  // namespace
 
-absl::Status RemoveTemporaryFiles(StringArg directory, StringArg basename) {
+std::string TemporaryName(absl::string_view prefix) {
+  static std::atomic<int> next_number = 0;
+  return JoinPath(Dirname(prefix),
+                  absl::StrCat(".", Basename(prefix), ".tmp-", ::getpid(), "-", next_number++));
+}
+
+absl::StatusOr<std::map<std::string, std::vector<std::string>>> TemporaryFilesOf(
+    StringArg directory, StringArg basename) {
   EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory));
+  std::map<std::string, std::vector<std::string>> files;
   for (const std::string& name : names) {
-    if (!absl::StartsWith(name, absl::StrCat(".", basename)) || !absl::StrContains(name, ".tmp-") ||
+    const size_t end = name.rfind(".tmp-");
+    if (!absl::StartsWith(name, absl::StrCat(".", basename)) || end == std::string::npos ||
         WriterLives(name)) {
       continue;
     }
-    // The writer may have renamed its file since.
-    const absl::Status status = RemoveFile(JoinPath(directory, name));
-    if (!absl::IsNotFound(status)) EST_RETURN_IF_ERROR(status);
+    files[name.substr(1, end - 1)].push_back(name);
+  }
+  return files;
+}
+
+absl::Status RemoveTemporaryFiles(StringArg directory, StringArg basename) {
+  EST_ASSIGN_OR_RETURN(const auto files, TemporaryFilesOf(directory, basename));
+  for (const auto& [prefix, names] : files) {
+    for (const std::string& name : names) {
+      // The writer may have renamed its file since.
+      const absl::Status status = RemoveFile(JoinPath(directory, name));
+      if (!absl::IsNotFound(status)) EST_RETURN_IF_ERROR(status);
+    }
   }
   return absl::OkStatus();
 }

@@ -85,9 +85,16 @@ class BundleWriter {
   bool finished_ = false;
 };
 
-// Removes the temporary files that writers of killed processes left in `directory`, for prefixes
-// that begin with `basename`. Files of other processes that live on this machine are kept.
+// A name that no shell pattern for checkpoints matches: ".model.ckpt-50.tmp-1234-0".
+std::string TemporaryName(absl::string_view prefix);
+
+// The temporary files that writers of killed processes left in `directory`, for prefixes that begin
+// with `basename`: the names by prefix ("model.ckpt-50"). Without those of other processes that
+// live on this machine.
 // REQUIRES: no other writer of this process uses the directory now.
+absl::StatusOr<std::map<std::string, std::vector<std::string>>> TemporaryFilesOf(
+    StringArg directory, StringArg basename);
+// Removes them.
 absl::Status RemoveTemporaryFiles(StringArg directory, StringArg basename);
 
 }  // namespace estimator

@@ -3,10 +3,14 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/proto/checkpoint_state.pb.h"
 
 namespace estimator {
@@ -25,8 +29,21 @@ class FirstError : public google::protobuf::io::ErrorCollector {
   std::string text;
 };
 
-std::string Absolute(absl::string_view directory, const std::string& path) {
-  return !path.empty() && path[0] == '/' ? path : JoinPath(directory, path);
+// Where the checkpoint of a path in the state file is.
+std::string Located(absl::string_view directory, const std::string& path, CheckpointState* state) {
+  const absl::string_view other = Dirname(path);
+  if (other.empty()) return JoinPath(directory, path);
+  const std::string own = JoinPath(directory, Basename(path));
+  if (!Basename(path).empty() && CheckpointModifiedTimeSeconds(own) > 0) {
+    std::error_code ignored;  // a directory that is gone is another one
+    if (!std::filesystem::equivalent(
+            directory.empty() ? "." : std::string(directory),
+            path[0] == '/' ? std::string(other) : JoinPath(directory, other), ignored)) {
+      state->copied_from = std::string(other);
+    }
+    return own;
+  }
+  return path[0] == '/' ? path : JoinPath(directory, path);
 }
 
 std::string Relative(absl::string_view directory, absl::string_view path) {
@@ -57,9 +74,9 @@ absl::StatusOr<CheckpointState> GetCheckpointState(StringArg directory) {
     return DataLoss(path, ": there is no model_checkpoint_path");
   }
   CheckpointState state;
-  state.model_checkpoint_path = Absolute(directory, message.model_checkpoint_path());
+  state.model_checkpoint_path = Located(directory, message.model_checkpoint_path(), &state);
   for (const std::string& one : message.all_model_checkpoint_paths()) {
-    state.all_model_checkpoint_paths.push_back(Absolute(directory, one));
+    state.all_model_checkpoint_paths.push_back(Located(directory, one, &state));
   }
   // Other numbers of times cannot be assigned to paths. The saver then takes those of the files.
   if (message.all_model_checkpoint_timestamps_size() == message.all_model_checkpoint_paths_size()) {
@@ -82,7 +99,7 @@ absl::Status WriteCheckpointState(StringArg directory, const CheckpointState& st
   message.set_last_preserved_timestamp(state.last_preserved_timestamp);
   std::string text;
   google::protobuf::TextFormat::PrintToString(message, &text);
-  return WriteFileAtomically(CheckpointStatePath(directory), text);
+  return WriteDerivedFile(CheckpointStatePath(directory), text);
 }
 
 }  // namespace estimator

@@ -29,12 +29,15 @@ struct CheckpointState {
   // Seconds since 1970, one for each path, or empty.
   std::vector<double> all_model_checkpoint_timestamps = {};
   double last_preserved_timestamp = 0;  // of the newest one that is kept permanently; 0 if none
+  std::string copied_from = {};  // read only: the other directory whose paths the file lists, or ""
 };
 
 // "<directory>/checkpoint"
 std::string CheckpointStatePath(StringArg directory);
 
-// Reads the state file. Relative paths are joined to the directory.
+// Reads the state file. Relative paths are joined to the directory. TensorFlow's default Saver
+// writes absolute paths, which a copy of the directory has too. So a path into another directory
+// becomes that of the same name in this one, if there is such a checkpoint.
 // Errors: NOT_FOUND if there is no state file; DATA_LOSS if it cannot be parsed or names no
 // checkpoint. Source: TF 2.15 tf.train.get_checkpoint_state.
 absl::StatusOr<CheckpointState> GetCheckpointState(StringArg directory);

@@ -17,7 +17,8 @@ absl::StatusOr<std::string> CheckpointPrefix(StringArg directory_or_prefix) {
   }
   // A SavedModel has its checkpoint at this prefix.
   std::string variables = JoinPath(directory_or_prefix, "variables", "variables");
-  if (FileExists(IndexPath(variables))) return variables;
+  EST_ASSIGN_OR_RETURN(const bool is_saved_model, Exists(IndexPath(variables)));
+  if (is_saved_model) return variables;
   std::vector<std::string> warnings;
   EST_ASSIGN_OR_RETURN(const auto latest, LatestCheckpoint(directory_or_prefix, &warnings));
   const std::string warning = absl::StrJoin(warnings, "; ");

@@ -55,7 +55,8 @@ Fault Errno(int number, FileOperation operation, absl::string_view path) {
 }
 
 bool Writes(FileOperation operation) {
-  return operation != FileOperation::kRead && operation != FileOperation::kList;
+  return operation != FileOperation::kRead && operation != FileOperation::kList &&
+         operation != FileOperation::kStat && operation != FileOperation::kLock;
 }
 
 const std::vector<FaultKind>& Kinds() {

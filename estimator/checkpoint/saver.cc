@@ -1,15 +1,19 @@
 #include "estimator/checkpoint/saver.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/checkpoint/bundle/bundle_index.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/v1/v1_checkpoint.h"
@@ -21,30 +25,47 @@ namespace {
 constexpr double kSecondsPerHour = 3600;
 
 absl::Status WriteOrRemove(const std::string& path, const std::string* contents) {
-  if (contents != nullptr) return WriteFileAtomically(path, *contents);
+  if (contents != nullptr) return WriteDerivedFile(path, *contents);
   // An older checkpoint of the same step may have left this file.
   const absl::Status status = RemoveFile(path);
   return absl::IsNotFound(status) ? absl::OkStatus() : status;
 }
 
-// Removes files without an index. They are left if a run is killed before it renames the index, or
-// while it deletes an old checkpoint.
-absl::Status RemoveUnindexed(absl::string_view directory, absl::string_view basename) {
-  EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory.empty() ? "." : directory));
-  for (const std::string& name : names) {
-    if (!absl::StartsWith(name, absl::StrCat(basename, "-"))) continue;
-    size_t end = name.find(".data-");
-    if (end == std::string::npos && absl::EndsWith(name, ".input")) end = name.rfind('.');
-    if (end == std::string::npos) continue;
-    const std::string prefix = JoinPath(directory, name.substr(0, end));
-    if (StepOfPrefix(prefix) < 0 || FileExists(IndexPath(prefix))) continue;
-    LOG(INFO) << "removing " << JoinPath(directory, name) << ", which has no index";
-    EST_RETURN_IF_ERROR(WriteOrRemove(JoinPath(directory, name), nullptr));
-    // Searching for the other two files is enough: a graph is written after one of them, and is
-    // deleted before the data.
-    EST_RETURN_IF_ERROR(WriteOrRemove(InputStatePath(prefix), nullptr));
-    EST_RETURN_IF_ERROR(WriteOrRemove(MetaGraphPath(prefix), nullptr));
+// Removes what belongs to a checkpoint but its index.
+absl::Status RemoveAllButIndex(const std::string& prefix) {
+  std::vector<std::string> paths = {InputStatePath(prefix), MetaGraphPath(prefix)};
+  EST_ASSIGN_OR_RETURN(const auto data_files, DataFilesOf(prefix));
+  for (const std::string& name : data_files) paths.push_back(JoinPath(Dirname(prefix), name));
+  for (const std::string& path : paths) EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));
+  return absl::OkStatus();
+}
+
+// Removes what a killed run left: the temporary files, and the files without index of a checkpoint
+// that it was writing or deleting, which such a file names. Other files without index may be a copy
+// that lacks it, so they stay.
+absl::Status RemoveInterrupted(const std::string& directory, const std::string& basename) {
+  EST_ASSIGN_OR_RETURN(const auto interrupted, TemporaryFilesOf(directory, basename + "-"));
+  for (const auto& [name, files] : interrupted) {
+    const std::string prefix = JoinPath(directory, name);
+    if (StepOfPrefix(prefix) < 0) continue;
+    EST_ASSIGN_OR_RETURN(const bool whole, Exists(IndexPath(prefix)));
+    if (whole) continue;
+    LOG(INFO) << "removing the files of " << prefix << ", which an interrupted run left";
+    EST_RETURN_IF_ERROR(RemoveAllButIndex(prefix));
   }
+  EST_RETURN_IF_ERROR(RemoveTemporaryFiles(directory, basename + "-"));
+  EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(directory));
+  std::set<std::string> unindexed;
+  for (const std::string& name : names) {
+    const size_t end = name.find(".data-");
+    if (!absl::StartsWith(name, basename + "-") || end == std::string::npos) continue;
+    const std::string prefix = JoinPath(directory, name.substr(0, end));
+    EST_ASSIGN_OR_RETURN(const bool whole, Exists(IndexPath(prefix)));
+    if (!whole) unindexed.insert(prefix);
+  }
+  LOG_IF(WARNING, !unindexed.empty())
+      << absl::StrJoin(unindexed, ", ") << ": there is data without an index. To continue from it, "
+      << "copy " << IndexPath(*unindexed.begin()) << " as well; remove what is not needed";
   return absl::OkStatus();
 }
 
@@ -57,17 +78,29 @@ Saver::Saver(SaverOptions options) : options_(std::move(options)) {}
 absl::Status Saver::Recover(StringArg directory) {
   const std::string folder(directory.empty() ? "." : directory);
   EST_RETURN_IF_ERROR(CreateDirectories(folder));
-  EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, options_.basename + "-"));
-  EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, "checkpoint."));
-  EST_RETURN_IF_ERROR(RemoveUnindexed(directory, options_.basename));
+  EST_RETURN_IF_ERROR(RemoveInterrupted(folder, options_.basename));
+  EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, "checkpoint"));
   const double now = options_.now_secs ? options_.now_secs() : SystemSecs();
   CheckpointState recovered;
+  std::vector<std::string> foreign;
   auto state = GetCheckpointState(directory);
   if (state.ok()) {
     for (size_t i = 0; i < state->all_model_checkpoint_paths.size(); ++i) {
       const std::string& prefix = state->all_model_checkpoint_paths[i];
+      // What is not counted is not deleted: the file may be a stranger's, and name any file.
+      if (StepOfPrefix(prefix) < 0 || prefix != Prefix(directory, StepOfPrefix(prefix))) {
+        foreign.push_back(prefix);
+        continue;
+      }
       const double modified = CheckpointModifiedTimeSeconds(prefix);
       if (modified == 0) continue;  // somebody deleted it
+      // A path that stands twice counts at its last place, or the newest could be deleted.
+      const auto later =
+          state->all_model_checkpoint_paths.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      if (std::find(later, state->all_model_checkpoint_paths.end(), prefix) !=
+          state->all_model_checkpoint_paths.end()) {
+        continue;
+      }
       recovered.all_model_checkpoint_paths.push_back(prefix);
       recovered.all_model_checkpoint_timestamps.push_back(
           state->all_model_checkpoint_timestamps.empty()
@@ -75,6 +108,13 @@ absl::Status Saver::Recover(StringArg directory) {
               : state->all_model_checkpoint_timestamps[i]);
     }
     recovered.last_preserved_timestamp = state->last_preserved_timestamp;
+    LOG_IF(WARNING, !state->copied_from.empty())
+        << CheckpointStatePath(directory) << " lists checkpoints in " << state->copied_from
+        << "; those of the same names in " << folder << " are used, and the others are left alone";
+    if (foreign.size() > 5) foreign.resize(5);  // enough to find the rest
+    LOG_IF(WARNING, !foreign.empty())
+        << CheckpointStatePath(directory) << " lists what is no checkpoint of this run; it is not "
+        << "counted, and never deleted: " << absl::StrJoin(foreign, ", ");
   } else if (!absl::IsNotFound(state.status())) {
     LOG(WARNING) << state.status().message() << "; older checkpoints are kept and are not counted";
   }
@@ -165,7 +205,11 @@ absl::Status Saver::Commit(StringArg directory, const std::string& prefix) {
   const std::vector<std::string> removed = TakeOverLimit();
   for (const std::string& old : removed) {
     // A failed deletion must not stop the run.
-    const absl::Status status = RemoveCheckpoint(old);
+    // Only what reads as a checkpoint is one: a damaged file may be another program's.
+    absl::Status status = ReadBundleIndex(old).status();
+    // A V1 checkpoint has no index, and a deletion that was interrupted neither.
+    if (absl::IsNotFound(status)) status = absl::OkStatus();
+    if (status.ok()) status = RemoveCheckpoint(old);
     LOG_IF(WARNING, !status.ok()) << "cannot delete an old checkpoint: " << status;
   }
   return removed.empty() ? absl::OkStatus() : WriteCheckpointState(directory, state_);
@@ -238,15 +282,16 @@ absl::StatusOr<std::string> Saver::Save(StringArg directory, int64_t global_step
 }
 
 absl::Status RemoveCheckpoint(StringArg prefix) {
-  // The index is removed first: without it the other files are not a checkpoint, except for V1.
-  EST_RETURN_IF_ERROR(WriteOrRemove(IndexPath(prefix), nullptr));
-  std::vector<std::string> paths = V1Files(prefix).value_or(std::vector<std::string>());
-  paths.push_back(InputStatePath(prefix));
-  paths.push_back(MetaGraphPath(prefix));
-  EST_ASSIGN_OR_RETURN(const auto data_files, DataFilesOf(prefix));
-  for (const std::string& name : data_files) paths.push_back(JoinPath(Dirname(prefix), name));
-  for (const std::string& path : paths) EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));
-  return absl::OkStatus();
+  // Without its index it is no checkpoint, except for V1. The index gets a temporary name first, by
+  // which the next run sees what was being deleted if this one is killed.
+  const std::string index = IndexPath(prefix), renamed = IndexPath(TemporaryName(prefix));
+  const absl::Status status = RenameFile(index, renamed);
+  if (!absl::IsNotFound(status)) EST_RETURN_IF_ERROR(status);
+  for (const std::string& path : V1Files(prefix).value_or(std::vector<std::string>())) {
+    EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));
+  }
+  EST_RETURN_IF_ERROR(RemoveAllButIndex(std::string(prefix)));
+  return status.ok() ? RemoveFile(renamed) : absl::OkStatus();
 }
 
 }  // namespace estimator

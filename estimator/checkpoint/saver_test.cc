@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -230,6 +232,127 @@ TEST(Saver, TheFileOfTheInputHasTheChecksumOfTheGraphWrittenOrLinked) {
   }
   EST_ASSERT_OK(saver.Save(dir.path(), 3, Variables(3), {.input_state = "there"}));
   EXPECT_EQ(*ReadFile(dir.File("model.ckpt-3.input")), "there");
+}
+
+TEST(Saver, AStrangersStateFileDeletesNothing) {
+  const TempDir dir;
+  const std::string model_dir = dir.File("m");
+  EST_ASSERT_OK(Saver().Save(model_dir, 4, Variables(4)));
+  EST_ASSERT_OK(Saver().Save(dir.File("victim"), 3, Variables(3)));
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("thesis.tex"), "thesis"));
+  EST_ASSERT_OK(WriteFileAtomically(JoinPath(model_dir, "notes-5.txt"), "notes"));
+  const Names foreign = {dir.File("thesis.tex"),
+                         dir.File("victim/model.ckpt-3"),
+                         "../thesis.tex",
+                         "../victim/model.ckpt-3",
+                         "notes-5.txt",
+                         "model.ckpt",
+                         "other.ckpt-3",
+                         "",
+                         "..",
+                         ".",
+                         "model.ckpt-4.index",
+                         "model.ckpt-*"};
+  std::string text = "model_checkpoint_path: \"model.ckpt-4\"\n";
+  for (const std::string& path : foreign)
+    absl::StrAppend(&text, "all_model_checkpoint_paths: \"", path, "\"\n");
+  absl::StrAppend(&text, "all_model_checkpoint_paths: \"model.ckpt-4\"\n");
+  EST_ASSERT_OK(WriteFileAtomically(CheckpointStatePath(model_dir), text));
+  Saver saver({.keep_checkpoint_max = 1});
+  EST_ASSERT_OK(saver.Save(model_dir, 8, Variables(8)));
+  EXPECT_EQ(StepIn(dir.File("victim/model.ckpt-3")), 3);
+  EXPECT_EQ(*ReadFile(dir.File("thesis.tex")), "thesis");
+  EXPECT_EQ(*ListDirectory(model_dir), (Names{"checkpoint", "model.ckpt-8.data-00000-of-00001",
+                                              "model.ckpt-8.index", "notes-5.txt"}));
+}
+
+TEST(Saver, ACopiedRunLeavesTheOriginalAlone) {
+  const TempDir dir;
+  const std::string original = dir.File("run1"), copy = dir.File("run2");
+  Saver first;
+  for (const int step : {4, 8}) {
+    EST_ASSERT_OK(first.Save(original, step, Variables(step)));
+    EST_ASSERT_OK(Saver().Save(copy, step, Variables(step)));
+  }
+  // As TensorFlow's default Saver writes it.
+  const std::string text = absl::StrCat(
+      "model_checkpoint_path: \"", original, "/model.ckpt-8\"\n", "all_model_checkpoint_paths: \"",
+      original, "/model.ckpt-4\"\nall_model_checkpoint_paths: \"", original, "/model.ckpt-8\"\n");
+  EST_ASSERT_OK(WriteFileAtomically(CheckpointStatePath(copy), text));
+  EXPECT_EQ(GetCheckpointState(copy)->copied_from, original);
+  EXPECT_EQ(LatestCheckpoint(copy).value(), JoinPath(copy, "model.ckpt-8"));
+  const Names before = *ListDirectory(original);
+  Saver second({.keep_checkpoint_max = 1});
+  EST_ASSERT_OK(second.Save(copy, 12, Variables(12)));
+  EXPECT_EQ(*ListDirectory(original), before);
+  EXPECT_EQ(*ListDirectory(copy),
+            (Names{"checkpoint", "model.ckpt-12.data-00000-of-00001", "model.ckpt-12.index"}));
+}
+
+TEST(Saver, AbsolutePathsOfTheDirectoryItselfCount) {
+  const TempDir dir;
+  EST_ASSERT_OK(Saver().Save(dir.path(), 4, Variables(4)));
+  const std::string path = dir.File("model.ckpt-4");
+  EST_ASSERT_OK(
+      WriteFileAtomically(CheckpointStatePath(dir.path()),
+                          absl::StrCat("model_checkpoint_path: \"", path,
+                                       "\"\nall_model_checkpoint_paths: \"", path, "\"\n")));
+  EXPECT_EQ(GetCheckpointState(dir.path())->copied_from, "");
+  Saver saver({.keep_checkpoint_max = 1});
+  EST_ASSERT_OK(saver.Save(dir.path(), 8, Variables(8)));
+  EXPECT_EQ(Indexes(dir), Names{"model.ckpt-8.index"});
+}
+
+TEST(Saver, DataWithoutAnIndexStays) {
+  const TempDir dir;
+  EST_ASSERT_OK(Saver().Save(dir.path(), 8, Variables(8), {.input_state = "i"}));
+  const std::string data = "model.ckpt-8.data-00000-of-00001";
+  EST_ASSERT_OK(RenameFile(dir.File("model.ckpt-8.index"), dir.File("moved")));
+  EST_ASSERT_OK(Saver().Save(dir.path(), 4, Variables(4)));
+  EXPECT_TRUE(FileExists(dir.File(data)));
+  EXPECT_TRUE(FileExists(dir.File("model.ckpt-8.input")));
+  EST_ASSERT_OK(RenameFile(dir.File("moved"), dir.File("model.ckpt-8.index")));
+  EXPECT_EQ(StepIn(dir.File("model.ckpt-8")), 8);
+}
+
+TEST(Saver, AnUnknownAnswerOfTheFileSystemDeletesNothing) {
+  const TempDir dir;
+  {
+    Saver saver;
+    for (const int step : {4, 8}) EST_ASSERT_OK(saver.Save(dir.path(), step, Variables(step)));
+  }
+  for (int failing = 0;; ++failing) {
+    int asked = 0;
+    {
+      ScopedFaultInjector faults([&](FileOperation operation, absl::string_view path) -> Fault {
+        if (operation != FileOperation::kStat || asked++ != failing) return {};
+        return {.status = absl::ErrnoToStatus(EIO, absl::StrCat("cannot find ", path))};
+      });
+      Saver saver;
+      saver.Save(dir.path(), 12, Variables(12)).status().IgnoreError();
+    }
+    for (const int step : {4, 8})
+      EXPECT_EQ(StepIn(dir.File(absl::StrCat("model.ckpt-", step))), step) << failing;
+    if (failing >= asked) break;
+  }
+}
+
+TEST(Saver, FilesOfACheckpointAreNotWrittenThroughLinks) {
+  for (const char* const name : {"checkpoint", "model.ckpt-8.meta", "model.ckpt-8.input",
+                                 "model.ckpt-8.index", "model.ckpt-8.data-00000-of-00001"}) {
+    const TempDir dir;
+    EST_ASSERT_OK(Saver().Save(dir.File("m"), 4, Variables(4)));
+    EST_ASSERT_OK(WriteFileAtomically(dir.File("precious"), "precious"));
+    const std::string link = JoinPath(dir.File("m"), name);
+    RemoveFile(link).IgnoreError();  // only one of the names exists
+    ASSERT_EQ(::symlink(dir.File("precious").c_str(), link.c_str()), 0);
+    Saver saver;
+    const auto saved = saver.Save(dir.File("m"), 8, Variables(8),
+                                  {.input_state = "i", .meta_graph = MetaGraph("m")});
+    EST_EXPECT_OK(saved.status());
+    EXPECT_EQ(*ReadFile(dir.File("precious")), "precious") << name;
+    EXPECT_EQ(StepIn(dir.File("m/model.ckpt-8")), 8) << name;
+  }
 }
 
 TEST(Saver, WrongOptionsAreRefused) {

@@ -64,18 +64,21 @@ std::string HostName() {
 }
 
 // An unused file name. Two writers that start in the same second and directory get different names.
-std::string NewPath(absl::string_view directory, absl::string_view suffix) {
+absl::StatusOr<std::string> NewPath(absl::string_view directory, absl::string_view suffix) {
   const std::string base = JoinPath(
       directory,
       absl::StrCat("events.out.tfevents.", absl::ToUnixSeconds(absl::Now()), ".", HostName()));
   std::string path = absl::StrCat(base, suffix);
-  for (int i = 1; FileExists(path); ++i) path = absl::StrCat(base, ".", i, suffix);
-  return path;
+  for (int i = 1;; ++i) {
+    EST_ASSIGN_OR_RETURN(const bool used, Exists(path));
+    if (!used) return path;
+    path = absl::StrCat(base, ".", i, suffix);
+  }
 }
 
 // Whether an event file of the directory was written after `time`.
 bool WasWrittenSince(absl::string_view directory, absl::Time time) {
-  const auto paths = Glob(JoinPath(directory, "*.tfevents.*"));
+  const auto paths = Glob(JoinPath(EscapeGlob(directory), "*.tfevents.*"));
   if (!paths.ok()) return false;
   return std::any_of(paths->begin(), paths->end(), [time](const std::string& path) {
     return absl::UnixEpoch() + absl::Seconds(FileModifiedTimeSeconds(path).value_or(0)) > time;
@@ -87,7 +90,7 @@ bool WasWrittenSince(absl::string_view directory, absl::Time time) {
 absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(StringArg directory,
                                                                        StringArg suffix) {
   EST_RETURN_IF_ERROR(CreateDirectories(directory.empty() ? "." : directory));
-  std::string path = NewPath(directory, suffix);
+  EST_ASSIGN_OR_RETURN(std::string path, NewPath(directory, suffix));
   EST_ASSIGN_OR_RETURN(auto file, TFRecordWriter::Open(path));
   std::unique_ptr<EventFileWriter> writer(new EventFileWriter(std::move(path), std::move(file)));
   proto::Event version = NewEvent(0);

@@ -66,7 +66,7 @@ StatusOrRange<std::vector<SummaryRecord>> ReadEventFile(StringArg path) {
 }
 
 StatusOrRange<std::vector<SummaryRecord>> ReadEventDirectory(StringArg directory) {
-  EST_ASSIGN_OR_RETURN(const auto paths, Glob(JoinPath(directory, "*.tfevents.*")));
+  EST_ASSIGN_OR_RETURN(const auto paths, Glob(JoinPath(EscapeGlob(directory), "*.tfevents.*")));
   return ReadEventFiles(paths);
 }
 

@@ -135,7 +135,7 @@ ExportResult BestExporter::Export(EstimatorBase& estimator, const std::string& e
 absl::StatusOr<std::optional<EvalResult>> BestExporter::BestOfEventFiles(
     const std::string& model_dir, int64_t current_step) const {
   if (!event_file_pattern_.has_value()) return std::nullopt;
-  const std::string pattern = JoinPath(model_dir, *event_file_pattern_);
+  const std::string pattern = JoinPath(EscapeGlob(model_dir), *event_file_pattern_);
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> paths, Glob(pattern));
   EST_ASSIGN_OR_RETURN(const std::vector<SummaryRecord> records, ReadEventFiles(paths));
   std::map<int64_t, std::map<std::string, double>> results;

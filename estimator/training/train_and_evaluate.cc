@@ -95,7 +95,7 @@ absl::Status EvaluateAndExport(const TrainAndEvaluateCall& call, TrainAndEvaluat
     EST_RETURN_IF_ERROR(CreateDirectories(Dirname(path)));
     // A process that is killed between the evaluation and the exports has no such file. The next
     // one then makes the exports up.
-    EST_RETURN_IF_ERROR(WriteFileAtomically(path, absl::StrCat(evaluated.global_step(), "\n")));
+    EST_RETURN_IF_ERROR(WriteDerivedFile(path, absl::StrCat(evaluated.global_step(), "\n")));
   }
   result.eval_result = std::move(evaluated);
   return absl::OkStatus();

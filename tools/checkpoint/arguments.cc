@@ -145,7 +145,8 @@ absl::Status PrepareOutput(const std::string& prefix, bool force) {
         prefix, " is a directory; give a prefix in it: ", JoinPath(prefix, "model.ckpt-0"));
   }
   // A V1 checkpoint counts too: readers would find the new one instead of it.
-  if (!force && (FileExists(IndexPath(prefix)) || CheckpointModifiedTimeSeconds(prefix) > 0)) {
+  EST_ASSIGN_OR_RETURN(const bool exists, Exists(IndexPath(prefix)));
+  if (!force && (exists || CheckpointModifiedTimeSeconds(prefix) > 0)) {
     return absl::AlreadyExistsError(absl::StrCat("there is already a checkpoint ", prefix,
                                                  "; choose another name, or pass --force"));
   }

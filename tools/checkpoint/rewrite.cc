@@ -102,7 +102,8 @@ absl::Status CopyVariable(const BundleReader& reader, const std::string& name,
 }
 
 absl::StatusOr<std::optional<std::string>> ReadInputState(const std::string& prefix) {
-  if (!FileExists(InputStatePath(prefix))) return std::nullopt;
+  EST_ASSIGN_OR_RETURN(const bool exists, Exists(InputStatePath(prefix)));
+  if (!exists) return std::nullopt;
   EST_ASSIGN_OR_RETURN(const InputFile file, ReadInputFile(prefix));
   return file.state;  // without the checksum of the graph, which is not copied
 }
@@ -116,7 +117,7 @@ absl::StatusOr<std::string> FinishCheckpoint(BundleWriter& writer, const std::st
     note = absl::StrCat("note: removed ", graph, ", the graph of the replaced checkpoint\n");
   }
   if (input_state.has_value()) {
-    EST_RETURN_IF_ERROR(WriteFileAtomically(path, *input_state));
+    EST_RETURN_IF_ERROR(WriteDerivedFile(path, *input_state));
     absl::StrAppend(&note, "note: ", path, ", the input position, is a copy of the source's\n");
   } else if (FileExists(path)) {
     EST_RETURN_IF_ERROR(RemoveFile(path));

@@ -29,7 +29,8 @@ bool IsSameFile(const std::string& a, const std::string& b) {
 }  // namespace
 
 absl::Status CheckAbsent(const std::string& path, bool force) {
-  if (force || !FileExists(path)) return absl::OkStatus();
+  EST_ASSIGN_OR_RETURN(const bool exists, Exists(path));
+  if (force || !exists) return absl::OkStatus();
   return absl::AlreadyExistsError(
       absl::StrCat(path, " exists; choose another name, or pass --force"));
 }

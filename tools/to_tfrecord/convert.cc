@@ -92,7 +92,8 @@ class SplitWriter {
   absl::Status Open() {
     manifest_.settings = Settings(set_, split_, options_);
     EST_ASSIGN_OR_RETURN(const auto files, EarlierFiles());
-    if (FileExists(ManifestPath())) {
+    EST_ASSIGN_OR_RETURN(const bool continues, Exists(ManifestPath()));
+    if (continues) {
       EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(ManifestPath()));
       const absl::StatusOr<Manifest> earlier = DecodeManifest(text);
       const absl::Status same = earlier.ok()
@@ -294,7 +295,8 @@ absl::Status WriteLabels(const SampleSet& set, const ConvertOptions& options) {
   std::string text;
   for (const std::string& name : set.classes) absl::StrAppend(&text, absl::CEscape(name), "\n");
   const std::string path = JoinPath(options.output_dir, "labels.txt");
-  if (FileExists(path) && !options.force) {
+  EST_ASSIGN_OR_RETURN(const bool exists, Exists(path));
+  if (exists && !options.force) {
     EST_ASSIGN_OR_RETURN(const std::string before, ReadFile(path));
     if (before == text) return absl::OkStatus();
     return FailedPrecondition(path, " has other classes than this data set (", set.classes.size(),

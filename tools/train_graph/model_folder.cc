@@ -29,13 +29,15 @@ int64_t StepOf(absl::string_view name) {
 }
 
 absl::Status RemoveIfThere(const std::string& path) {
-  return FileExists(path) ? RemoveFile(path) : absl::OkStatus();
+  const absl::Status status = RemoveFile(path);
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;
 }
 
 // Makes the file `name` of `to` equal to that of `from`, which may not exist.
 absl::Status Mirror(const std::string& from, const std::string& to, const std::string& name) {
   const std::string source = JoinPath(from, name), target = JoinPath(to, name);
-  return FileExists(source) ? CopyFile(source, target) : RemoveIfThere(target);
+  EST_ASSIGN_OR_RETURN(const bool exists, Exists(source));
+  return exists ? CopyFile(source, target) : RemoveIfThere(target);
 }
 
 // Keeps the graphs of a SavedModel in the folder, and makes its variables the first checkpoint.

@@ -195,8 +195,10 @@ absl::Status JoinSlices(const std::vector<std::string>& files, BundleIndex* inde
 
 absl::StatusOr<std::vector<std::string>> V1Files(absl::string_view prefix) {
   // As in TensorFlow, a TensorBundle of this prefix has precedence.
-  if (FileExists(IndexPath(prefix))) return std::vector<std::string>();
-  if (FileExists(prefix) && !IsDirectory(prefix)) {
+  EST_ASSIGN_OR_RETURN(const bool has_bundle, Exists(IndexPath(prefix)));
+  if (has_bundle) return std::vector<std::string>();
+  EST_ASSIGN_OR_RETURN(const bool is_file, Exists(prefix));
+  if (is_file && !IsDirectory(prefix)) {
     return std::vector<std::string>{std::string(prefix)};
   }
   absl::string_view base = prefix;

@@ -92,7 +92,8 @@ class FileCacheIterator final : public NodeIterator {
     absl::StatusOr<std::unique_ptr<CacheFileWriter>> writer =
         CacheFileWriter::Create(filename_, description_);
     if (writer.ok()) {
-      if (FileExists(filename_)) {  // another pass finished it since this one began
+      EST_ASSIGN_OR_RETURN(const bool finished, Exists(filename_));
+      if (finished) {  // another pass finished it since this one began
         may_write_ = false;
       } else {
         writer_ = *std::move(writer);
@@ -124,7 +125,8 @@ class FileCache final : public TransformNode {
 
  private:
   absl::StatusOr<IteratorPtr> NewIterator(const IterationContext& context) const override {
-    if (!FileExists(filename_)) return TransformNode::NewIterator(context);
+    EST_ASSIGN_OR_RETURN(const bool finished, Exists(filename_));
+    if (!finished) return TransformNode::NewIterator(context);
     const std::string description = DescribeNode(*input());
     absl::StatusOr<std::unique_ptr<CacheFileReader>> reader =
         CacheFileReader::Open(filename_, description);

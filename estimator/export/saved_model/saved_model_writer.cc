@@ -87,7 +87,8 @@ absl::StatusOr<bool> Claim(const std::string& temporary, const std::string& dir)
     if (errno == EEXIST) return false;
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot create directory ", temporary));
   }
-  if (!FileExists(dir)) return true;
+  EST_ASSIGN_OR_RETURN(const bool exists, Exists(dir));
+  if (!exists) return true;
   EST_RETURN_IF_ERROR(RemoveDirectoryRecursively(temporary));
   return false;
 }

@@ -17,7 +17,7 @@ absl::Status GraphWriterHook::AfterCreateSession(Session& session) {
   const std::string path = JoinPath(session.model_dir(), "graph.pbtxt");
   const std::string text = GraphToText(session.graph());
   const absl::StatusOr<std::string> present = ReadFile(path);
-  if (!present.ok() || *present != text) EST_RETURN_IF_ERROR(WriteFileAtomically(path, text));
+  if (!present.ok() || *present != text) EST_RETURN_IF_ERROR(WriteDerivedFile(path, text));
   const absl::Status fits =
       CheckConstantBytes(session.graph(), max_constant_bytes_, "an event file");
   if (!fits.ok()) {

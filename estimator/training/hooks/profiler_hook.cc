@@ -106,7 +106,7 @@ absl::Status ProfilerHook::Write(Session& session, int64_t global_step) {
       options_.output_dir.empty() ? session.model_dir() : options_.output_dir;
   EST_RETURN_IF_ERROR(CreateDirectories(directory));
   const std::string path = JoinPath(directory, absl::StrCat("timeline-", global_step, ".json"));
-  EST_RETURN_IF_ERROR(WriteFileAtomically(path, TraceToChromeJson(*trace)));
+  EST_RETURN_IF_ERROR(WriteDerivedFile(path, TraceToChromeJson(*trace)));
   LOG(INFO) << "Saved the timeline of the run up to step " << global_step << " into " << path;
   return absl::OkStatus();
 }

@@ -65,7 +65,8 @@ absl::Status TrainInput::OpenAtStart(const InputFn& input_fn) {
 // this input; the input then stays at its beginning.
 absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
   const std::string path = InputStatePath(checkpoint);
-  if (!FileExists(path)) {  // a checkpoint of TensorFlow's, or a deleted file
+  EST_ASSIGN_OR_RETURN(const bool saved_input, Exists(path));
+  if (!saved_input) {  // a checkpoint of TensorFlow's, or a deleted file
     LOG(INFO) << "The input starts at its beginning: there is no " << path;
     return false;
   }
