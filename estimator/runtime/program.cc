@@ -6,6 +6,7 @@
 #include "estimator/base/status.h"
 #include "estimator/runtime/compare_kernels.h"
 #include "estimator/runtime/neutral_module.h"
+#include "estimator/runtime/openmp_team.h"
 #include "estimator/runtime/passes/choose_layouts.h"
 #include "estimator/runtime/passes/derive_values.h"
 #include "estimator/runtime/passes/fold_pads.h"
@@ -44,6 +45,9 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
                                                                 const ProgramSpec& spec,
                                                                 const CompileOptions& options) {
   EST_RETURN_IF_ERROR(CheckPassNames(options.disable_passes));
+  // Kernels divide their work by the number of threads, so it is that of the steps.
+  const OpenMpTeam team;
+  EST_RETURN_IF_ERROR(team.status());
   auto impl = std::make_unique<ProgramImpl>();
   impl->options = options;
   impl->name = spec.name;

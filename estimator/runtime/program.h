@@ -50,7 +50,7 @@ class Program {
  public:
   // Errors: graph.status(), if it is an error; UNIMPLEMENTED naming every op without a kernel;
   // INVALID_ARGUMENT for placeholders that are not fed, a variable assigned twice, or unknown names
-  // in disable_passes.
+  // in disable_passes; FAILED_PRECONDITION in a parallel region of OpenMP (openmp_team.h).
   static absl::StatusOr<std::shared_ptr<const Program>> Compile(const Graph& graph,
                                                                 const ProgramSpec& spec,
                                                                 const CompileOptions& options = {});
@@ -102,7 +102,7 @@ class ProgramRun {
   // Checks dtypes and shapes, and keeps the arrays until the next call.
   absl::Status SetFeeds(const std::vector<Array>& feeds);
   // Runs segment `segment`, without applying updates. Errors: errors of kernels, with the node's
-  // name.
+  // name; FAILED_PRECONDITION in a parallel region of OpenMP (openmp_team.h).
   absl::Status RunSegment(int segment, int64_t global_step);
   void* buffer(int number) { return address_[static_cast<size_t>(number)]; }
   // Makes all updates take effect. Call it on replica 0 only, after the last segment. Its ops do

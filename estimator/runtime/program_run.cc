@@ -12,6 +12,7 @@
 #include "estimator/runtime/compare_kernels.h"
 #include "estimator/runtime/derived_values.h"
 #include "estimator/runtime/name_table.h"
+#include "estimator/runtime/openmp_team.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/program.h"
 #include "estimator/runtime/program_impl.h"
@@ -318,6 +319,8 @@ absl::Status ProgramRun::CheckArena() const {
 }
 
 absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
+  const OpenMpTeam team;
+  EST_RETURN_IF_ERROR(team.status());
   // Another program may have grown the shared arena since the addresses were computed.
   if (segment == 0) {
     if (bound_to_ != std::pair<const char*, const char*>(arena_->data(), shared_->data())) {
@@ -345,6 +348,8 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
 }
 
 absl::Status ProgramRun::ApplyUpdates() {
+  const OpenMpTeam team;
+  EST_RETURN_IF_ERROR(team.status());
   EST_RETURN_IF_ERROR(CheckArena());
   const ir::Module& module = impl_.module;
   const std::shared_ptr<Trace> trace = ThreadTrace();

@@ -194,6 +194,16 @@ def structs():
     return [found[name] for name in sorted(found)]
 
 
+def qualified(default, struct):
+    """Returns a default as a user in namespace estimator writes it: an enum that is declared beside
+    the struct gets the struct's namespace."""
+    scope = struct.name.removeprefix("estimator::").rpartition("::")[0]
+    enum = re.match(r"(\w+)::\w+$", default)
+    if scope and enum and re.search(rf"\benum class {enum[1]}\b", read(struct.header)):
+        return f"{scope}::{default}"
+    return default
+
+
 def cpp_name(struct):
     name = re.sub(r"\b(TPUEstimator|Estimator)::", r"\1<>::", struct.name)
     return re.sub(r"\b(EvalSpec|TrainSpec)$", r"\1<>", name)
@@ -202,8 +212,8 @@ def cpp_name(struct):
 def page():
     lines = []
     for struct in structs():
-        fields = ", ".join(f"`.{name} = {default}`" if default else f"`.{name}`" for name,
-                           default in struct.fields)
+        fields = ", ".join(f"`.{name} = {qualified(default, struct)}`" if default else f"`.{name}`"
+                           for name, default in struct.fields)
         name = cpp_name(struct).removeprefix("estimator::")
         lines.append(f"| `{name}` | {fields} | `{struct.header}` |\n")
     return HEAD + "".join(lines)
