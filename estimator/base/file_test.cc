@@ -70,6 +70,20 @@ TEST(FileTest, AnAtomicWriteGoesThroughLinksAndPipesAndReplacesNeither) {
   EXPECT_TRUE(S_ISFIFO(info.st_mode));
 }
 
+// A fixed bug: opening a pipe waited for ever, and a device without end filled the memory.
+TEST(FileTest, PipesAndDevicesAreNotRead) {
+  const TempDir dir;
+  const std::string pipe = dir.File("pipe"), link = dir.File("link");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_EQ(symlink(pipe.c_str(), link.c_str()), 0);
+  EXPECT_THAT(ReadFile(pipe), ErrorHas(pipe + ": it is a pipe"));
+  EXPECT_THAT(ReadFile(link), ErrorHas("it is a pipe"));
+  EXPECT_THAT(RandomAccessFile::Open(pipe), ErrorHas("it is a pipe"));
+  EXPECT_THAT(MmapFile::Open(pipe), ErrorHas("it is a pipe"));
+  EXPECT_THAT(ReadFile("/dev/zero"), ErrorHas("/dev/zero: it is a device"));
+  EST_EXPECT_OK(ReadFile("/proc/self/status"));  // a file, though its size is 0
+}
+
 TEST(FileTest, AKillAtAnyInstantOfAnAtomicWriteLeavesOldOrNewContents) {
   const TempDir dir;
   const std::string path = dir.File("checkpoint");
