@@ -8,6 +8,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/proto/checkpoint_state.pb.h"
+#include "estimator/proto/serialize.h"
 
 namespace estimator {
 namespace {
@@ -50,6 +51,7 @@ absl::StatusOr<CheckpointState> GetCheckpointState(StringArg directory) {
   parser.RecordErrorsTo(&error);
   // A later TensorFlow may write more fields.
   parser.AllowUnknownField(true);
+  parser.SetRecursionLimit(kMaxNesting);
   if (!parser.ParseFromString(text, &message)) {
     return DataLoss(path, " is not a checkpoint state: ", error.text);
   }
