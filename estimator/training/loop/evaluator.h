@@ -23,7 +23,7 @@
 namespace estimator {
 
 struct EvaluateOptions {
-  // The number of batches; nullopt: to the end of the input.
+  // The number of batches; nullopt: to the end of the input, which must have one.
   std::optional<int64_t> steps = std::nullopt;
   Hooks hooks = {};
   // nullopt: the newest in model_dir. If there is none, the variables have their first values,
@@ -47,7 +47,7 @@ class Evaluator {
   // `trained`: the trainer's variables, which are copied if they have the right values.
   // `loss` is the mean over examples. TensorFlow's is the mean over batches, which depends on the
   // batch size.
-  // Errors: INVALID_ARGUMENT for steps <= 0 or an empty input; those of opening checkpoint_path, of
+  // Errors: INVALID_ARGUMENT for steps <= 0, an empty input, or one without end and without steps; those of opening checkpoint_path, of
   // the input and of the model. Source: TF 2.15 Estimator.evaluate.
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options,
                                       const ModelState& trained);
