@@ -29,8 +29,8 @@ absl::Status SaveNpy(StringArg path, const Array& array);
 // Parses the contents of a .npy file of numbers, bools or strings. Strings of bytes ('S12') lose
 // zero bytes at their ends, as in NumPy. Strings of characters ('U12') are converted to UTF-8.
 // Errors: INVALID_ARGUMENT if the bytes are not a .npy file; UNIMPLEMENTED for a dtype without a
-// DType and Python objects, with the conversion to do in NumPy. Big-endian numbers and Fortran order
-// are converted.
+// DType and Python objects, with the conversion to do in NumPy. Big-endian numbers and Fortran
+// order are converted.
 absl::StatusOr<Array> ParseNpy(StringArg bytes);
 
 // The contents of a .npy file with this array. bfloat16 is written as float32, because NumPy does

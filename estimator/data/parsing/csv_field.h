@@ -35,8 +35,8 @@ enum class CsvEnd {
 CsvEnd TakeCsvField(const CsvFormat& format, absl::string_view* text, std::string* field);
 
 // Finds the end of a record in a text that comes in pieces. A record ends at the first "\n" or "\r"
-// that is not between quotes. Quotes begin only at the beginning of a field, and they end only where
-// a delimiter or an end of a line follows. So a quote inside of a field does not join records.
+// that is not between quotes. Quotes begin only at the beginning of a field, and they end only
+// where a delimiter or an end of a line follows. So a quote inside of a field joins no records.
 // Source: TF 2.15 csv_dataset_op.cc, which continues behind a damaged record in the same way.
 class CsvRecordEnd {
  public:
