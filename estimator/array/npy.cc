@@ -83,6 +83,38 @@ void AppendUtf8(uint32_t c, std::string& out) {
   }
 }
 
+// The bytes with those of each element in the other order. A rest that is no element stays.
+std::string SwapBytes(absl::string_view data, size_t element_bytes) {
+  std::string swapped(data);
+  for (size_t i = 0; i + element_bytes <= swapped.size(); i += element_bytes) {
+    char* const element = swapped.data() + i;
+    std::reverse(element, element + element_bytes);
+  }
+  return swapped;
+}
+
+// The array whose elements are in Fortran order: the first index changes fastest.
+//   T: has the size of the elements.
+template <typename T>
+Array ToRowMajor(const Array& columns) {
+  const Shape& shape = columns.shape();
+  Array rows(columns.dtype(), shape);
+  const auto* const from = static_cast<const T*>(columns.raw());
+  auto* const to = static_cast<T*>(rows.raw());
+  std::vector<int64_t> index(static_cast<size_t>(shape.rank()), 0);
+  for (int64_t i = 0; i < columns.num_elements(); ++i) {
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < index.size(); ++axis) {
+      offset = offset * shape.dims()[axis] + index[axis];
+    }
+    to[offset] = from[i];
+    for (size_t axis = 0; axis < index.size() && ++index[axis] == shape.dims()[axis]; ++axis) {
+      index[axis] = 0;
+    }
+  }
+  return rows;
+}
+
 // Parses 'S12' and '<U12'. All elements have the same number of bytes; shorter strings end in
 // zeros.
 absl::StatusOr<Array> ParseStrings(absl::string_view descr, const Shape& shape,
@@ -117,7 +149,7 @@ absl::StatusOr<Array> ParseStrings(absl::string_view descr, const Shape& shape,
 }
 
 absl::StatusOr<Array> ParseNumbers(absl::string_view descr, const Shape& shape,
-                                   absl::string_view data) {
+                                   absl::string_view data, bool big_endian) {
   for (const NumberKind& kind : kNumbers) {
     if (kind.descr != descr) continue;
     const size_t bytes = static_cast<size_t>(shape.num_elements()) * DTypeSize(kind.dtype);
@@ -126,6 +158,8 @@ absl::StatusOr<Array> ParseNumbers(absl::string_view descr, const Shape& shape,
                        data.size());
     }
     Array array(kind.dtype, shape);
+    const std::string swapped = big_endian ? SwapBytes(data, DTypeSize(kind.dtype)) : "";
+    if (big_endian) data = swapped;
     if (!data.empty()) std::memcpy(array.raw(), data.data(), data.size());
     // A byte other than 0 and 1 is not a valid bool in C++.
     if (kind.dtype == DType::kBool) {
@@ -161,7 +195,7 @@ absl::StatusOr<Array> ParseNpy(StringArg bytes) {
                            header_bytes, " bytes");
   }
   const absl::string_view header = bytes.substr(header_at, header_bytes);
-  const absl::string_view data = bytes.substr(header_at + header_bytes);
+  absl::string_view data = bytes.substr(header_at + header_bytes);
 
   std::optional<absl::string_view> descr = Entry(header, "descr");
   if (!descr.has_value()) return Malformed("no descr");
@@ -172,18 +206,35 @@ absl::StatusOr<Array> ParseNpy(StringArg bytes) {
   if (!order.has_value()) return Malformed("no fortran_order");
   const absl::StatusOr<Shape> shape = ParseShape(header);
   if (!shape.ok()) return shape.status();
-  if (absl::StartsWith(*order, "True") && shape->rank() > 1)
-    return Unimplemented("it is in Fortran order; save numpy.ascontiguousarray(x)");
+  const bool column_major = absl::StartsWith(*order, "True") && shape->rank() > 1;
   if (absl::StrContains(*descr, 'O')) {
     return Unimplemented("it holds Python objects; for strings save numpy.array(x, dtype='S')");
   }
-  if (absl::ConsumePrefix(&*descr, ">"))
-    return Unimplemented("it is big-endian; save x.astype(x.dtype.newbyteorder('<'))");
-  if (!absl::ConsumePrefix(&*descr, "<") && !absl::ConsumePrefix(&*descr, "|"))
+  const bool big_endian = absl::ConsumePrefix(&*descr, ">");
+  if (!big_endian && !absl::ConsumePrefix(&*descr, "<") && !absl::ConsumePrefix(&*descr, "|"))
     return Malformed(absl::StrCat("its dtype is '", *descr, "'"));
-  if (absl::StartsWith(*descr, "S") || absl::StartsWith(*descr, "U"))
-    return ParseStrings(*descr, *shape, data);
-  return ParseNumbers(*descr, *shape, data);
+  if (absl::StartsWith(*descr, "S") || absl::StartsWith(*descr, "U")) {
+    std::string swapped;
+    if (big_endian && absl::StartsWith(*descr, "U")) {  // its characters have 4 bytes each
+      swapped = SwapBytes(data, 4);
+      data = swapped;
+    }
+    EST_ASSIGN_OR_RETURN(const Array array, ParseStrings(*descr, *shape, data));
+    return column_major ? ToRowMajor<std::string>(array) : array;
+  }
+  EST_ASSIGN_OR_RETURN(const Array array, ParseNumbers(*descr, *shape, data, big_endian));
+  if (!column_major) return array;
+  // Moving elements does not depend on what they mean, only on their size.
+  switch (DTypeSize(array.dtype())) {
+    case 1:
+      return ToRowMajor<uint8_t>(array);
+    case 2:
+      return ToRowMajor<uint16_t>(array);
+    case 4:
+      return ToRowMajor<uint32_t>(array);
+    default:
+      return ToRowMajor<uint64_t>(array);
+  }
 }
 
 absl::StatusOr<Array> LoadNpy(StringArg path) {

@@ -4,7 +4,7 @@
 //   major, minor     u8 each
 //   header length    u16 if major is 1, u32 if major is 2 or 3; little-endian
 //   header           {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } and spaces
-//   elements         row-major
+//   elements         row-major, or column-major if fortran_order is True
 #ifndef ESTIMATOR_ARRAY_NPY_H_
 #define ESTIMATOR_ARRAY_NPY_H_
 
@@ -29,7 +29,8 @@ absl::Status SaveNpy(StringArg path, const Array& array);
 // Parses the contents of a .npy file of numbers, bools or strings. Strings of bytes ('S12') lose
 // zero bytes at their ends, as in NumPy. Strings of characters ('U12') are converted to UTF-8.
 // Errors: INVALID_ARGUMENT if the bytes are not a .npy file; UNIMPLEMENTED for a dtype without a
-// DType, big-endian numbers, Python objects and Fortran order, with the conversion to do in NumPy.
+// DType and Python objects, with the conversion to do in NumPy. Big-endian numbers and Fortran
+// order are converted.
 absl::StatusOr<Array> ParseNpy(StringArg bytes);
 
 // The contents of a .npy file with this array. bfloat16 is written as float32, because NumPy does

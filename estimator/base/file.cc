@@ -46,21 +46,25 @@ absl::StatusOr<int> OpenFd(const std::string& path, int flags) {
   return fd;
 }
 
-// Opens a file for reading; returns its descriptor and size. open(2) also accepts a directory, and
-// pipes and devices, which block or never end; they are refused here.
-absl::StatusOr<std::pair<int, int64_t>> OpenToRead(const std::string& path) {
-  EST_ASSIGN_OR_RETURN(const int fd, OpenFd(path, O_RDONLY | O_NONBLOCK));
+// Refuses to read what is not a file: opening a pipe waits for a writer, and a device may have no
+// end. An error of stat(2) is left to open(2), which has the same.
+absl::Status CheckReadable(const std::string& path) {
   struct stat info;
-  absl::Status status;
+  if (::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return absl::OkStatus();
+  if (S_ISDIR(info.st_mode)) return FailedPrecondition("cannot read ", path, ": Is a directory");
+  const absl::string_view kind = S_ISFIFO(info.st_mode)   ? "a pipe"
+                                 : S_ISSOCK(info.st_mode) ? "a socket"
+                                                          : "a device";
+  return FailedPrecondition("cannot read ", path, ": it is ", kind, "; give a regular file");
+}
+
+// Opens a file for reading; returns its descriptor and size.
+absl::StatusOr<std::pair<int, int64_t>> OpenToRead(const std::string& path) {
+  EST_RETURN_IF_ERROR(CheckReadable(path));
+  EST_ASSIGN_OR_RETURN(const int fd, OpenFd(path, O_RDONLY));
+  struct stat info;
   if (::fstat(fd, &info) != 0) {
-    status = Error("find", path);
-  } else if (S_ISDIR(info.st_mode)) {
-    status = FailedPrecondition("cannot read ", path, ": Is a directory");
-  } else if (!S_ISREG(info.st_mode)) {
-    status = FailedPrecondition("cannot read ", path,
-                                ": it is a pipe, a socket or a device; copy its data into a file");
-  }
-  if (!status.ok()) {
+    const absl::Status status = Error("find", path);
     ::close(fd);
     return status;
   }

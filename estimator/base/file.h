@@ -19,6 +19,8 @@
 namespace estimator {
 
 // Reads a whole file.
+// Errors: those of opening it; FAILED_PRECONDITION for a directory, a pipe, a socket or a device.
+// RandomAccessFile and MmapFile have the same.
 absl::StatusOr<std::string> ReadFile(StringArg path);
 
 // Writes to a temporary name, syncs, renames, and syncs the directory. A reader always sees either

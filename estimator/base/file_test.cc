@@ -82,11 +82,18 @@ TEST(FileTest, ADerivedFileReplacesLinksAndPipes) {
   EXPECT_EQ(*ReadFile(dir.File("precious")), "precious");
 }
 
-TEST(FileTest, APipeOrADeviceIsNoFileToRead) {
+// A fixed bug: opening a pipe waited for ever, and a device without end filled the memory.
+TEST(FileTest, PipesAndDevicesAreNotRead) {
   const TempDir dir;
-  ASSERT_EQ(::mkfifo(dir.File("pipe").c_str(), 0600), 0);
-  EXPECT_THAT(ReadFile(dir.File("pipe")).status(), ErrorHas("it is a pipe"));
-  EXPECT_THAT(ReadFile("/dev/zero").status(), ErrorHas("/dev/zero"));
+  const std::string pipe = dir.File("pipe"), link = dir.File("link");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_EQ(symlink(pipe.c_str(), link.c_str()), 0);
+  EXPECT_THAT(ReadFile(pipe), ErrorHas(pipe + ": it is a pipe"));
+  EXPECT_THAT(ReadFile(link), ErrorHas("it is a pipe"));
+  EXPECT_THAT(RandomAccessFile::Open(pipe), ErrorHas("it is a pipe"));
+  EXPECT_THAT(MmapFile::Open(pipe), ErrorHas("it is a pipe"));
+  EXPECT_THAT(ReadFile("/dev/zero"), ErrorHas("/dev/zero: it is a device"));
+  EST_EXPECT_OK(ReadFile("/proc/self/status"));  // a file, though its size is 0
 }
 
 TEST(FileTest, AKillAtAnyInstantOfAnAtomicWriteLeavesOldOrNewContents) {

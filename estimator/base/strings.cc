@@ -119,4 +119,24 @@ std::string HumanDuration(double seconds) {
   return absl::StrFormat("%dd %02dh", total / kDay, total % kDay / kHour);
 }
 
+bool IsUtf8(absl::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto byte = [&](size_t at) -> uint32_t { return static_cast<uint8_t>(text[at]); };
+    const uint32_t lead = byte(i);
+    const size_t size = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (size == 0 || lead > 0xF4 || size > text.size() - i) return false;
+    for (size_t k = 1; k < size; ++k) {
+      if ((byte(i + k) & 0xC0) != 0x80) return false;
+    }
+    // Longer forms than needed, the halves of UTF-16's pairs, and numbers past U+10FFFF.
+    const uint32_t second = size > 1 ? byte(i + 1) : 0;
+    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
+        (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) {
+      return false;
+    }
+    i += size;
+  }
+  return true;
+}
+
 }  // namespace estimator

@@ -40,6 +40,9 @@ std::string HumanCount(double count);
 // "850 us", "12.3 ms", "4.2 s", "4m 05s", "2h 03m", "3d 04h".
 std::string HumanDuration(double seconds);
 
+// Whether the text is UTF-8, which the string fields of protobuf have to be.
+bool IsUtf8(absl::string_view text);
+
 }  // namespace estimator
 
 #endif  // ESTIMATOR_BASE_STRINGS_H_

@@ -65,6 +65,17 @@ TEST(StringsTest, CountsComeInDecimalUnits) {
   EXPECT_EQ(HumanCount(3274634), "3.3M");
 }
 
+TEST(StringsTest, Utf8IsRecognized) {
+  for (const absl::string_view text :
+       {"", "abc", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf"}) {
+    EXPECT_TRUE(IsUtf8(text)) << text;
+  }
+  for (const absl::string_view text : {"\xff", "a\xe4", "\xc3", "\xc0\x80", "\xe0\x80\x80",
+                                       "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", "\xe2\x82z"}) {
+    EXPECT_FALSE(IsUtf8(text)) << text;
+  }
+}
+
 TEST(StringsTest, DurationsComeInTheUnitsOfAClock) {
   EXPECT_EQ(HumanDuration(0.00085), "850 us");
   EXPECT_EQ(HumanDuration(0.0123), "12.3 ms");

@@ -12,6 +12,7 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/proto/checkpoint_state.pb.h"
+#include "estimator/proto/serialize.h"
 
 namespace estimator {
 namespace {
@@ -67,6 +68,7 @@ absl::StatusOr<CheckpointState> GetCheckpointState(StringArg directory) {
   parser.RecordErrorsTo(&error);
   // A later TensorFlow may write more fields.
   parser.AllowUnknownField(true);
+  parser.SetRecursionLimit(kMaxNesting);
   if (!parser.ParseFromString(text, &message)) {
     return DataLoss(path, " is not a checkpoint state: ", error.text);
   }

@@ -110,6 +110,18 @@ TEST_F(LatestCheckpointTest, GoesBackToTheNewestWholeOneAndSaysSo) {
   EXPECT_NE(warnings_[0].find(DataPath(Prefix(20), 0, 1)), std::string::npos) << warnings_[0];
 }
 
+// A fixed bug: fields nested 30,000 deep overflowed the stack.
+TEST_F(LatestCheckpointTest, ADeeplyNestedStateFileIsGarbled) {
+  const TempDir dir;
+  std::string text = "model_checkpoint_path: 'model.ckpt-4' u ", end;
+  for (int i = 0; i < 100'000; ++i) {
+    text += "{a ";
+    end += "}";
+  }
+  EST_ASSERT_OK(WriteFileAtomically(CheckpointStatePath(dir.path()), text + end));
+  EXPECT_THAT(GetCheckpointState(dir.path()), ErrorHas("is not a checkpoint state"));
+}
+
 TEST_F(LatestCheckpointTest, AGarbledStateFileFallsBackToTheHighestStep) {
   SaveSteps({9, 10});
   for (const char* text :

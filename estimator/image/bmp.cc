@@ -58,7 +58,8 @@ absl::StatusOr<Array> DecodeBmp(StringArg contents, const DecodeBmpOptions& opti
   const int64_t in_channels = bits / 8;
   const int64_t row_bytes = (in_channels * width + 3) / 4 * 4;
   const int64_t expected = header_bytes + row_bytes * height;
-  if (expected != static_cast<int64_t>(contents.size())) {
+  // Bytes behind the pixels are no damage: version 5 of the header may have a color profile there.
+  if (expected > static_cast<int64_t>(contents.size())) {
     return InvalidArgument("Invalid BMP data: an image of ", height, " x ", width, " with ", bits,
                            " bits a pixel has ", expected, " bytes with its header; there are ",
                            contents.size());

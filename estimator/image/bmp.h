@@ -22,8 +22,8 @@ struct DecodeBmpOptions {
 
 // Decodes a BMP file. A palette is ignored: 8 bits of a pixel are a grey level, as in TensorFlow.
 //   Returns u8 [height, width, channels].
-// Errors: INVALID_ARGUMENT if the contents are not BMP, if the size of the file does not fit the
-// size of the image, or if an option is out of range.
+// Errors: INVALID_ARGUMENT if the contents are not BMP, if they end before the pixels do, or
+// if an option is out of range.
 // Source: TF 2.15 tf.io.decode_bmp.
 absl::StatusOr<Array> DecodeBmp(StringArg contents, const DecodeBmpOptions& options = {});
 

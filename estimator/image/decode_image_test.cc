@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "estimator/image/bmp.h"
 #include "estimator/image/jpeg/jpeg.h"
 #include "estimator/image/png/png.h"
 #include "gmock/gmock.h"
@@ -22,6 +23,22 @@ TEST(DecodeImage, RecognizesFormats) {
               ::testing::ElementsAre(2570, 65535));
   EXPECT_THAT(DecodeImage(png, {.dtype = DType::kFloat32})->values<float>(),
               ::testing::ElementsAre(::testing::FloatNear(10 / 255.0f, 1e-6f), 1));
+}
+
+// A fixed bug: a file with a color profile behind its pixels was refused.
+TEST(DecodeBmp, BytesBehindThePixelsAreIgnored) {
+  std::string bmp(54, '\0');  // the header of a grey image of 1 x 2 pixels
+  bmp[0] = 'B';
+  bmp[1] = 'M';
+  bmp[10] = 54;                             // where the pixels begin
+  bmp[18] = 2;                              // width
+  bmp[22] = 1;                              // height
+  bmp[28] = 8;                              // bits of a pixel
+  const std::string pixels = {5, 9, 0, 0};  // a row has a multiple of 4 bytes
+  for (const std::string profile : {"", "a color profile"}) {
+    EXPECT_THAT(DecodeBmp(bmp + pixels + profile)->values<uint8_t>(), ::testing::ElementsAre(5, 9));
+  }
+  EXPECT_THAT(DecodeBmp(bmp + "\5\11").status().ToString(), HasSubstr("there are 56"));
 }
 
 TEST(DecodeImage, NamesWhatItCannotDecode) {

@@ -17,6 +17,10 @@ namespace estimator {
 // same limit applies in TensorFlow.
 inline constexpr size_t kMaxMessageBytes = std::numeric_limits<int>::max();
 
+// Messages in messages of a text that is parsed. TextFormat::Parser has no limit of its own and
+// would overflow the stack. This is the limit of the binary format.
+inline constexpr int kMaxNesting = 100;
+
 // Serializes a message. Map entries are sorted by key, so equal messages give equal bytes. Returns
 // false if protobuf cannot serialize it.
 bool SerializeSorted(const google::protobuf::MessageLite& message, std::string* bytes);

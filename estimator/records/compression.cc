@@ -35,7 +35,7 @@ bool LooksLikeGzip(absl::string_view bytes) {
 }
 
 absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression compression,
-                                       absl::string_view source) {
+                                       absl::string_view source, size_t max_bytes) {
   if (compression == Compression::kNone) return std::string(bytes);
   z_stream stream = {};
   if (inflateInit2(&stream, ZlibWindowBits(compression)) != Z_OK) {
@@ -46,7 +46,7 @@ absl::StatusOr<std::string> Decompress(absl::string_view bytes, Compression comp
   int result = Z_OK;
   // Nothing says how large the result is, so it grows by what each call returns.
   std::string chunk(kChunkBytes, '\0');
-  while (result != Z_STREAM_END || used < bytes.size()) {
+  while (out.size() < max_bytes && (result != Z_STREAM_END || used < bytes.size())) {
     // A GZIP file may consist of several members, one after another.
     if (result == Z_STREAM_END) inflateReset(&stream);
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + used));

@@ -8,12 +8,14 @@
 #include <mutex>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "estimator/proto/event.pb.h"
 #include "estimator/proto/serialize.h"
 #include "estimator/summary/summary_bytes.h"
@@ -238,7 +240,9 @@ absl::Status EventFileWriter::AddSessionLog(SessionStatus status, int64_t step,
                                             StringArg checkpoint_path) {
   proto::Event event = NewEvent(step);
   event.mutable_session_log()->set_status(static_cast<proto::SessionLog::SessionStatus>(status));
-  event.mutable_session_log()->set_checkpoint_path(std::string(checkpoint_path));
+  // A path has any bytes. TensorFlow cannot parse an event whose strings are not UTF-8.
+  event.mutable_session_log()->set_checkpoint_path(
+      IsUtf8(checkpoint_path) ? std::string(checkpoint_path) : absl::CEscape(checkpoint_path));
   return Write(event);
 }
 

@@ -117,6 +117,19 @@ TEST(EventFile, EveryKindOfValueComesBack) {
   EXPECT_NE(reader->Next().value()->find("brain.Event:2"), std::string::npos);
 }
 
+// A fixed bug: TensorFlow could not parse the event, and so nothing behind it.
+TEST(EventFile, APathThatIsNotUtf8IsEscaped) {
+  const TempDir dir;
+  const auto writer = EventFileWriter::Open(dir.path()).value();
+  EST_ASSERT_OK(writer->AddSessionLog(SessionStatus::kCheckpoint, 1, "m\xe4rz/model.ckpt-1"));
+  EST_ASSERT_OK(writer->AddSessionLog(SessionStatus::kCheckpoint, 2, "m\xc3\xa4rz/model.ckpt-2"));
+  EST_ASSERT_OK(writer->Flush());
+  const auto reader = TFRecordReader::Open(writer->path()).value();
+  EST_ASSERT_OK(reader->Next());  // the version
+  EXPECT_NE(reader->Next().value()->find("m\\344rz/model.ckpt-1"), std::string::npos);
+  EXPECT_NE(reader->Next().value()->find("m\xc3\xa4rz/model.ckpt-2"), std::string::npos);
+}
+
 TEST(EventFile, I7CorruptedFileRestSkippedMissingDirectoryNoData) {
   const TempDir dir;
   std::string path;

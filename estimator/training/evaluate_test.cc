@@ -160,11 +160,19 @@ TEST_F(EvaluateTest, StepsLimitItAndMustBePositive) {
 TEST_F(EvaluateTest, AnInterruptEndsItAfterTheBatchAndWritesNothing) {
   Estimator<TinyParams> estimator = Trained("m", 3);
   RequestInterruptForTest();
-  const auto result = estimator.Evaluate(Endless);
+  const auto result = estimator.Evaluate(Endless, {.steps = 1000});
   ClearInterrupt();
   EXPECT_EQ(result.status(), absl::CancelledError("interrupted while evaluating"));
   EXPECT_FALSE(FileExists(dir_.File("m/eval")));
   EXPECT_EQ(estimator.Evaluate(Once)->num_examples, 20) << "the next call is a whole one";
+}
+
+// A fixed bug: it evaluated for ever and said nothing.
+TEST_F(EvaluateTest, AnInputWithoutEndNeedsSteps) {
+  Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
+  EXPECT_THAT(estimator.Evaluate(Endless),
+              ErrorHas("the evaluation input never ends, and no number of steps is given"));
+  EXPECT_EQ(estimator.Evaluate(Endless, {.steps = 2})->num_examples, 8);
 }
 
 TEST_F(EvaluateTest, AnEmptyInputIsAnError) {

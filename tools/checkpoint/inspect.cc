@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -123,8 +124,10 @@ absl::StatusOr<std::string> List(const BundleReader& reader, const NameFilter& f
   for (const std::string& name : names) {
     const BundleEntry& entry = reader.index().tensors.at(name);
     const int64_t bytes = StoredBytes(reader, entry);
-    rows.push_back({name, DTypeOnDiskName(entry.dtype_on_disk), entry.spec.shape.ToString(),
-                    absl::StrCat(entry.spec.shape.num_elements()), absl::StrCat(bytes),
+    // A name has any bytes, which a terminal or the reader of a pipe may take for others.
+    rows.push_back({absl::Utf8SafeCEscape(name), DTypeOnDiskName(entry.dtype_on_disk),
+                    entry.spec.shape.ToString(), absl::StrCat(entry.spec.shape.num_elements()),
+                    absl::StrCat(bytes),
                     entry.slices.empty() ? "" : absl::StrCat(entry.slices.size())});
     num_elements += entry.spec.shape.num_elements();
     num_bytes += bytes;
@@ -138,9 +141,9 @@ absl::StatusOr<std::string> Show(const BundleReader& reader, const std::string& 
   const auto spec = reader.Spec(name);
   if (absl::IsNotFound(spec.status())) return spec.status();
   const BundleEntry& entry = reader.index().tensors.at(name);
-  std::string out =
-      absl::StrCat(name, "\ntype        ", DTypeOnDiskName(entry.dtype_on_disk), " ",
-                   entry.spec.shape.ToString(), ", ", HumanBytes(StoredBytes(reader, entry)), "\n");
+  std::string out = absl::StrCat(
+      absl::Utf8SafeCEscape(name), "\ntype        ", DTypeOnDiskName(entry.dtype_on_disk), " ",
+      entry.spec.shape.ToString(), ", ", HumanBytes(StoredBytes(reader, entry)), "\n");
   for (const BundleEntry* const part : reader.index().PartsOf(entry)) {
     absl::StrAppend(&out, "stored in   ", reader.values().Path(part->shard), ": ", part->size,
                     " bytes at offset ", part->offset);

@@ -44,6 +44,18 @@ TEST_F(InspectTest, ListsEveryVariableAndTheTotals) {
                                          HasSubstr("4 variables, 107 elements")));
 }
 
+// A fixed bug: a zero byte in a name cut what a terminal shows.
+TEST_F(InspectTest, NamesWithControlCharactersAreEscaped) {
+  const TempDir dir;
+  const auto writer = BundleWriter::Open(dir.File("z")).value();
+  const std::string name("a\0b\n", 4);
+  EST_ASSERT_OK(writer->Add(name, Array::Of<float>({1}, {1})));
+  EST_ASSERT_OK(writer->Finish());
+  const auto reader = BundleReader::Open(dir.File("z")).value();
+  EXPECT_THAT(*List(*reader, {}), HasSubstr("\na\\000b\\n"));
+  EXPECT_THAT(*Show(*reader, name), HasSubstr("a\\000b\\n\ntype"));
+}
+
 TEST_F(InspectTest, ShowsPlaceStatisticsAndValues) {
   EXPECT_THAT(*Show(*reader_, "a"),
               AllOf(HasSubstr("16 bytes at offset 0"), HasSubstr("min 0  max 5  mean 2"),

@@ -10,11 +10,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/data/parsing/csv_field.h"
+#include "estimator/data/parsing/decode_csv.h"
 
 namespace estimator {
 namespace {
@@ -104,18 +105,21 @@ absl::StatusOr<BoundingBoxes> ReadBoundingBoxCsv(const std::string& path) {
   EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   BoundingBoxes result;
   int64_t number = 0;
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+  absl::string_view rest = text;
+  ConsumeByteOrderMark(&rest);
+  while (!rest.empty()) {
     ++number;
-    line = absl::StripAsciiWhitespace(line);
+    const absl::string_view line = absl::StripAsciiWhitespace(TakeCsvRecord({}, &rest));
     if (line.empty()) continue;
-    const std::vector<absl::string_view> fields = absl::StrSplit(line, ',');
+    const auto split = CsvFields(line, {});
+    const std::vector<std::string> fields = split.ok() ? *split : std::vector<std::string>();
     BoundingBox box;
     if (fields.size() != 5 || !absl::SimpleAtof(fields[1], &box.xmin) ||
         !absl::SimpleAtof(fields[2], &box.ymin) || !absl::SimpleAtof(fields[3], &box.xmax) ||
         !absl::SimpleAtof(fields[4], &box.ymax)) {
       return InvalidArgument(path, ":", number, ": \"", line, "\" is not NAME,xmin,ymin,xmax,ymax");
     }
-    result[std::string(fields[0])].push_back(box);
+    result[fields[0]].push_back(box);
   }
   return result;
 }

@@ -64,7 +64,8 @@ TEST(ReadBoundingBoxes, FoldersOfXmlAndTheCsvOfTensorFlowGiveTheSameBoxes) {
       WriteFileAtomically(dir.File("n1/n1_7.xml"),
                           Annotation(Box("30", "20", "60", "40") + Box("0", "0", "300", "9"))));
   EST_ASSERT_OK(WriteFileAtomically(
-      dir.File("b.csv"), "n1_7.JPEG,0.1000,0.1000,0.2000,0.2000\nn1_7.JPEG,0.0,0.0,1.0,0.0450\n"));
+      dir.File("b.csv"),
+      "\xef\xbb\xbf\"n1_7.JPEG\",0.1000,0.1000,0.2000,0.2000\nn1_7.JPEG,0.0,0.0,1.0,0.0450\n"));
   EST_ASSERT_OK_AND_ASSIGN(const BoundingBoxes xml, ReadBoundingBoxXmls(dir.path()));
   EST_ASSERT_OK_AND_ASSIGN(const BoundingBoxes csv, ReadBoundingBoxCsv(dir.File("b.csv")));
   ASSERT_THAT(xml, SizeIs(1));

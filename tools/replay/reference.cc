@@ -13,6 +13,7 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/proto/serialize.h"
 #include "tools/replay/reference.pb.h"
 
 namespace estimator::replay {
@@ -40,6 +41,7 @@ absl::StatusOr<proto::ReferenceRun> ReadManifest(const std::string& folder) {
   google::protobuf::TextFormat::Parser parser;
   Errors errors;
   parser.RecordErrorsTo(&errors);
+  parser.SetRecursionLimit(kMaxNesting);
   if (!parser.ParseFromString(text, &manifest)) {
     return InvalidArgument(path, ":", absl::StrJoin(errors.lines, absl::StrCat("; ", path, ":")));
   }

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "estimator/array/compare.h"
 #include "estimator/array/npy.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
@@ -89,6 +90,26 @@ absl::StatusOr<ArrayMap> ReadInputs(const std::map<std::string, std::string>& fi
     inputs[name] = *std::move(array);
   }
   return inputs;
+}
+
+void ConvertInputs(const std::map<std::string, SavedTensor>& wanted, ArrayMap& inputs) {
+  const auto is_float = [](DType dtype) {
+    return dtype == DType::kFloat16 || dtype == DType::kBfloat16 || dtype == DType::kFloat32 ||
+           dtype == DType::kFloat64;
+  };
+  const auto is_number = [](DType dtype) {
+    return dtype != DType::kInvalid && dtype != DType::kString && dtype != DType::kBool;
+  };
+  for (auto& [name, array] : inputs) {
+    const auto found = wanted.find(name);
+    if (found == wanted.end() || found->second.dtype == array.dtype()) continue;
+    const DType dtype = found->second.dtype;
+    if (!is_number(dtype) || !is_number(array.dtype())) continue;
+    if (is_float(array.dtype()) && !is_float(dtype)) continue;  // casting 0.5 to 0 is a mistake
+    Array converted = array.Cast(dtype);
+    const bool same = SameBits(converted.Cast(array.dtype()), array);
+    if (same || is_float(array.dtype())) array = std::move(converted);
+  }
 }
 
 absl::StatusOr<std::string> OutputPath(absl::string_view outdir, absl::string_view name) {

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/data/pipeline/element.h"
+#include "estimator/export/signature/saved_signature.h"
 
 namespace estimator {
 
@@ -24,6 +25,11 @@ absl::StatusOr<std::map<std::string, std::string>> ParseInputFiles(absl::string_
 // [records].
 // Errors: INVALID_ARGUMENT for another file extension; those of the files, naming the input.
 absl::StatusOr<ArrayMap> ReadInputs(const std::map<std::string, std::string>& files);
+
+// Converts inputs to the dtypes of a signature where that is meant: between kinds of float, because
+// NumPy makes float64 by default, and between other numbers if no value changes. Other inputs stay,
+// and Predict refuses them. saved_model_cli converts all.
+void ConvertInputs(const std::map<std::string, SavedTensor>& wanted, ArrayMap& inputs);
 
 // Returns the file of an output: OUTDIR/NAME.npy.
 // Errors: INVALID_ARGUMENT for a path outside of the folder, because the names come from the model,

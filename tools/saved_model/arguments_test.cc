@@ -77,6 +77,30 @@ TEST(ReadInputs, ArraysAndRecords) {
                        "5 follow"));
 }
 
+// A fixed bug: float64, which NumPy makes by default, was refused for a model of float32.
+TEST(ConvertInputs, NumbersBecomeThoseOfTheSignatureIfTheirValuesAreKept) {
+  const std::map<std::string, SavedTensor> wanted = {
+      {"x", {"x:0", DType::kFloat32, std::nullopt}},
+      {"n", {"n:0", DType::kInt32, std::nullopt}},
+      {"big", {"big:0", DType::kInt32, std::nullopt}},
+      {"half", {"half:0", DType::kInt32, std::nullopt}},
+      {"text", {"text:0", DType::kString, std::nullopt}}};
+  ArrayMap inputs;
+  inputs["x"] = Array::Of<double>({2}, {0.1, 2});
+  inputs["n"] = Array::Of<int64_t>({1}, {-7});
+  inputs["big"] = Array::Of<int64_t>({1}, {int64_t{1} << 40});
+  inputs["half"] = Array::Of<double>({1}, {0.5});
+  inputs["text"] = Array::Of<float>({1}, {1});
+  inputs["other"] = Array::Of<double>({1}, {1});
+  ConvertInputs(wanted, inputs);
+  EXPECT_THAT(inputs["x"].values<float>(), ElementsAre(0.1f, 2));
+  EXPECT_THAT(inputs["n"].values<int32_t>(), ElementsAre(-7));
+  EXPECT_EQ(inputs["big"].dtype(), DType::kInt64);
+  EXPECT_EQ(inputs["half"].dtype(), DType::kFloat64);
+  EXPECT_EQ(inputs["text"].dtype(), DType::kFloat32);
+  EXPECT_EQ(inputs["other"].dtype(), DType::kFloat64);
+}
+
 TEST(OutputPath, StaysBelowTheFolder) {
   EXPECT_EQ(*OutputPath("out", "probabilities"), "out/probabilities.npy");
   EXPECT_EQ(*OutputPath("out", "metrics/accuracy..x/value"), "out/metrics/accuracy..x/value.npy");

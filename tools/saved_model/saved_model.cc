@@ -205,8 +205,9 @@ absl::Status Run(const std::map<std::string, std::string>& files) {
       return absl::OkStatus();
     }
   }
-  EST_ASSIGN_OR_RETURN(const ArrayMap inputs, ReadInputs(files));
+  EST_ASSIGN_OR_RETURN(ArrayMap inputs, ReadInputs(files));
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<Predictor> predictor, Load(dir, inputs, options));
+  ConvertInputs(predictor->inputs(), inputs);
   EST_ASSIGN_OR_RETURN(const ArrayMap outputs, predictor->Predict(inputs));
   if (!FLAGS_outdir.empty()) return WriteOutputs(outputs);
   for (const auto& [name, array] : outputs)

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
@@ -14,6 +13,14 @@
 
 namespace estimator {
 namespace {
+
+int64_t CountLines(absl::string_view text) {
+  int64_t count = std::count(text.begin(), text.end(), '\n');
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\r' && text.substr(i + 1, 1) != "\n") ++count;
+  }
+  return count;
+}
 
 // Takes the first row from `text`. Moves `line`, which is that of the row, behind it.
 absl::StatusOr<std::vector<std::string>> TakeRow(absl::string_view* text, int64_t* line) {
@@ -26,7 +33,7 @@ absl::StatusOr<std::vector<std::string>> TakeRow(absl::string_view* text, int64_
     if (end == CsvEnd::kNoClosingQuote) {
       return InvalidArgument("a quoted field has no closing quote");
     }
-    *line += std::count(before.begin(), text->begin(), '\n');
+    *line += CountLines(before.substr(0, before.size() - text->size()));
     if (end == CsvEnd::kTextBehindQuote) {
       return InvalidArgument(
           "there is text behind a closing quote; write a quote in a quoted field as two quotes");
@@ -50,7 +57,7 @@ absl::StatusOr<size_t> CsvTable::Column(const std::string& name) const {
 }
 
 absl::StatusOr<CsvTable> ParseCsv(const std::string& path, absl::string_view text) {
-  absl::ConsumePrefix(&text, "\xef\xbb\xbf");
+  ConsumeByteOrderMark(&text);
   CsvTable table{.path = path, .columns = {}, .rows = {}, .lines = {}};
   const auto error = [&path](int64_t line, absl::string_view what) {
     return InvalidArgument(path, ":", line, ": ", what);

@@ -1,4 +1,5 @@
-// Reads a CSV file with a header: RFC 4180, with quoted fields, CR LF or LF, and a byte order mark.
+// Reads a CSV file with a header: RFC 4180, with quoted fields, lines that end in LF, CR LF or CR,
+// and a byte order mark.
 #ifndef TOOLS_TO_TFRECORD_CSV_TABLE_H_
 #define TOOLS_TO_TFRECORD_CSV_TABLE_H_
 

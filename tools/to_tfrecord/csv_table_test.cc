@@ -22,6 +22,13 @@ TEST(CsvTable, QuotedFieldsMayHaveCommasQuotesAndLines) {
   EXPECT_EQ(table.Place(1), "t.csv:5");
 }
 
+TEST(CsvTable, LinesMayEndInCarriageReturns) {
+  EST_ASSERT_OK_AND_ASSIGN(const CsvTable table,
+                           ParseCsv("t.csv", "id,text\ra,5\" disk\rb,\"x\"\r"));
+  EXPECT_THAT(table.rows, ElementsAre(ElementsAre("a", "5\" disk"), ElementsAre("b", "x")));
+  EXPECT_EQ(table.Place(1), "t.csv:3");
+}
+
 TEST(CsvTable, DamagedRowsAreNamedByTheirLine) {
   EXPECT_THAT(ParseCsv("t.csv", "a,b\n1,2\n3\n").status(),
               ErrorIs("t.csv:3: the row has 1 fields, but the header has 2"));

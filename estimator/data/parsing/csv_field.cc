@@ -1,6 +1,6 @@
 #include "estimator/data/parsing/csv_field.h"
 
-#include <cstddef>
+#include "absl/strings/strip.h"
 
 namespace estimator {
 namespace {
@@ -14,11 +14,9 @@ bool IsEnd(const CsvFormat& format, absl::string_view text, size_t at, CsvEnd* e
     *size = 0;
   } else if (text[at] == format.delim) {
     *end = CsvEnd::kDelimiter;
-  } else if (format.lines && text[at] == '\n') {
+  } else if (format.lines && (text[at] == '\n' || text[at] == '\r')) {
     *end = CsvEnd::kLine;
-  } else if (format.lines && text.substr(at, 2) == "\r\n") {
-    *end = CsvEnd::kLine;
-    *size = 2;
+    if (text.substr(at, 2) == "\r\n") *size = 2;
   } else {
     return false;
   }
@@ -55,6 +53,38 @@ CsvEnd TakeCsvField(const CsvFormat& format, absl::string_view* text, std::strin
   }
   field->assign(all.data(), at);
   return take(at + size, end);
+}
+
+size_t CsvRecordEnd::Find(absl::string_view text) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (place_ == Place::kQuoted) {
+      if (c == '"') place_ = Place::kBehindQuote;
+    } else if (c == '\n' || c == '\r') {
+      return at;
+    } else if (c == format_.delim) {
+      place_ = Place::kFieldStart;
+    } else if (place_ == Place::kFieldStart) {
+      place_ = format_.quotes && c == '"' ? Place::kQuoted : Place::kUnquoted;
+    } else if (place_ == Place::kBehindQuote) {
+      // Either the second of two quotes, or text that may not be here. As in TensorFlow, the field
+      // continues to the next quote.
+      place_ = Place::kQuoted;
+    }
+  }
+  return text.size();
+}
+
+absl::string_view TakeCsvRecord(const CsvFormat& format, absl::string_view* text) {
+  const absl::string_view record = text->substr(0, CsvRecordEnd(format).Find(*text));
+  text->remove_prefix(record.size());
+  if (!absl::ConsumePrefix(text, "\r\n") && !text->empty()) text->remove_prefix(1);
+  return record;
+}
+
+size_t ConsumeByteOrderMark(absl::string_view* text) {
+  constexpr absl::string_view kMark = "\xef\xbb\xbf";
+  return absl::ConsumePrefix(text, kMark) ? kMark.size() : 0;
 }
 
 }  // namespace estimator

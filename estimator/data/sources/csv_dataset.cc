@@ -77,11 +77,12 @@ absl::StatusOr<Dataset> MakeCsvDataset(const std::vector<std::string>& patterns,
                                 .use_quote_delim = options.use_quote_delim,
                                 .na_value = options.na_value,
                                 .select_cols = options.select_cols};
-  const LineSourceOptions reading = {.compression = options.compression,
-                                     .buffer_size_bytes = options.buffer_size_bytes,
-                                     .quoted = options.use_quote_delim,
-                                     .skip_header = options.header};
   EST_RETURN_IF_ERROR(CheckCsvOptions(record_defaults, csv));
+  const LineSourceOptions reading = {
+      .compression = options.compression,
+      .buffer_size_bytes = options.buffer_size_bytes,
+      .csv = CsvFormat{.delim = options.field_delim[0], .quotes = options.use_quote_delim},
+      .skip_header = options.header};
   EST_ASSIGN_OR_RETURN(std::vector<std::string> files, MatchFiles(patterns));
   EST_RETURN_IF_ERROR(CheckFilesExist("Csv", files));
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> names,

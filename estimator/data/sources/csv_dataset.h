@@ -28,12 +28,14 @@ struct CsvDatasetOptions {
   int num_parallel_calls = 1;  // of parsing, as in MapOptions
 };
 
-// The records of the files in order, as scalars by name. A quoted field may have several lines.
+// The records of the files in order, as scalars by name. A quoted field may have several lines. A
+// record ends where TensorFlow's ends (parsing/csv_field.h). A byte order mark is dropped.
 //   files: as those of TFRecordDataset.
 //   record_defaults: the dtypes and defaults of the columns, as those of DecodeCsv.
 // Errors (of MakeIterator): NOT_FOUND for missing files; INVALID_ARGUMENT for options that are not
 // valid, or if the header has another number of columns.
-// Errors (of Next): as DecodeCsv, with the file, the record and its byte offset.
+// Errors (of Next): as DecodeCsv, with the file, the record and its byte offset; DATA_LOSS for a
+// record of more than 64 MiB.
 // Source: TF 2.15 tf.data.experimental.CsvDataset, whose elements are tuples; the names are those
 // of make_csv_dataset.
 Dataset CsvDataset(std::vector<std::string> files, std::vector<Array> record_defaults,

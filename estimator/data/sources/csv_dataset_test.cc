@@ -91,6 +91,70 @@ TEST_F(Csv, AnEmptyLineHasOneEmptyField) {
   }
 }
 
+// A fixed bug: the number of quotes said where a record ends, so that a quote in a field joined all
+// lines behind it. The expected rows are those of TensorFlow 2.15.1 with ignore_errors.
+TEST_F(Csv, AStrayQuoteDamagesItsRecordOnly) {
+  const auto rows = [&](const std::string& bytes) {
+    const std::vector<Array> defaults = {Array(DType::kInt32, {0}), Array::String("")};
+    const auto iterator =
+        CsvDataset({Write("a.csv", bytes)}, defaults, {.column_names = {"a", "b"}})
+            .IgnoreErrors(9)
+            .MakeIterator()
+            .value();
+    return Rest(*iterator);
+  };
+  EXPECT_EQ(rows("1,a\n2,5\" disk\n3,c\n4,d\n5,e\n"), Strings({"1 a", "3 c", "4 d", "5 e"}));
+  EXPECT_EQ(rows("1,a\n2,b\"\n3,\"c\n\"\n4,d\n"), Strings({"1 a", "3 c\n", "4 d"}));
+  EXPECT_EQ(rows("1,a\n2,b\"c\",d\"\n3,c\n"), Strings({"1 a", "3 c"}));
+  EXPECT_EQ(rows("1,a\n2,x\"y,\"c\nd\"\n3,c\n4,e\n"), Strings({"1 a", "3 c", "4 e"}));
+  EXPECT_EQ(rows("1,a\n2,\"b\" ,\"c\nd\"\n3,c\n"), Strings({"1 a", "3 c"}));
+  EXPECT_EQ(rows("1,a\n2,\"b\"x\n3,c\n"), Strings({"1 a"}));  // the quote is never closed
+  EXPECT_EQ(rows("1,a\n2,\"a\"\"b\nc\"\n3,c\n"), Strings({"1 a", "2 a\"b\nc", "3 c"}));
+}
+
+TEST_F(Csv, LinesHaveEndsOfAllThreeKinds) {
+  for (const std::string bytes : {"1,x\n2,y\n", "1,x\r\n2,y\r\n", "1,x\r2,y\r", "1,x\r2,y",
+                                  "1,\"x\"\r\n2,y", "1,x\r\n2,\"y\"\r"}) {
+    for (const bool use_quote_delim : {true, false}) {
+      if (!use_quote_delim && bytes.find('"') != std::string::npos) continue;
+      const Dataset dataset =
+          CsvDataset({Write("a.csv", bytes)}, defaults_,
+                     {.use_quote_delim = use_quote_delim, .column_names = {"a", "b"}});
+      const auto iterator = dataset.MakeIterator().value();
+      EST_ASSERT_OK(iterator->Next());
+      const auto resumed = dataset.MakeIterator().value();
+      EST_ASSERT_OK(resumed->RestoreState(iterator->SaveState().value()));
+      EXPECT_EQ(Rest(*resumed), Strings({"2 y"})) << bytes;
+    }
+  }
+}
+
+TEST_F(Csv, AByteOrderMarkIsDropped) {
+  for (const std::string header : {"", "a,b\r\n", "\"a\",\"b\"\r\n"}) {
+    CsvDatasetOptions options = {.header = !header.empty()};
+    if (header.empty()) options.column_names = {"a", "b"};
+    const Dataset dataset = CsvDataset({Write("a.csv", "\xef\xbb\xbf" + header + "1,x\r\n2,y\r\n")},
+                                       defaults_, options);
+    const auto iterator = dataset.MakeIterator().value();
+    const auto resumed = dataset.MakeIterator().value();
+    EST_ASSERT_OK(iterator->Next());
+    EST_ASSERT_OK(resumed->RestoreState(iterator->SaveState().value()));
+    EXPECT_EQ(Rest(*resumed), Strings({"2 y"}));
+    EXPECT_EQ(Rest(*dataset.MakeIterator().value()), Strings({"1 x", "2 y"}));
+  }
+}
+
+TEST_F(Csv, ALineWithoutEndIsRefusedEarlyAndSkippedAsOne) {
+  const std::string file =
+      Write("a.csv", "1,x\n2," + std::string((size_t{64} << 20) + 1, 'y') + "\n3,z\n");
+  const Dataset dataset = CsvDataset({file}, defaults_, {.column_names = {"a", "b"}});
+  const auto iterator = dataset.MakeIterator().value();
+  EST_EXPECT_OK(iterator->Next());
+  EXPECT_THAT(iterator->Next(), ErrorHas("line 1 at byte 4 has more than 64"));
+  EXPECT_EQ(Rest(*iterator), Strings({"3 z"}));
+  EXPECT_EQ(Rest(*dataset.IgnoreErrors(1).MakeIterator().value()), Strings({"1 x", "3 z"}));
+}
+
 TEST_F(Csv, BadOptionsAreErrorsOfMakeIterator) {
   const std::string file = Write("a.csv", "x,y\n1,u\n"), empty = Write("b.csv", "");
   const auto error = [&](const std::string& path, const CsvDatasetOptions& options) {

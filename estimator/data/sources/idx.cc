@@ -50,13 +50,12 @@ void SwapBytes(DType dtype, size_t num_bytes, char* bytes) {
 struct Header {
   DType dtype = DType::kInvalid;
   Shape shape;
-  size_t bytes = 0;  // of the header
+  size_t bytes = 0;       // of the header
+  size_t data_bytes = 0;  // that follow it
 };
 
 // Parses the header, of which `bytes` has at least all that the file has.
-//   file_bytes: the size of the whole file, which must fit the header.
-absl::StatusOr<Header> ParseHeader(absl::string_view bytes, size_t file_bytes,
-                                   absl::string_view path) {
+absl::StatusOr<Header> ParseHeader(absl::string_view bytes, absl::string_view path) {
   const auto* const raw = reinterpret_cast<const unsigned char*>(bytes.data());
   if (bytes.size() < kMagicBytes) {
     return DataLoss(path, ": expected the ", kMagicBytes, " bytes of an IDX magic, found ",
@@ -93,19 +92,27 @@ absl::StatusOr<Header> ParseHeader(absl::string_view bytes, size_t file_bytes,
     return DataLoss(path, ": its header says ", DTypeShortName(type->dtype), " ", shape.ToString(),
                     ", which is too large");
   }
-  const auto expected = static_cast<uint64_t>(data_bytes);
-  const size_t found = file_bytes - header_bytes;
-  if (found != expected) {
-    return DataLoss(path, ": ", found < expected ? "truncated" : "too long", ": its header says ",
-                    DTypeShortName(type->dtype), " ", shape.ToString(), ": expected ", expected,
-                    " bytes of data, found ", found);
-  }
-  return Header{.dtype = type->dtype, .shape = std::move(shape), .bytes = header_bytes};
+  return Header{.dtype = type->dtype,
+                .shape = std::move(shape),
+                .bytes = header_bytes,
+                .data_bytes = static_cast<size_t>(data_bytes)};
+}
+
+// Checks the size of the whole file.
+//   more: whether it has more bytes than file_bytes.
+absl::Status CheckSize(const Header& header, size_t file_bytes, absl::string_view path,
+                       bool more = false) {
+  const size_t expected = header.data_bytes, found = file_bytes - header.bytes;
+  if (found == expected && !more) return absl::OkStatus();
+  return DataLoss(path, ": ", found < expected ? "truncated" : "too long", ": its header says ",
+                  DTypeShortName(header.dtype), " ", header.shape.ToString(), ": expected ",
+                  expected, " bytes of data, found ", found, more ? " or more" : "");
 }
 
 // bytes: not compressed.
 absl::StatusOr<Array> ParsePlain(absl::string_view bytes, absl::string_view path) {
-  EST_ASSIGN_OR_RETURN(Header header, ParseHeader(bytes, bytes.size(), path));
+  EST_ASSIGN_OR_RETURN(Header header, ParseHeader(bytes, path));
+  EST_RETURN_IF_ERROR(CheckSize(header, bytes.size(), path));
   Array array(header.dtype, std::move(header.shape));
   char* const to = static_cast<char*>(array.raw());
   if (array.num_bytes() > 0) std::memcpy(to, bytes.data() + header.bytes, array.num_bytes());
@@ -116,7 +123,8 @@ absl::StatusOr<Array> ParsePlain(absl::string_view bytes, absl::string_view path
 // Reads the elements straight into the array. `head` is the beginning of the file.
 absl::StatusOr<Array> ReadElements(const RandomAccessFile& file, absl::string_view head) {
   const auto file_bytes = static_cast<size_t>(file.size());
-  EST_ASSIGN_OR_RETURN(Header header, ParseHeader(head, file_bytes, file.path()));
+  EST_ASSIGN_OR_RETURN(Header header, ParseHeader(head, file.path()));
+  EST_RETURN_IF_ERROR(CheckSize(header, file_bytes, file.path()));
   Array array(header.dtype, std::move(header.shape));
   const size_t wanted = array.num_bytes();
   EST_ASSIGN_OR_RETURN(const size_t count, file.Read(static_cast<int64_t>(header.bytes), wanted,
@@ -145,7 +153,21 @@ absl::StatusOr<Array> ReadIdx(StringArg path) {
 
 absl::StatusOr<Array> ParseIdx(StringArg contents, StringArg name) {
   if (!LooksLikeGzip(contents)) return ParsePlain(contents, name);
-  EST_ASSIGN_OR_RETURN(const std::string bytes, Decompress(contents, Compression::kGzip, name));
+  // A small file can be gigabytes of zeros, so the header says first how many bytes are read.
+  const auto decompress = [&](size_t most) {
+    return Decompress(contents, Compression::kGzip, name, most);
+  };
+  EST_ASSIGN_OR_RETURN(const std::string head, decompress(kMostHeaderBytes));
+  EST_ASSIGN_OR_RETURN(const Header header, ParseHeader(head, name));
+  const size_t file_bytes = header.bytes + header.data_bytes;
+  constexpr size_t kMostRatio = 1032;  // of deflate
+  if (header.data_bytes / kMostRatio > contents.size()) {
+    return DataLoss(name, ": truncated: its header says ", DTypeShortName(header.dtype), " ",
+                    header.shape.ToString(), ": expected ", header.data_bytes,
+                    " bytes of data, which ", contents.size(), " compressed bytes cannot hold");
+  }
+  EST_ASSIGN_OR_RETURN(const std::string bytes, decompress(file_bytes + 1));
+  if (bytes.size() > file_bytes) return CheckSize(header, bytes.size(), name, /*more=*/true);
   return ParsePlain(bytes, name);
 }
 

@@ -42,6 +42,20 @@ TEST(Idx, ReadsWhatItWrites) {
   EXPECT_THAT(WriteIdx(path, Array(DType::kInt64, {1})), ErrorHas("IDX cannot hold i64 [1]"));
 }
 
+// A fixed bug: all of a small file of gigabytes of zeros was decompressed before it was refused.
+TEST(Idx, ACompressedFileIsReadOnlyAsFarAsItsHeaderSays) {
+  std::string bytes("\0\0\x08\x01\0\0\0\2ab", 10);
+  bytes.resize(size_t{64} << 20);
+  const std::string packed = Compress(bytes, Compression::kGzip).value();
+  const absl::Status error = ParseIdx(packed, "f.gz").status();
+  EXPECT_THAT(error, ErrorHas("f.gz: too long: its header says u8 [2]: expected 2 bytes of data"));
+  // Decompress stops within the piece that reaches the limit.
+  EXPECT_LT(Decompress(packed, Compression::kGzip, "f", 11).value().size(), size_t{4} << 20);
+  const std::string huge("\0\0\x08\x02\xff\xff\xff\xff\xff\xff\xff\xff", 12);
+  EXPECT_THAT(ParseIdx(Compress(huge, Compression::kGzip).value(), "f.gz"),
+              ErrorHas("compressed bytes cannot hold"));
+}
+
 TEST(Idx, ReadsGzip) {
   const TempDir dir;
   const std::string path = dir.File("images");

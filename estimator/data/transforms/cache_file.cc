@@ -37,12 +37,21 @@ absl::StatusOr<std::unique_ptr<CacheFileWriter>> CacheFileWriter::Create(
   if (const absl::string_view directory = Dirname(path); !directory.empty()) {
     EST_RETURN_IF_ERROR(CreateDirectories(directory));
   }
-  EST_ASSIGN_OR_RETURN(std::unique_ptr<FileLock> lock,
-                       FileLock::TryLock(absl::StrCat(path, ".lock")));
+  absl::StatusOr<std::unique_ptr<FileLock>> lock = FileLock::TryLock(absl::StrCat(path, ".lock"));
+  if (absl::IsUnimplemented(lock.status())) {
+    // As in training, which continues on such a file system. A second writer would mix its records
+    // with ours; the checksums and the tail make that an error when the file is read.
+    LOG(WARNING)
+        << "Cache: " << lock.status().message()
+        << ": a second program that writes this cache will not be noticed; let one program "
+           "finish its first pass before another starts";
+    lock = nullptr;
+  }
+  EST_RETURN_IF_ERROR(lock.status());
   EST_ASSIGN_OR_RETURN(std::unique_ptr<TFRecordWriter> records,
                        TFRecordWriter::Open(Partial(path)));
   std::unique_ptr<CacheFileWriter> writer(
-      new CacheFileWriter(std::string(path), std::move(lock), std::move(records)));
+      new CacheFileWriter(std::string(path), *std::move(lock), std::move(records)));
   StateWriter header;
   header.Int(kVersion);
   header.Bytes(description);

@@ -44,7 +44,7 @@ class CacheFileWriter {
   absl::Status Write(const std::string& record);
 
   const std::string path_;
-  std::unique_ptr<FileLock> lock_;
+  std::unique_ptr<FileLock> lock_;  // null on a file system without locks
   std::unique_ptr<TFRecordWriter> records_;
   std::vector<int64_t> sizes_;  // of the elements' records
   int64_t offset_ = 0;

@@ -23,9 +23,11 @@ absl::StatusOr<proto::SavedModel> ReadSavedModelProto(absl::string_view dir) {
   if (!FileExists(path)) return NoSavedModel(dir);
   EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   proto::SavedModel model;
-  const bool parsed = binary ? ParseWithinLimit(bytes, &model)
-                             : bytes.size() <= kMaxMessageBytes &&
-                                   google::protobuf::TextFormat::ParseFromString(bytes, &model);
+  google::protobuf::TextFormat::Parser text;
+  text.SetRecursionLimit(kMaxNesting);
+  const bool parsed = binary
+                          ? ParseWithinLimit(bytes, &model)
+                          : bytes.size() <= kMaxMessageBytes && text.ParseFromString(bytes, &model);
   if (parsed) return model;
   return DataLoss(path, ": these ", bytes.size(), " bytes are not a SavedModel",
                   binary ? "" : " in protobuf's text format");

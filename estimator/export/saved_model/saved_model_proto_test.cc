@@ -24,6 +24,19 @@ TEST(ReadSavedModelTest, BothFormsAreReadAndTheBinaryOneWins) {
   EXPECT_EQ(ReadSavedModelProto(dir.path())->saved_model_schema_version(), 2);
 }
 
+// A fixed bug: a text with messages nested 30,000 deep overflowed the stack.
+TEST(ReadSavedModelTest, ADeeplyNestedTextIsRefused) {
+  const TempDir dir;
+  std::string text = "meta_graphs { graph_def { library { function { ";
+  std::string end = "}}}}";
+  for (int i = 0; i < 100'000; ++i) {
+    text += "attr { key: 'a' value { func { name: 'f' ";
+    end += "}}}";
+  }
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("saved_model.pbtxt"), text + end));
+  EXPECT_THAT(ReadSavedModelProto(dir.path()), ErrorHas("are not a SavedModel in protobuf's text"));
+}
+
 TEST(ReadSavedModelTest, AMissingOrBrokenFileIsNamed) {
   const TempDir dir;
   const absl::Status missing = ReadSavedModelProto(dir.path()).status();

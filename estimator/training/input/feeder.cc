@@ -13,9 +13,13 @@ namespace {
 
 InputDescription Describe(const std::vector<Dataset>& datasets) {
   const Dataset& first = datasets[0];
-  InputDescription all = {.pipeline = first.Describe(),
-                          .examples_per_epoch = first.ExamplesPerEpoch(),
-                          .advice = [first] { return first.Advice(); }};
+  InputDescription all = {
+      .pipeline = first.Describe(),
+      .examples_per_epoch = first.ExamplesPerEpoch(),
+      .endless = std::any_of(
+          datasets.begin(), datasets.end(),
+          [](const Dataset& dataset) { return dataset.Cardinality() == Dataset::kInfinite; }),
+      .advice = [first] { return first.Advice(); }};
   if (datasets.size() == 1) return all;
   all.pipeline = absl::StrCat(datasets.size(), " x ", all.pipeline);
   for (size_t i = 1; i < datasets.size(); ++i) {

@@ -37,6 +37,7 @@ struct StepInput {
 struct InputDescription {
   std::string pipeline;             // Dataset::Describe of what input_fn returned
   int64_t examples_per_epoch = -1;  // Dataset::ExamplesPerEpoch
+  bool endless = false;             // some Dataset::Cardinality is kInfinite
   // Calls Dataset::Advice, which looks at files. Only training shows it. Empty if there is none.
   std::function<std::vector<std::string>()> advice;
 };

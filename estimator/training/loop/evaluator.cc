@@ -84,6 +84,12 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
   EST_ASSIGN_OR_RETURN(
       const std::unique_ptr<Feeder> input,
       strategy_.OpenInput(Mode::kEval, PrefetchSteps(input_fn, strategy_.batch_size(Mode::kEval))));
+  const bool bounded = options.steps.has_value() || !options.hooks.empty();  // a hook may stop it
+  if (!bounded && input->description().endless) {
+    return InvalidArgument("the evaluation input never ends, and no number of steps is given: ",
+                           input->description().pipeline,
+                           "; set EvaluateOptions::steps (EvalSpec::steps), or leave out Repeat()");
+  }
   EST_ASSIGN_OR_RETURN(const StepInput* first, input->Peek());
   if (first == nullptr) {
     return InvalidArgument("the evaluation input is empty: ", input->description().pipeline);

@@ -23,7 +23,7 @@
 namespace estimator {
 
 struct EvaluateOptions {
-  // The number of batches; nullopt: to the end of the input.
+  // The number of batches; nullopt: to the end of the input, which must have one.
   std::optional<int64_t> steps = std::nullopt;
   Hooks hooks = {};
   // nullopt: the newest in model_dir. If there is none, the variables have their first values,
@@ -47,8 +47,9 @@ class Evaluator {
   // `trained`: the trainer's variables, which are copied if they have the right values.
   // `loss` is the mean over examples. TensorFlow's is the mean over batches, which depends on the
   // batch size.
-  // Errors: INVALID_ARGUMENT for steps <= 0 or an empty input; those of opening checkpoint_path, of
-  // the input and of the model. Source: TF 2.15 Estimator.evaluate.
+  // Errors: INVALID_ARGUMENT for steps <= 0, for an empty input, or for one that never ends if no
+  // steps are given; those of opening checkpoint_path, of the input and of the model.
+  // Source: TF 2.15 Estimator.evaluate.
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options,
                                       const ModelState& trained);
   // The same with the values that `trained` has now, which may be newer than every checkpoint.
