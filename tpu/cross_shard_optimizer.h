@@ -11,8 +11,8 @@
 // estimator/nn/cross_shard.h. With one replica (use_tpu = false) it does what the wrapped optimizer
 // does. On several replicas, an optimizer that model_fn does not wrap does the same by itself.
 // The two together sum once. A CrossReplicaSum of the model_fn's own is not seen: ApplyGradients
-// sums its result again, as TensorFlow's does. An optimizer that is not wrapped leaves out gradients
-// that the model_fn has summed after Gradients().
+// sums its result again, as TensorFlow's does. An optimizer that is not wrapped leaves out
+// gradients that the model_fn has summed after Gradients().
 #ifndef TPU_CROSS_SHARD_OPTIMIZER_H_
 #define TPU_CROSS_SHARD_OPTIMIZER_H_
 

@@ -33,8 +33,8 @@ struct BertModel {
 // Builds the network.
 //   is_training: whether the dropout of `config` applies.
 // Words are looked up with Gather on the CPU and on replicas. The original multiplies one-hot
-// vectors on a TPU. Both give the same output and gradients, but another global norm if a word occurs
-// twice, because the norm of IndexedSlices counts each slice.
+// vectors on a TPU. Both give the same output and gradients, but another global norm if a word
+// occurs twice, because the norm of IndexedSlices counts each slice.
 // Errors (kept by the graph): INVALID_ARGUMENT if S is more than max_position_embeddings. The step
 // fails for a word out of range, naming it. A token type out of range adds nothing, as in the
 // original.
