@@ -19,7 +19,7 @@ struct LineSourceOptions {
   int64_t buffer_size_bytes = 256 << 10;
   // Whether the lines are records of CSV (csv_field.h). A newline between quotes (") then does not
   // end a line, "\r" does, and a byte order mark at the beginning of the file is dropped.
-  std::optional<CsvFormat> csv;
+  std::optional<CsvFormat> csv = std::nullopt;
   bool skip_header = false;  // skips the first line, which is not counted
 };
 

@@ -24,6 +24,9 @@ class NanTensorHook : public SessionRunHook {
   const bool fail_on_nan_loss_;
 };
 
+// Whether a status is the error of this hook: the variables may have numbers that are not finite.
+bool IsNotFinite(const absl::Status& status);
+
 }  // namespace estimator
 
 #endif  // ESTIMATOR_TRAINING_HOOKS_NAN_TENSOR_HOOK_H_

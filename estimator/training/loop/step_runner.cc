@@ -147,8 +147,13 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
       return values;
     };
     // The functions of users get copies, because they may keep the arrays.
-    if (host_call.has_value() && step % options_.host_call_every_n_steps == 0)
-      EST_RETURN_IF_ERROR(host_call->fn(reduced(fetches.host_call, true)));
+    if (host_call.has_value() && step % options_.host_call_every_n_steps == 0) {
+      const absl::Status called = host_call->fn(reduced(fetches.host_call, true));
+      if (!called.ok()) {
+        run.end = RunEnd::kHostCallFailed;
+        return called;
+      }
+    }
     StepVerdict verdict = StepVerdict::kApply;
     if (request.on_step) {
       // The loops look at their values during this call only, so these need no copy.
@@ -178,7 +183,9 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   // RunLoop calls the infeed, whose time is counted as that of the input.
   session_.times().compute += run.seconds - (session_.times().input - waited_before);
   if (!status.ok() && run.end != RunEnd::kStepDiscarded) {
-    if (run.end != RunEnd::kInputFailed) run.end = RunEnd::kFailed;
+    if (run.end != RunEnd::kInputFailed && run.end != RunEnd::kHostCallFailed) {
+      run.end = RunEnd::kFailed;
+    }
     run.status = status;
   }
   // A step that was read and not applied is the next one.

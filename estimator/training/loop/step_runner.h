@@ -34,18 +34,19 @@ enum class StepVerdict {
 
 // Why a run ended.
 enum class RunEnd {
-  kStepsDone,      // all its steps ran
-  kInputEnded,     // the input ended before them
-  kInputFailed,    // the input gave an error; the steps before it are applied
-  kInterrupted,    // a signal asked for a stop (base/interrupt.h), before all steps ran
-  kStepDiscarded,  // the loop discarded its last step
-  kFailed,         // the program, host_call or the loop gave an error
+  kStepsDone,       // all its steps ran
+  kInputEnded,      // the input ended before them
+  kInputFailed,     // the input gave an error; the steps before it are applied
+  kInterrupted,     // a signal asked for a stop (base/interrupt.h), before all steps ran
+  kStepDiscarded,   // the loop discarded its last step
+  kHostCallFailed,  // host_call gave an error; the steps before it are applied
+  kFailed,          // the program or the loop gave an error
 };
 
 // What a run did.
 struct StepRun {
   RunEnd end = RunEnd::kStepsDone;
-  absl::Status status;    // the error, if `end` is kInputFailed or kFailed
+  absl::Status status;    // the error, if `end` is one of the three that failed
   int64_t num_steps = 0;  // whose updates are applied
   // Of the first step of the input whose updates are not applied. The steps after it may have been
   // read too.

@@ -241,7 +241,7 @@ TEST_F(StepRunnerTest, AnErrorOfTheInputIsToldFromOthers) {
   };
   Open(Dataset::FromTensorSlices({.features = Array::Of<float>({1}, {1}), .labels = {}}).Batch(1));
   EXPECT_EQ(Run(runner, 4).status(), absl::UnavailableError("host_call"));
-  EXPECT_THAT(ends_, ElementsAre(RunEnd::kInputFailed, RunEnd::kFailed));
+  EXPECT_THAT(ends_, ElementsAre(RunEnd::kInputFailed, RunEnd::kHostCallFailed));
 }
 
 TEST_F(StepRunnerTest, AHookMayAskToStop) {

@@ -10,6 +10,7 @@
 #include "estimator/nn/cross_shard.h"
 #include "estimator/nn/replica_scope.h"
 #include "estimator/runtime/initialize_variables.h"
+#include "estimator/training/hooks/nan_tensor_hook.h"
 #include "estimator/training/loop/banner.h"
 #include "estimator/training/loop/changed_seed.h"
 #include "estimator/training/loop/default_hooks.h"
@@ -67,6 +68,7 @@ struct Trainer::Loop {
   TrainSession& session;
   StepRunner& runner;
   int64_t target_step;
+  int64_t run_start;  // the step before last_run
   StepRun last_run;
 };
 
@@ -205,21 +207,15 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
   Loop loop{.session = session,
             .runner = runner,
             .target_step = length.TargetFrom(state_.global_step()),
+            .run_start = state_.global_step(),
             .last_run = {}};
-  const absl::Status status = RunSteps(loop);
-  // The steps before the error are good, so they are saved. TensorFlow's Estimator loses those
-  // since its last checkpoint.
-  if (loop.last_run.end == RunEnd::kInputFailed && config_.SavesCheckpoints() &&
-      state_.checkpoint().empty()) {
-    EST_ASSIGN_OR_RETURN(const std::string saved, SaveCheckpoint(TrainCheckpoints::When::kNow));
-    return absl::Status(status.code(),
-                        absl::StrCat(status.message(), " (all steps up to ", state_.global_step(),
-                                     " are saved in ", saved, ")"));
+  absl::Status status = RunSteps(loop);
+  if (status.ok()) {
+    status = runner.End([&](const HookPtr& hook) {
+      if (HasSaver({hook})) interruptible.reset();
+    });
   }
-  EST_RETURN_IF_ERROR(status);
-  EST_RETURN_IF_ERROR(runner.End([&](const HookPtr& hook) {
-    if (HasSaver({hook})) interruptible.reset();
-  }));
+  if (!status.ok()) return SaveBeforeError(status, loop);
   if (loop.last_run.end == RunEnd::kInputEnded && !length.until_end()) {
     LOG(WARNING) << "The input ended at step " << state_.global_step() << " of " << loop.target_step
                  << "; call Repeat() on it to train longer";
@@ -234,6 +230,25 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
                            model_dir_, " continues from there")));
   }
   return absl::OkStatus();
+}
+
+absl::Status Trainer::SaveBeforeError(const absl::Status& status, const Loop& loop) {
+  // After an error of the program or a number that is not finite, the variables may be spoilt.
+  // After that of the input, a hook, an event file or host_call they have the values of the last
+  // step, but for a device that ran on when host_call failed.
+  const RunEnd end = loop.last_run.end;
+  const bool whole = end != RunEnd::kFailed && end != RunEnd::kStepDiscarded &&
+                     !IsNotFinite(status) &&
+                     state_.global_step() == loop.run_start + loop.last_run.num_steps;
+  if (!whole || !config_.SavesCheckpoints() || !state_.checkpoint().empty()) return status;
+  const absl::StatusOr<std::string> saved = SaveCheckpoint(TrainCheckpoints::When::kNow);
+  if (!saved.ok()) {
+    LOG(ERROR) << "the steps before an error cannot be saved: " << saved.status();
+    return status;
+  }
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), " (all steps up to ", state_.global_step(),
+                                   " are saved in ", *saved, ")"));
 }
 
 absl::Status Trainer::EnsureModel(const StepInput& first) {
@@ -310,6 +325,8 @@ absl::Status Trainer::RunSteps(Loop& loop) {
 
 absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   const int64_t start_step = state_.global_step();
+  loop.run_start = start_step;
+  loop.last_run = {};
   const auto on_step = [&](const StepOutput& step) -> absl::StatusOr<StepVerdict> {
     // The search for the first NaN runs the step again, with the same input.
     loop.session.last_feeds = step.feeds;

@@ -44,12 +44,12 @@ class Trainer {
   // If global_step is max_steps already, checks that the checkpoint is whole and of this model.
   // The checkpoints are whole when this returns.
   // Errors: FAILED_PRECONDITION if another run trains in model_dir (train_lock.h); CANCELLED after
-  // an interrupt, when everything is saved; those of the input, after a save; those of the model
-  // and of hooks; INVALID_ARGUMENT for a loss that is not finite, naming the step and the first
-  // tensor that is not.
-  // Source: TF 2.15 Estimator.train. Unlike it, this saves before it returns an error of the input,
-  // writes the input's position into each checkpoint, does not save a restored step again, and
-  // stops at a loss of Inf as it does at NaN.
+  // an interrupt, when everything is saved; those of the input, of hooks, event files and
+  // host_call, after a save; those of the model; INVALID_ARGUMENT for a loss that is not finite,
+  // naming the step and the first tensor that is not.
+  // Source: TF 2.15 Estimator.train. Unlike it, this saves before it returns an error that leaves
+  // the variables whole, writes the input's position into each checkpoint, does not save a restored
+  // step again, and stops at a loss of Inf as it does at NaN.
   absl::Status Train(const InputFn& input_fn, const TrainLength& length,
                      const TrainOptions& options);
 
@@ -97,6 +97,9 @@ class Trainer {
   absl::Status EnsureVariables(const Start& start, CheckpointAttempt& attempt);
   // The same for variables that a hook's Begin added.
   absl::Status EnsureVariablesOfHooks(const Start& start);
+  // Saves the steps before an error that ends training, if the variables are whole, and returns the
+  // error. TensorFlow's Estimator loses the steps since its last checkpoint.
+  absl::Status SaveBeforeError(const absl::Status& status, const Loop& loop);
   absl::Status RunSteps(Loop& loop);
   absl::Status RunOnce(Loop& loop, int64_t num_steps);
   absl::StatusOr<std::string> SaveCheckpoint(
