@@ -1,5 +1,7 @@
 #include "estimator/checkpoint/load.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file_system.h"
@@ -57,11 +59,12 @@ absl::StatusOr<int64_t> LoadGlobalStep(StringArg directory_or_prefix) {
   const auto reader = LoadCheckpoint(directory_or_prefix);
   if (absl::IsNotFound(reader.status())) return 0;
   EST_RETURN_IF_ERROR(reader.status());
+  const auto found = (*reader)->specs().find("global_step");
+  // A Session program need not have it, or has something else by this name.
+  if (found == (*reader)->specs().end() || found->second.shape.num_elements() != 1 ||
+      !IsInteger(found->second.dtype))
+    return std::max<int64_t>(0, StepOfPrefix((*reader)->prefix()));
   EST_ASSIGN_OR_RETURN(const Array step, (*reader)->Read("global_step"));
-  if (step.num_elements() != 1 || !IsInteger(step.dtype())) {
-    return InvalidArgument((*reader)->prefix(), ": global_step is ", step.TypeString(),
-                           ", not an integer scalar");
-  }
   return step.Cast(DType::kInt64).Reshaped({}).scalar<int64_t>();
 }
 

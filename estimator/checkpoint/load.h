@@ -36,7 +36,8 @@ StatusOrRange<std::vector<std::pair<std::string, TensorSpec>>> ListVariables(
 
 absl::StatusOr<Array> LoadVariable(StringArg directory_or_prefix, StringArg name);
 
-// The value of global_step; 0 if the directory has no checkpoint.
+// The value of global_step; 0 if the directory has no checkpoint. The step of the checkpoint's name
+// if it has no such integer.
 absl::StatusOr<int64_t> LoadGlobalStep(StringArg directory_or_prefix);
 
 }  // namespace estimator

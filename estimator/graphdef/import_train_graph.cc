@@ -15,9 +15,11 @@
 #include "estimator/graphdef/import/obstacles.h"
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/graphdef/import/op_rules.h"
+#include "estimator/graphdef/import/op_support.h"
 #include "estimator/graphdef/import/plan.h"
 #include "estimator/graphdef/import/variable_maker.h"
 #include "estimator/graphdef/import/write_rules.h"
+#include "estimator/graphdef/step_counter.h"
 #include "estimator/ops/cross_replica.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/proto/serialize.h"
@@ -48,6 +50,7 @@ class TrainImporter {
   absl::StatusOr<ImportedTrainGraph> Run(const std::map<std::string, FlatTensor>& fetches) {
     EST_RETURN_IF_ERROR(CheckShards());
     EST_RETURN_IF_ERROR(GiveInputs(fetches));
+    if (source_.counts_steps) MarkCountedSteps(graph_, source_.stored_step_name);
     EST_RETURN_IF_ERROR(variables_.Make());
     for (int i = 0; i < nodes_.size(); ++i)
       is_gradient_.push_back(IsGradientName(nodes_.node(i).name));
@@ -67,6 +70,10 @@ class TrainImporter {
     if (options_.training) {
       std::vector<Operation> updates;
       for (const auto& [node, update] : updates_) updates.push_back(update);
+      if (source_.counts_steps) {
+        updates.push_back(AssignAdd(GetOrCreateGlobalStep(),
+                                    graph_.AddConst(Array::Scalar<int64_t>(1), "one_step")));
+      }
       result_.train_op = Group(updates, source_.info.train_op);
       EST_RETURN_IF_ERROR(AddSummaries());
     }
@@ -116,6 +123,8 @@ class TrainImporter {
       }
       step_.Give(source_.inputs[k], given);
     }
+    for (const auto& [at, value] : source_.feeds)
+      step_.Give(at, graph_.AddConst(value, absl::StrCat("feed/", nodes_.node(at.node).name)));
     return absl::OkStatus();
   }
 
@@ -331,6 +340,33 @@ class TrainImporter {
   ImportedTrainGraph result_;
 };
 
+// Whether the graph counts its steps, or the loop has to.
+absl::Status FindStep(const ImportPlan& plan, StringArg where, ImportSource& source) {
+  const auto is_step = [&source](const SourceVariable& variable, absl::string_view name) {
+    const absl::StatusOr<TensorSpec> spec = VariableSpec(source.nodes->node(variable.node));
+    return variable.name == name && !variable.local && spec.ok() &&
+           spec->shape.num_elements() == 1 && IsInteger(spec->dtype);
+  };
+  const std::string& named = source.stored_step_name;
+  source.counts_steps = true;
+  for (const SourceVariable& variable : source.variables) {
+    if (!named.empty() && named != "global_step" && is_step(variable, named))
+      return absl::OkStatus();
+    if (!is_step(variable, "global_step")) continue;
+    const TensorSpec spec = *VariableSpec(source.nodes->node(variable.node));
+    const bool advances = source.info.role != TrainGraphRole::kTrain ||
+                          (plan.order && !plan.order->Writes(variable.node).empty());
+    const bool counts = spec == TensorSpec{DType::kInt64, Shape{}} && advances;
+    if (counts && (named.empty() || named == "global_step")) source.counts_steps = false;
+    if (counts && named == "global_step") return absl::OkStatus();
+  }
+  if (named.empty()) return absl::OkStatus();
+  return InvalidArgument(where, ": TrainGraphOptions::global_step, --global_step: '", named,
+                         "' is no variable of the graph that is one integer in checkpoints",
+                         named == "global_step" ? " and that train_op updates" : "",
+                         "; leave it out, and the loop counts the steps");
+}
+
 }  // namespace
 
 absl::StatusOr<TrainGraph> TrainGraph::Read(StringArg meta_path, const TrainGraphOptions& options) {
@@ -361,6 +397,7 @@ absl::StatusOr<TrainGraph> TrainGraph::Parse(absl::string_view bytes, StringArg 
                               .fetches = fetches});
   if (!plan.ok()) return Annotate(plan.status(), where);
   source.info.obstacles = plan->obstacles;
+  EST_RETURN_IF_ERROR(FindStep(*plan, where, source));
   const std::set<FlatTensor> used = UsedTensors(source, *plan, fetches);
   for (size_t k = 0; k < source.inputs.size(); ++k)
     source.info.inputs[k].used = used.count(source.inputs[k]) > 0;

@@ -23,6 +23,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "estimator/array/array.h"
 #include "estimator/array/shape.h"
 #include "estimator/base/string_arg.h"
 #include "estimator/graph/graph.h"
@@ -94,6 +95,11 @@ struct TrainGraphOptions {
   // Default: the signature's inputs; else the outputs of the iterator or queue, or the placeholders
   // in the graph's order.
   std::vector<std::string> inputs = {};
+  // Tensors that have the same value in each step, such as keep_prob:0. They are no inputs.
+  std::map<std::string, Array> feeds = {};
+  // The variable that counts steps. Default: `global_step`, if it is an int64 scalar that train_op
+  // updates; else the loop counts, and the step is in the checkpoint's name (step_counter.h).
+  std::string global_step = "";
 };
 
 struct ImportTrainGraphOptions {

@@ -34,6 +34,8 @@ absl::StatusOr<std::vector<Tensor>> InOrder(const TrainGraphInfo& info, const Fe
     return static_cast<size_t>(found - info.inputs.begin());
   };
   std::vector<Tensor> ordered(info.inputs.size());
+  // The input only counts the steps of a graph that takes none.
+  if (ordered.empty()) return ordered;
   const bool all_named = std::all_of(given.begin(), given.end(), [&](const auto& pair) {
     return place_of(pair.first) < ordered.size();
   });

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -236,6 +238,13 @@ absl::StatusOr<Dataset> FromRecords(const DescribedInputOptions& options,
       .Prefetch(kAutotune);
 }
 
+// A batch for a graph that takes no input: the loops need rows to count.
+Element NoInput(int64_t batch_size) {
+  Element batch;
+  batch.features.emplace("no_input", Array(DType::kUint8, Shape{batch_size}));
+  return batch;
+}
+
 absl::StatusOr<Dataset> FixedBatch(const DescribedInputOptions& options, absl::string_view text,
                                    const std::vector<TrainGraphInput>& wanted) {
   const std::vector<std::string> words = absl::StrSplit(text, ',', absl::SkipEmpty());
@@ -258,11 +267,39 @@ absl::StatusOr<Dataset> FixedBatch(const DescribedInputOptions& options, absl::s
     EST_ASSIGN_OR_RETURN(Array array, RandomArray(wanted[i], shape, ranges[i], random));
     batch.features.emplace(InputName(i, wanted.size()), std::move(array));
   }
+  if (wanted.empty()) batch = NoInput(options.batch_size);
   const Dataset one = Dataset::FromTensors(std::move(batch));
   return (options.repeat ? one.Repeat() : one).Prefetch(kAutotune);
 }
 
 }  // namespace
+
+absl::StatusOr<std::map<std::string, Array>> ParseFeeds(StringArg text) {
+  std::map<std::string, Array> feeds;
+  for (const absl::string_view part : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const std::vector<std::string> words = absl::StrSplit(part, absl::MaxSplits('=', 1));
+    double number = 0;
+    Array value;
+    if (words.size() != 2 || words[0].empty() || words[1].empty()) {
+      return UsageError(absl::StrCat("--feed: '", part, "' is not TENSOR=VALUE"));
+    }
+    if (words[1] == "true" || words[1] == "false") {
+      value = Array::Scalar(words[1] == "true");
+    } else if (absl::SimpleAtod(words[1], &number)) {
+      value = Array::Scalar(number);
+    } else if (absl::EndsWith(words[1], ".npy")) {
+      absl::StatusOr<Array> array = LoadNpy(words[1]);
+      if (!array.ok()) return AsUsageError(Annotate(array.status(), "--feed"));
+      value = *std::move(array);
+    } else {
+      return UsageError(absl::StrCat("--feed: '", words[1], "' of ", words[0],
+                                     " is no number, true, false or .npy file"));
+    }
+    if (!feeds.emplace(words[0], std::move(value)).second)
+      return UsageError(absl::StrCat("--feed: ", words[0], " occurs twice"));
+  }
+  return feeds;
+}
 
 std::string InputName(size_t i, size_t count) {
   const int digits = static_cast<int>(absl::StrCat(count).size());

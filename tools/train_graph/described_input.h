@@ -10,11 +10,13 @@
 #define TOOLS_TRAIN_GRAPH_DESCRIBED_INPUT_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/data/pipeline/dataset.h"
 #include "estimator/graphdef/import_train_graph.h"
 
@@ -28,6 +30,11 @@ struct DescribedInputOptions {
   int64_t seed = 1;           // of fixed:
   bool repeat = true;         // false: one pass, with a smaller last batch if the graph takes it
 };
+
+// Parses --feed: TENSOR=VALUE,TENSOR=VALUE, where VALUE is a number, true, false or a .npy file.
+// Errors: a UsageError for a malformed pair, a tensor that occurs twice, or a file that cannot be
+// read.
+absl::StatusOr<std::map<std::string, Array>> ParseFeeds(StringArg text);
 
 // The name of input `i` of `count`. Names are in the order of the inputs, so an imported model_fn
 // gets them in the order of the iterator's outputs.

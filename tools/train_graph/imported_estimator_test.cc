@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/graphdef/testing/small_training.h"
+#include "estimator/proto/variable.pb.h"
 #include "estimator/training/import_model_fn.h"
 #include "tpu/tpu_estimator.h"
 
@@ -37,8 +40,8 @@ class ImportedEstimator : public ::testing::Test {
     EST_ASSERT_OK(WriteFileAtomically(dir_.File("graph.meta"), SmallTraining::Small().Bytes()));
   }
   tpu::TPUEstimator<>::Options Options(const std::string& model, int num_shards) {
-    const auto model_fn =
-        ImportModelFn(dir_.File("graph.meta"), {.predictions = {{"y", "MatMul:0"}}});
+    const auto model_fn = ImportModelFn(
+        dir_.File("graph.meta"), {.graph = graph_options_, .predictions = {{"y", "MatMul:0"}}});
     EXPECT_TRUE(model_fn.ok()) << model_fn.status();
     tpu::RunConfig config;
     config.model_dir = dir_.File(model);
@@ -54,6 +57,12 @@ class ImportedEstimator : public ::testing::Test {
     EST_EXPECT_OK(estimator.Train(Rows, Steps(4)));
     return LoadVariable(*estimator.config().model_dir, "w").value().data<float>()[0];
   }
+  // Trains another graph on one device; 4 steps.
+  float TrainedAs(const SmallTraining& training, const std::string& model) {
+    EST_EXPECT_OK(WriteFileAtomically(dir_.File("graph.meta"), training.Bytes()));
+    return Trained(Options(model, 0));
+  }
+  TrainGraphOptions graph_options_;
   TempDir dir_;
 };
 
@@ -62,6 +71,92 @@ TEST_F(ImportedEstimator, EightReplicasTrainAsOneDoes) {
   const float whole = Trained(Options("local", 0));
   EXPECT_LT(whole, 1.9f);
   EXPECT_NEAR(Trained(Options("eight", 8)), whole, 1e-6);
+}
+
+// A Session program runs the optimizer's op alone, or has no global_step at all.
+TEST_F(ImportedEstimator, TheLoopCountsStepsThatTheGraphDoesNotCount) {
+  const float expected = Trained(Options("counted_by_the_graph", 0));
+  SmallTraining training = SmallTraining::Small();
+  training.Rewire("train", {"^apply"});
+  EXPECT_EQ(TrainedAs(training, "model"), expected);
+  EXPECT_EQ(LatestCheckpoint(dir_.File("model")).value(), dir_.File("model/model.ckpt-4"));
+  // The variable of the file keeps its meaning: nothing updates it.
+  EXPECT_EQ(LoadVariable(dir_.File("model"), "global_step").value().AsDouble(), 0);
+  // The step of a resumed run is in the checkpoint's name.
+  EXPECT_LT(Trained(Options("model", 0)), expected);
+  EXPECT_EQ(LatestCheckpoint(dir_.File("model")).value(), dir_.File("model/model.ckpt-8"));
+}
+
+TEST_F(ImportedEstimator, AFloatGlobalStepKeepsItsDtype) {
+  const float expected = Trained(Options("int64", 0));
+  SmallTraining small = SmallTraining::Small();
+  small.Variable("steps", {}, 3, false);
+  small.Float("float_one", 1);
+  small.Node("count", "AssignAdd", {"steps", "float_one", "^apply"}, SmallTraining::TypeAttr("T"));
+  small.Rewire("train", {"^count"});
+  // Swaps the names: the float variable is `global_step`.
+  for (auto& [name, collection] : *small.meta_graph().mutable_collection_def()) {
+    for (std::string& bytes : *collection.mutable_bytes_list()->mutable_value()) {
+      proto::VariableDef def;
+      ASSERT_TRUE(def.ParseFromString(bytes));
+      const auto renamed = [](const std::string& old) {
+        return absl::StrReplaceAll(old, {{"global_step", "other"}, {"steps", "global_step"}});
+      };
+      def.set_variable_name(renamed(def.variable_name()));
+      def.set_initial_value_name(renamed(def.initial_value_name()));
+      bytes = def.SerializeAsString();
+    }
+  }
+  for (proto::NodeDef& node : *small.meta_graph().mutable_graph_def()->mutable_node()) {
+    const auto rename = [](std::string* old) {
+      *old = absl::StrReplaceAll(*old, {{"global_step", "other"}, {"steps", "global_step"}});
+    };
+    rename(node.mutable_name());
+    for (std::string& input : *node.mutable_input()) rename(&input);
+  }
+  EXPECT_EQ(TrainedAs(small, "model"), expected);
+  const Array step = LoadVariable(dir_.File("model"), "global_step").value();
+  EXPECT_EQ(step.dtype(), DType::kFloat32);
+  EXPECT_EQ(step.AsDouble(), 7);
+  EXPECT_EQ(LatestCheckpoint(dir_.File("model")).value(), dir_.File("model/model.ckpt-4"));
+}
+
+// A partitioner makes one part of a small variable, and checkpoints have it as the whole.
+TEST_F(ImportedEstimator, APartThatIsTheWholeHasTheNameOfTheWhole) {
+  const float expected = Trained(Options("whole", 0));
+  SmallTraining training = SmallTraining::Small();
+  for (std::string& bytes : *(*training.meta_graph().mutable_collection_def())["variables"]
+                                 .mutable_bytes_list()
+                                 ->mutable_value()) {
+    proto::VariableDef def;
+    ASSERT_TRUE(def.ParseFromString(bytes));
+    if (def.variable_name() != "w:0") continue;
+    proto::SaveSliceInfoDef& slice = *def.mutable_save_slice_info_def();
+    slice.set_full_name("dense/w");
+    for (int axis = 0; axis < 2; ++axis) {
+      slice.add_full_shape(1);
+      slice.add_var_offset(0);
+      slice.add_var_shape(1);
+    }
+    bytes = def.SerializeAsString();
+  }
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("graph.meta"), training.Bytes()));
+  tpu::TPUEstimator<> estimator(Options("model", 0));
+  EST_ASSERT_OK(estimator.Train(Rows, Steps(4)));
+  EXPECT_EQ(LoadVariable(dir_.File("model"), "dense/w").value().data<float>()[0], expected);
+}
+
+TEST_F(ImportedEstimator, AFeedIsNoInput) {
+  const float expected = Trained(Options("constant", 0));
+  SmallTraining training = SmallTraining::Small();
+  training.Node("fed", "Placeholder", {},
+                SmallTraining::TypeAttr("dtype") + SmallTraining::ShapeAttr("shape", {}));
+  training.Rewire("apply", {"w", "fed", "gradients/MatMul"});
+  graph_options_.feeds = {{"fed:0", Array::Scalar(0.1)}};
+  EXPECT_EQ(TrainedAs(training, "model"), expected);
+  graph_options_.feeds = {{"fed:0", Array::Scalar(true)}};
+  const auto wrong = ImportModelFn(dir_.File("graph.meta"), {.graph = graph_options_});
+  EXPECT_THAT(wrong.status().message(), HasSubstr("--feed: fed:0 is fed:0: float32"));
 }
 
 TEST_F(ImportedEstimator, ExportsItsPredictions) {

@@ -63,6 +63,13 @@ DEFINE_string(
 DEFINE_string(placeholders, "",
               "names of the tensors in the order of --input, such as x:0,y:0, for a graph whose "
               "placeholders have another order");
+DEFINE_string(feed, "",
+              "tensors that have the same value in each step, such as "
+              "keep_prob:0=0.5,is_training:0=true,weights:0=FILE.npy: a number, true, false, or a "
+              ".npy file with the whole tensor");
+DEFINE_string(global_step, "",
+              "the variable that has the step in checkpoints; empty: global_step, if it is an "
+              "int64 that train_op updates, else the checkpoint's name");
 DEFINE_string(predictions, "",
               "for --mode=export: NAME=TENSOR,NAME=TENSOR, such as logits=dense/BiasAdd:0; empty: "
               "the outputs of the SavedModel's serving signature");
@@ -74,10 +81,18 @@ DEFINE_string(export_dir, "",
 namespace estimator {
 namespace {
 
-TrainGraphOptions GraphOptions() {
-  return {.train_op = FLAGS_train_op,
-          .loss = FLAGS_loss,
-          .inputs = absl::StrSplit(FLAGS_placeholders, ',', absl::SkipEmpty())};
+// Made by Run, which reads the files of --feed once.
+TrainGraphOptions graph_options;  // NOLINT: not const
+
+TrainGraphOptions GraphOptions() { return graph_options; }
+
+absl::Status ReadGraphOptions() {
+  graph_options = {.train_op = FLAGS_train_op,
+                   .loss = FLAGS_loss,
+                   .inputs = absl::StrSplit(FLAGS_placeholders, ',', absl::SkipEmpty()),
+                   .global_step = FLAGS_global_step};
+  EST_ASSIGN_OR_RETURN(graph_options.feeds, ParseFeeds(FLAGS_feed));
+  return absl::OkStatus();
 }
 
 void PrintGraph(const TrainGraphInfo& info) {
@@ -197,6 +212,7 @@ absl::Status Run() {
   const absl::StatusOr<std::string> meta =
       FindGraph(FLAGS_model_dir, FLAGS_meta, FLAGS_saved_model);
   if (!meta.ok()) return AsUsageError(meta.status());
+  EST_RETURN_IF_ERROR(ReadGraphOptions());
   if (FLAGS_show_input) return ShowInput(*meta);
   if (FLAGS_model_dir.empty() && FLAGS_saved_model.empty()) {
     const absl::string_view folder = Dirname(*meta);

@@ -56,7 +56,7 @@ std::string NameOf(const proto::VariableDef& def) {
   return std::string(absl::StripSuffix(def.variable_name(), ":0"));
 }
 
-void AddVariables(const char* collection, bool local, ImportSource& source) {
+void AddVariables(const char* collection, bool local, ImportSource& source, bool listed = true) {
   for (const proto::VariableDef& def : VariableDefs(source.meta_graph, collection)) {
     SourceVariable variable;
     variable.name = NameOf(def);
@@ -71,8 +71,40 @@ void AddVariables(const char* collection, bool local, ImportSource& source) {
     // Without an initial value, the variable can still be restored from a checkpoint.
     if (initial.ok()) variable.initial_value = *initial;
     variable.local = local;
-    variable.is_part = def.has_save_slice_info_def();
+    variable.listed = listed;
+    if (def.has_save_slice_info_def()) {
+      const proto::SaveSliceInfoDef& slice = def.save_slice_info_def();
+      const auto &whole = slice.full_shape(), &part = slice.var_shape();
+      variable.is_part = !std::equal(whole.begin(), whole.end(), part.begin(), part.end());
+      // A partitioner makes one part of a small variable. Checkpoints have it by the name of the
+      // whole.
+      if (!variable.is_part && !slice.full_name().empty()) variable.name = slice.full_name();
+    }
     source.variables.push_back(std::move(variable));
+  }
+}
+
+// Variables that a Session program made with collections=[]: a checkpoint has them if its Saver got
+// a list of its own.
+void AddUnlistedVariables(ImportSource& source) {
+  FlatGraph& nodes = *source.nodes;
+  std::map<int, FlatTensor> unlisted;
+  for (int i = 0; i < nodes.size(); ++i)
+    if (IsVariableOp(nodes.op(i))) unlisted.emplace(i, FlatTensor{-1, 0});
+  for (const SourceVariable& variable : source.variables) unlisted.erase(variable.node);
+  for (int i = 0; i < nodes.size() && !unlisted.empty(); ++i) {
+    const std::vector<FlatTensor>& inputs = nodes.node(i).inputs;
+    if (!IsOneOf(nodes.op(i), {"Assign", "AssignVariableOp"}) || inputs.size() != 2) continue;
+    const auto found = unlisted.find(inputs[0].node);
+    // The first assignment of a variable is its initializer.
+    if (found != unlisted.end() && found->second.node < 0) found->second = inputs[1];
+  }
+  for (const auto& [node, initial] : unlisted) {
+    SourceVariable& variable = source.variables.emplace_back();
+    variable.node = node;
+    variable.name = nodes.node(node).name;
+    variable.initial_value = initial;
+    variable.listed = false;
   }
 }
 
@@ -80,13 +112,18 @@ void AddVariables(ImportSource& source) {
   AddVariables("variables", /*local=*/false, source);
   AddVariables("local_variables", /*local=*/true, source);
   AddVariables("metric_variables", /*local=*/true, source);
+  // Those that are in none of the above: the default Saver does not save them.
+  AddVariables("trainable_variables", /*local=*/false, source, /*listed=*/false);
+  AddVariables("model_variables", /*local=*/false, source, /*listed=*/false);
+  AddUnlistedVariables(source);
   // VariableDef::trainable is missing in files of early versions: the collection decides.
   std::set<std::string> trainable;
   for (const proto::VariableDef& def : VariableDefs(source.meta_graph, "trainable_variables"))
     trainable.insert(NameOf(def));
   for (SourceVariable& variable : source.variables) {
-    variable.trainable = !variable.local && trainable.count(variable.name) > 0;
-    if (!variable.local) source.info.variables.push_back(variable.name);
+    variable.trainable =
+        !variable.local && trainable.count(source.nodes->node(variable.node).name) > 0;
+    if (!variable.local && variable.listed) source.info.variables.push_back(variable.name);
     if (variable.trainable) source.info.trainable_variables.push_back(variable.name);
   }
 }
@@ -121,8 +158,8 @@ void AddSummaries(ImportSource& source) {
   }
 }
 
-TrainGraphInput DescribeInput(const FlatGraph& nodes, FlatTensor at, const std::string* key) {
-  const FlatNode& node = nodes.node(at.node);
+TrainGraphInput DescribeInput(const ImportSource& source, FlatTensor at, const std::string* key) {
+  const FlatNode& node = source.nodes->node(at.node);
   TrainGraphInput input;
   input.name = absl::StrCat(node.name, ":", at.output);
   if (key != nullptr) input.key = *key;
@@ -149,8 +186,12 @@ TrainGraphInput DescribeInput(const FlatGraph& nodes, FlatTensor at, const std::
   }
   const absl::StatusOr<Shape> known =
       shape == nullptr || shape->unknown_rank() ? NotFound("") : ReadShapeProto(*shape);
-  input.rank_known = known.ok();
-  if (known.ok()) input.shape = *known;
+  // Before TensorFlow 0.12 a placeholder of unknown shape was written as a scalar.
+  constexpr int kFirstWithUnknownRank = 24;
+  const bool early = source.meta_graph.graph_def().versions().producer() < kFirstWithUnknownRank &&
+                     node.op == "Placeholder" && FindAttr(*node.def, "_output_shapes") == nullptr;
+  input.rank_known = known.ok() && !(early && known->rank() == 0);
+  if (input.rank_known) input.shape = *known;
   return input;
 }
 
@@ -160,6 +201,27 @@ int NumOutputs(const proto::NodeDef& def) {
     if (types != nullptr) return types->list().type_size();
   }
   return 1;
+}
+
+// Tensors with the same value in each step.
+absl::Status AddFeeds(const TrainGraphOptions& options, ImportSource& source) {
+  for (const auto& [name, value] : options.feeds) {
+    const absl::StatusOr<FlatTensor> at = source.nodes->Find(name);
+    if (!at.ok()) return Annotate(at.status(), "TrainGraphOptions::feeds, --feed");
+    const TrainGraphInput wanted = DescribeInput(source, *at, nullptr);
+    // A number of a flag has no dtype of its own.
+    const bool number = value.dtype() == DType::kFloat64 && value.shape().rank() == 0;
+    const bool cast = number && wanted.dtype != DType::kString && wanted.dtype != DType::kBool;
+    const bool fits = wanted.dtype == DType::kInvalid || wanted.dtype == value.dtype() || cast;
+    const bool shape_fits = !wanted.rank_known || FitsShape(value.shape(), wanted.shape);
+    if (!fits || !shape_fits) {
+      return InvalidArgument("TrainGraphOptions::feeds, --feed: ", name, " is ", wanted.ToString(),
+                             ", but the value is ", value.TypeString());
+    }
+    source.nodes->Give(*at);
+    source.feeds.emplace(*at, cast ? value.Cast(wanted.dtype) : value);
+  }
+  return absl::OkStatus();
 }
 
 // The places where the input enters: what the loss and train_op reach.
@@ -180,7 +242,8 @@ absl::Status AddInputs(const TrainGraphOptions& options, ImportSource& source) {
     std::sort(reached.begin(), reached.end());
     for (const int i : reached) {
       if (!IsInputOp(nodes.op(i))) continue;
-      for (int k = 0; k < NumOutputs(*nodes.node(i).def); ++k) source.inputs.push_back({i, k});
+      for (int k = 0; k < NumOutputs(*nodes.node(i).def); ++k)
+        if (source.feeds.count({i, k}) == 0) source.inputs.push_back({i, k});
     }
   }
   for (const FlatTensor& at : source.inputs) {
@@ -188,7 +251,7 @@ absl::Status AddInputs(const TrainGraphOptions& options, ImportSource& source) {
     nodes.Give(at);
     const auto key = source.input_keys.find(at);
     source.info.inputs.push_back(
-        DescribeInput(nodes, at, key == source.input_keys.end() ? nullptr : &key->second));
+        DescribeInput(source, at, key == source.input_keys.end() ? nullptr : &key->second));
   }
   return absl::OkStatus();
 }
@@ -329,6 +392,8 @@ absl::Status ReadImportSource(const TrainGraphOptions& options, ImportSource& so
     const absl::StatusOr<int> op = source.nodes->FindOp(name);
     if (op.ok()) source.update_ops.push_back(*op);
   }
+  source.stored_step_name = options.global_step;
+  EST_RETURN_IF_ERROR(AddFeeds(options, source));
   // Last: without a signature, the inputs are those that the loss and train_op reach.
   return AddInputs(options, source);
 }

@@ -18,11 +18,12 @@ namespace estimator {
 
 struct SourceVariable {
   int node = -1;
-  std::string name;          // in checkpoints
+  std::string name;          // in checkpoints: of a whole, without `/part_0`
   FlatTensor initial_value;  // node -1: unknown
   bool trainable = false;
   bool local = false;    // not in checkpoints
-  bool is_part = false;  // of a partitioned variable
+  bool is_part = false;  // of a partitioned variable with several parts
+  bool listed = true;    // in a collection of those that are saved, or of local ones
 };
 
 struct SourceSummary {
@@ -50,6 +51,9 @@ struct ImportSource {
   std::vector<SourceSummary> summaries;
   std::vector<SourceMetric> metrics;
   std::vector<int> update_ops;
+  std::map<FlatTensor, Array> feeds;
+  bool counts_steps = false;     // the loop counts, not the graph (step_counter.h)
+  std::string stored_step_name;  // TrainGraphOptions::global_step
 };
 
 // "x:0: float32 [?,2], y:0: int32 [?]", or "none".

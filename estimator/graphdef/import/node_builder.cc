@@ -71,6 +71,8 @@ absl::StatusOr<Tensor> NodeBuilder::OptionalValue(FlatTensor at, int reader) con
 absl::StatusOr<Tensor> NodeBuilder::Value(FlatTensor at, int reader) const {
   EST_ASSIGN_OR_RETURN(const Tensor value, OptionalValue(at, reader));
   if (value.valid()) return value;
+  const auto unselected = unselected_.find(at);
+  if (unselected != unselected_.end()) return Annotate(unselected->second, nodes_.Where(at.node));
   return InvalidArgument(nodes_.Where(at.node), " has no output ", at.output);
 }
 
@@ -190,7 +192,11 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildSelect(int node) {
   for (size_t k = 1; k <= count; ++k) {
     EST_ASSIGN_OR_RETURN(const Tensor yes, OptionalValue(inputs[k], node));
     EST_ASSIGN_OR_RETURN(const Tensor no, OptionalValue(inputs[k + count], node));
-    EST_ASSIGN_OR_RETURN(outputs.emplace_back(), Select(predicate, yes, no, node));
+    // An output that cannot be selected has no tensor: only a node that reads it fails. TF 2 adds
+    // outputs for gradients, which nobody reads and whose types differ.
+    const absl::StatusOr<Tensor> selected = Select(predicate, yes, no, node);
+    if (!selected.ok()) unselected_[{node, static_cast<int>(k) - 1}] = selected.status();
+    outputs.push_back(selected.ok() ? *selected : Tensor());
   }
   return outputs;
 }

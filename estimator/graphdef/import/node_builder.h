@@ -82,6 +82,7 @@ class NodeBuilder {
   const Options options_;
   std::map<FlatTensor, Tensor> given_;
   std::map<int, std::vector<Tensor>> values_;
+  std::map<FlatTensor, absl::Status> unselected_;  // outputs of If, and why they have no tensor
 };
 
 }  // namespace estimator

@@ -52,7 +52,6 @@ class Planner {
     for (const auto& [node, problem] : plan_.unique_rows.problems)
       obstacles_.Add(nodes_.node(node), problem);
     if (options_.training) {
-      CheckGlobalStep();
       std::vector<std::string> undefined = plan_.order->Undefined(plan_.needed);
       plan_.warnings.insert(plan_.warnings.end(), undefined.begin(), undefined.end());
     }
@@ -184,7 +183,7 @@ class Planner {
     }
     for (const SourceVariable& variable : source_.variables) {
       if (variable.is_part && plan_.Needs(variable.node))
-        obstacles_.Add(nodes_.node(variable.node), "a part of a partitioned variable");
+        obstacles_.Add(nodes_.node(variable.node), "one of several parts of a variable");
     }
   }
 
@@ -213,13 +212,6 @@ class Planner {
       obstacles_.Add(node, "takes the handle of a variable");
       return;
     }
-  }
-
-  // Without its update training would never end.
-  void CheckGlobalStep() {
-    const int step = source_.nodes->FindOp("global_step").value_or(-1);
-    if (step < 0 || plan_.order->Writes(step).empty())
-      obstacles_.Add(nodes_.node(source_.train_op), "does not update the variable 'global_step'");
   }
 
   const ImportSource& source_;

@@ -9,6 +9,7 @@
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/graphdef/import/op_support.h"
 #include "estimator/graphdef/import/write_rules.h"
+#include "estimator/graphdef/step_counter.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/check_numerics.h"
 
@@ -17,22 +18,17 @@ namespace estimator {
 absl::Status VariableMaker::Make() {
   for (const SourceVariable& variable : source_.variables)
     sources_.emplace(variable.node, &variable);
-  const FlatGraph& nodes = *source_.nodes;
-  for (int i = 0; i < nodes.size(); ++i) {
-    if (!needed_[static_cast<size_t>(i)] || !IsVariableOp(nodes.op(i)) || sources_.count(i) > 0)
-      continue;
-    return InvalidArgument(
-        "variable '", nodes.node(i).name,
-        "' is neither in the collection 'variables' nor in 'local_variables', so "
-        "nothing says how it is saved");
-  }
   EST_RETURN_IF_ERROR(PlanInitialValues());
   for (const SourceVariable& variable : source_.variables) {
-    // Local variables are in no checkpoint, so none needs to be made that nothing reads.
-    if (variable.local && !needed_[static_cast<size_t>(variable.node)]) continue;
+    if (!Wanted(variable)) continue;
     EST_RETURN_IF_ERROR(MakeOne(variable));
   }
   return absl::OkStatus();
+}
+
+// A variable that nothing says to be in checkpoints need not be made if nothing reads it.
+bool VariableMaker::Wanted(const SourceVariable& variable) const {
+  return (!variable.local && variable.listed) || needed_[static_cast<size_t>(variable.node)];
 }
 
 // Finds the initial values that can be imported, and an order of their nodes.
@@ -40,6 +36,7 @@ absl::Status VariableMaker::PlanInitialValues() {
   const FlatGraph& nodes = *source_.nodes;
   std::vector<int> roots;
   for (const SourceVariable& variable : source_.variables) {
+    if (!Wanted(variable)) continue;
     if (variable.initial_value.node < 0) {
       problems_[variable.node] = "the file does not name it";
       continue;
@@ -86,7 +83,10 @@ absl::Status VariableMaker::MakeOne(const SourceVariable& variable) {
   }
   const absl::StatusOr<TensorSpec> spec = VariableSpec(source_.nodes->node(variable.node));
   if (!spec.ok()) return Annotate(spec.status(), absl::StrCat("variable '", variable.name, "'"));
-  const std::optional<Variable> existing = graph_.FindVariable(variable.name);
+  // The loop's counter has the name in the Graph.
+  const bool renamed = source_.counts_steps && variable.name == "global_step";
+  const std::string name = renamed ? kFileStepName : variable.name;
+  const std::optional<Variable> existing = graph_.FindVariable(name);
   // The loop makes global_step before it calls the model_fn.
   if (existing.has_value()) {
     if (!(existing->spec() == *spec)) {
@@ -98,13 +98,15 @@ absl::Status VariableMaker::MakeOne(const SourceVariable& variable) {
   }
   EST_ASSIGN_OR_RETURN(const Tensor initial, InitialValue(variable, *spec));
   const Variable made =
-      GetVariable(variable.name, spec->shape,
+      GetVariable(name, spec->shape,
                   {.dtype = spec->dtype,
                    .initializer = [initial](const Shape&, DType) { return initial; },
                    .regularizer = nullptr,
                    .trainable = variable.trainable,
                    .local = variable.local});
   EST_RETURN_IF_ERROR(graph_.status());
+  const std::string& node_name = source_.nodes->node(variable.node).name;
+  if (node_name != variable.name) KeepNameOfPart(graph_, name, node_name);
   variables_[variable.node] = made;
   return absl::OkStatus();
 }

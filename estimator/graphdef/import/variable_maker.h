@@ -25,8 +25,7 @@ class VariableMaker {
   VariableMaker(const ImportSource& source, const std::vector<bool>& needed, Graph& graph)
       : source_(source), needed_(needed), graph_(graph) {}
 
-  // Errors: INVALID_ARGUMENT if a variable is in no collection, or if its initial value does not
-  // fit; the graph's first error.
+  // Errors: INVALID_ARGUMENT if an initial value does not fit; the graph's first error.
   absl::Status Make();
   // The variable of a node.
   const Variable& Of(int node) const { return variables_.at(node); }
@@ -34,6 +33,7 @@ class VariableMaker {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
+  bool Wanted(const SourceVariable& variable) const;
   absl::Status PlanInitialValues();
   absl::Status MakeOne(const SourceVariable& variable);
   absl::StatusOr<Tensor> InitialValue(const SourceVariable& variable, const TensorSpec& spec);

@@ -42,9 +42,11 @@ absl::Status SummarySaverHook::Begin(Graph& graph) {
   timer_.Reset();
   step_increment_ = 1;
   requests_ = graph.summaries();
-  const bool has_loss = std::any_of(requests_.begin(), requests_.end(),
-                                    [](const SummaryRequest& r) { return r.tag == "loss"; });
-  // A summary "loss" of the user's takes the place of this one.
+  const bool has_loss =
+      std::any_of(requests_.begin(), requests_.end(), [](const SummaryRequest& r) {
+        return r.kind == SummaryRequest::Kind::kScalar && r.tag == "loss";
+      });
+  // A scalar "loss" of the user's takes the place of this one.
   if (options_.loss.valid() && !has_loss) {
     requests_.push_back(
         {.kind = SummaryRequest::Kind::kScalar, .tag = "loss", .value = options_.loss});

@@ -6,6 +6,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graphdef/step_counter.h"
 #include "estimator/training/model/first_non_finite.h"
 #include "glog/logging.h"
 
@@ -16,7 +17,9 @@ namespace {
 AsyncSaver::Variables ValuesOf(const TrainCheckpoints::State& state) {
   AsyncSaver::Variables values;
   for (const Variable& variable : state.model.graph->variables()) {
-    if (!variable.local()) values[variable.name()] = *state.variables.store().Peek(variable.name());
+    const std::string name = NameInCheckpoints(*state.model.graph, variable);
+    if (!variable.local() && !name.empty())
+      values[name] = *state.variables.store().Peek(variable.name());
   }
   return values;
 }

@@ -68,6 +68,8 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
   sizes_ = SizesOf(*first);
   EST_RETURN_IF_ERROR(EnsureModel(*first));
   EST_RETURN_IF_ERROR(EnsureVariables(start, attempt));
+  // Only now is it known whether the checkpoint's global_step is the step.
+  start.step = state_.global_step();
   return start;
 }
 

@@ -1,5 +1,6 @@
 #include "estimator/training/model/model_state.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -8,9 +9,11 @@
 #include "estimator/base/name_pattern.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/object_names.h"
 #include "estimator/checkpoint/restore.h"
+#include "estimator/graphdef/step_counter.h"
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/warm_start/checkpoint_initializer.h"
 #include "estimator/training/warm_start/load_variables.h"
@@ -77,8 +80,19 @@ absl::StatusOr<RestorePlan> PlanRestoreFrom(const BundleReader& reader, const Gr
   EST_ASSIGN_OR_RETURN(RestorePlan plan, PlanRestore(graph, scaffold, [&](const std::string& name) {
                          return reader.Has(objects.Stored(name));
                        }));
+  // A counter that is in no checkpoint comes from its name: RestoreCountedStep.
+  const auto is_counter = [&graph](const WantedVariable& variable) {
+    return NameInCheckpoints(graph, *graph.FindVariable(variable.name)).empty();
+  };
+  plan.wanted.erase(std::remove_if(plan.wanted.begin(), plan.wanted.end(), is_counter),
+                    plan.wanted.end());
   for (WantedVariable& variable : plan.wanted) {
+    if (variable.stored_name == variable.name)
+      variable.stored_name = NameInCheckpoints(graph, *graph.FindVariable(variable.name));
     variable.stored_name = objects.Stored(variable.stored_name);
+    // A Saver that got the parts of a partitioned variable saves them by their own names.
+    const std::string part = NameOfPart(graph, variable.name);
+    if (!part.empty() && !reader.Has(variable.stored_name)) variable.stored_name = part;
   }
   return plan;
 }
@@ -96,6 +110,17 @@ absl::Status ModelState::CheckIsOfModel(const Graph& graph, const std::string& p
   return CheckRestorable(*reader, trainable);
 }
 
+// A step that the loop counts is in no variable of its own.
+absl::Status ModelState::RestoreCountedStep(const BundleReader& reader, const Graph& graph) {
+  if (!HasCountedSteps(graph)) return absl::OkStatus();
+  int64_t step = std::max<int64_t>(0, StepOfPrefix(reader.prefix()));
+  if (const std::string name = StoredStepName(graph); !name.empty()) {
+    EST_ASSIGN_OR_RETURN(const Array stored, reader.Read(name));
+    step = stored.Cast(DType::kInt64).Reshaped({}).scalar<int64_t>();
+  }
+  return store_.Set("global_step", Array::Scalar<int64_t>(step));
+}
+
 absl::Status ModelState::Restore(const Graph& graph, const std::string& prefix,
                                  const Scaffold& scaffold) {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
@@ -105,6 +130,7 @@ absl::Status ModelState::Restore(const Graph& graph, const std::string& prefix,
   set_checkpoint("");
   EST_RETURN_IF_ERROR(LoadVariables(*reader, plan.wanted, store_));
   EST_RETURN_IF_ERROR(InitializeAbsent(graph, plan.absent, prefix));
+  EST_RETURN_IF_ERROR(RestoreCountedStep(*reader, graph));
   set_checkpoint(prefix);
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/graph/graph.h"
 #include "estimator/runtime/variable_store.h"
 #include "estimator/training/model/scaffold.h"
@@ -75,6 +76,7 @@ class ModelState {
   int64_t global_step() const;
 
  private:
+  absl::Status RestoreCountedStep(const BundleReader& reader, const Graph& graph);
   // Sets the variables `absent` to their first values: those of InitFromCheckpoint, else those of
   // the initializers. `origin` is for the warning that names them.
   absl::Status InitializeAbsent(const Graph& graph, const std::vector<std::string>& absent,
