@@ -10,12 +10,13 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/graphdef/import/add_summaries.h"
+#include "estimator/graphdef/import/find_step.h"
 #include "estimator/graphdef/import/import_source.h"
 #include "estimator/graphdef/import/node_builder.h"
 #include "estimator/graphdef/import/obstacles.h"
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/graphdef/import/op_rules.h"
-#include "estimator/graphdef/import/op_support.h"
 #include "estimator/graphdef/import/plan.h"
 #include "estimator/graphdef/import/variable_maker.h"
 #include "estimator/graphdef/import/write_rules.h"
@@ -75,7 +76,8 @@ class TrainImporter {
                                     graph_.AddConst(Array::Scalar<int64_t>(1), "one_step")));
       }
       result_.train_op = Group(updates, source_.info.train_op);
-      EST_RETURN_IF_ERROR(AddSummaries());
+      EST_RETURN_IF_ERROR(AddSummaries(
+          plan_.summaries, [this](FlatTensor at) { return Fetch(at); }, graph_, &result_.warnings));
     }
     EST_RETURN_IF_ERROR(graph_.status());
     std::vector<std::string>& warnings = result_.warnings;
@@ -297,31 +299,6 @@ class TrainImporter {
     return absl::OkStatus();
   }
 
-  absl::Status AddSummaries() {
-    for (const SourceSummary& summary : plan_.summaries) {
-      EST_ASSIGN_OR_RETURN(const Tensor value, Fetch(summary.value));
-      // TensorFlow checks these when the summary runs; a summary must not end a training here.
-      const bool one = value.shape().num_elements() == 1;
-      const bool image =
-          value.rank() == 4 && (value.dtype() == DType::kUint8 || IsFloating(value.dtype()));
-      const bool fits = value.dtype() != DType::kString &&
-                        (summary.kind == SummaryRequest::Kind::kHistogram ||
-                         (summary.kind == SummaryRequest::Kind::kScalar && one) ||
-                         (summary.kind == SummaryRequest::Kind::kImage && image));
-      if (fits) {
-        graph_.summaries().push_back({.kind = summary.kind,
-                                      .tag = summary.tag,
-                                      .value = value,
-                                      .max_outputs = summary.max_outputs});
-      } else {
-        result_.warnings.push_back(absl::StrCat("The summary '", summary.tag,
-                                                "' is left out: it cannot show ",
-                                                value.spec().ToString()));
-      }
-    }
-    return absl::OkStatus();
-  }
-
   const ImportSource& source_;
   const FlatGraph& nodes_;
   const ImportPlan& plan_;
@@ -339,33 +316,6 @@ class TrainImporter {
   bool averages_here_ = false;
   ImportedTrainGraph result_;
 };
-
-// Whether the graph counts its steps, or the loop has to.
-absl::Status FindStep(const ImportPlan& plan, StringArg where, ImportSource& source) {
-  const auto is_step = [&source](const SourceVariable& variable, absl::string_view name) {
-    const absl::StatusOr<TensorSpec> spec = VariableSpec(source.nodes->node(variable.node));
-    return variable.name == name && !variable.local && spec.ok() &&
-           spec->shape.num_elements() == 1 && IsInteger(spec->dtype);
-  };
-  const std::string& named = source.stored_step_name;
-  source.counts_steps = true;
-  for (const SourceVariable& variable : source.variables) {
-    if (!named.empty() && named != "global_step" && is_step(variable, named))
-      return absl::OkStatus();
-    if (!is_step(variable, "global_step")) continue;
-    const TensorSpec spec = *VariableSpec(source.nodes->node(variable.node));
-    const bool advances = source.info.role != TrainGraphRole::kTrain ||
-                          (plan.order && !plan.order->Writes(variable.node).empty());
-    const bool counts = spec == TensorSpec{DType::kInt64, Shape{}} && advances;
-    if (counts && (named.empty() || named == "global_step")) source.counts_steps = false;
-    if (counts && named == "global_step") return absl::OkStatus();
-  }
-  if (named.empty()) return absl::OkStatus();
-  return InvalidArgument(where, ": TrainGraphOptions::global_step, --global_step: '", named,
-                         "' is no variable of the graph that is one integer in checkpoints",
-                         named == "global_step" ? " and that train_op updates" : "",
-                         "; leave it out, and the loop counts the steps");
-}
 
 }  // namespace
 

@@ -31,11 +31,6 @@ struct DescribedInputOptions {
   bool repeat = true;         // false: one pass, with a smaller last batch if the graph takes it
 };
 
-// Parses --feed: TENSOR=VALUE,TENSOR=VALUE, where VALUE is a number, true, false or a .npy file.
-// Errors: a UsageError for a malformed pair, a tensor that occurs twice, or a file that cannot be
-// read.
-absl::StatusOr<std::map<std::string, Array>> ParseFeeds(StringArg text);
-
 // The name of input `i` of `count`. Names are in the order of the inputs, so an imported model_fn
 // gets them in the order of the iterator's outputs.
 std::string InputName(size_t i, size_t count);

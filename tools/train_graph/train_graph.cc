@@ -31,6 +31,7 @@
 #include "estimator/training/import_saved_model.h"
 #include "models/common/run_flags.h"
 #include "tools/train_graph/described_input.h"
+#include "tools/train_graph/parse_feeds.h"
 #include "tools/train_graph/model_folder.h"
 #include "tpu/tpu_estimator.h"
 

@@ -84,8 +84,7 @@ void AddVariables(const char* collection, bool local, ImportSource& source, bool
   }
 }
 
-// Variables that a Session program made with collections=[]: a checkpoint has them if its Saver got
-// a list of its own.
+// Variables that a Session program made with collections=[], for a Saver with a list of its own.
 void AddUnlistedVariables(ImportSource& source) {
   FlatGraph& nodes = *source.nodes;
   std::map<int, FlatTensor> unlisted;
