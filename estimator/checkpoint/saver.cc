@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "estimator/base/file.h"
@@ -69,6 +70,19 @@ absl::Status RemoveInterrupted(const std::string& directory, const std::string& 
   return absl::OkStatus();
 }
 
+// Whether a path of the state file is a checkpoint of this saver in its directory.
+//   begin: "<directory>/model.ckpt-"
+bool IsOwn(absl::string_view prefix, absl::string_view begin) {
+  if (!absl::ConsumePrefix(&prefix, begin)) return false;
+  // Of the V1 format, TensorFlow lists "model.ckpt-1-?????-of-00002".
+  const size_t end = prefix.find("-?????-of-");
+  const auto is_number = [](absl::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == absl::string_view::npos;
+  };
+  return is_number(prefix.substr(0, end)) &&
+         (end == absl::string_view::npos || is_number(prefix.substr(end + 10)));
+}
+
 }  // namespace
 
 double SystemSecs() { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()); }
@@ -88,7 +102,7 @@ absl::Status Saver::Recover(StringArg directory) {
     for (size_t i = 0; i < state->all_model_checkpoint_paths.size(); ++i) {
       const std::string& prefix = state->all_model_checkpoint_paths[i];
       // What is not counted is not deleted: the file may be a stranger's, and name any file.
-      if (StepOfPrefix(prefix) < 0 || prefix != Prefix(directory, StepOfPrefix(prefix))) {
+      if (!IsOwn(prefix, JoinPath(directory, options_.basename + "-"))) {
         foreign.push_back(prefix);
         continue;
       }
@@ -210,6 +224,7 @@ absl::Status Saver::Commit(StringArg directory, const std::string& prefix) {
     // A V1 checkpoint has no index, and a deletion that was interrupted neither.
     if (absl::IsNotFound(status)) status = absl::OkStatus();
     if (status.ok()) status = RemoveCheckpoint(old);
+    deletion_failed_ |= !status.ok();
     LOG_IF(WARNING, !status.ok()) << "cannot delete an old checkpoint: " << status;
   }
   return removed.empty() ? absl::OkStatus() : WriteCheckpointState(directory, state_);
@@ -226,7 +241,8 @@ absl::Status Saver::Write(StringArg directory, const std::string& prefix,
   EST_RETURN_IF_ERROR(WriteInputAndGraph(prefix, extras));
   EST_RETURN_IF_ERROR(writer->Finish());
   EST_RETURN_IF_ERROR(Commit(directory, prefix));
-  recovered_ = true;
+  // What a failed deletion left is removed by the next save, as that of a killed run.
+  recovered_ = !std::exchange(deletion_failed_, false);
   return absl::OkStatus();
 }
 

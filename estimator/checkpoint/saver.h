@@ -89,6 +89,7 @@ class Saver {
   const SaverOptions options_;
   std::string directory_;   // the directory that state_ describes
   bool recovered_ = false;  // whether state_ describes it
+  bool deletion_failed_ = false;
   CheckpointState state_;
   double next_preserved_secs_ = 0;
   struct WrittenMetaGraph {
