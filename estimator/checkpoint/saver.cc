@@ -75,7 +75,7 @@ absl::Status RemoveInterrupted(const std::string& directory, const std::string& 
 bool IsOwn(absl::string_view prefix, absl::string_view begin) {
   if (!absl::ConsumePrefix(&prefix, begin)) return false;
   // Of the V1 format, TensorFlow lists "model.ckpt-1-?????-of-00002".
-  const size_t end = prefix.find("-?????-of-");
+  const size_t end = prefix.find("-\?\?\?\?\?-of-");
   const auto is_number = [](absl::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == absl::string_view::npos;
   };

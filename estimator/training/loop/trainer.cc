@@ -68,6 +68,7 @@ struct Trainer::Loop {
   TrainSession& session;
   StepRunner& runner;
   int64_t target_step;
+  int64_t first_step;
   int64_t run_start;  // the step before last_run
   StepRun last_run;
 };
@@ -207,6 +208,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
   Loop loop{.session = session,
             .runner = runner,
             .target_step = length.TargetFrom(state_.global_step()),
+            .first_step = state_.global_step(),
             .run_start = state_.global_step(),
             .last_run = {}};
   absl::Status status = RunSteps(loop);
@@ -240,7 +242,9 @@ absl::Status Trainer::SaveBeforeError(const absl::Status& status, const Loop& lo
   const bool whole = end != RunEnd::kFailed && end != RunEnd::kStepDiscarded &&
                      !IsNotFinite(status) &&
                      state_.global_step() == loop.run_start + loop.last_run.num_steps;
-  if (!whole || !config_.SavesCheckpoints() || !state_.checkpoint().empty()) return status;
+  if (!whole || state_.global_step() == loop.first_step || !config_.SavesCheckpoints() ||
+      !state_.checkpoint().empty())
+    return status;
   const absl::StatusOr<std::string> saved = SaveCheckpoint(TrainCheckpoints::When::kNow);
   if (!saved.ok()) {
     LOG(ERROR) << "the steps before an error cannot be saved: " << saved.status();
