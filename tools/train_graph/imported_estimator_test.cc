@@ -96,6 +96,7 @@ TEST_F(ImportedEstimator, AFloatGlobalStepKeepsItsDtype) {
   small.Rewire("train", {"^count"});
   // Swaps the names: the float variable is `global_step`.
   for (auto& [name, collection] : *small.meta_graph().mutable_collection_def()) {
+    if (!collection.has_bytes_list()) continue;  // the names of train_op
     for (std::string& bytes : *collection.mutable_bytes_list()->mutable_value()) {
       proto::VariableDef def;
       ASSERT_TRUE(def.ParseFromString(bytes));
