@@ -274,9 +274,11 @@ std::string Saver::Prefix(StringArg directory, int64_t global_step) const {
 }
 
 bool Saver::HasMetaGraph(int64_t version) const {
-  return meta_graph_ && version == meta_graph_->version &&
-         FileSize(meta_graph_->path).value_or(-1) ==
-             static_cast<int64_t>(meta_graph_->checksum.num_bytes);
+  if (!meta_graph_ || version != meta_graph_->version) return false;
+  const absl::StatusOr<int64_t> size = FileSize(meta_graph_->path);
+  // If nobody can say, it counts as there: linking it then gives the error.
+  return size.ok() ? *size == static_cast<int64_t>(meta_graph_->checksum.num_bytes)
+                   : !absl::IsNotFound(size.status());
 }
 
 absl::StatusOr<std::string> Saver::Save(StringArg directory, int64_t global_step,
