@@ -93,7 +93,7 @@ absl::Status Saver::Recover(StringArg directory) {
   const std::string folder(directory.empty() ? "." : directory);
   EST_RETURN_IF_ERROR(CreateDirectories(folder));
   EST_RETURN_IF_ERROR(RemoveInterrupted(folder, options_.basename));
-  EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, "checkpoint"));
+  EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, "checkpoint."));
   const double now = options_.now_secs ? options_.now_secs() : SystemSecs();
   CheckpointState recovered;
   std::vector<std::string> foreign;
@@ -218,12 +218,12 @@ absl::Status Saver::Commit(StringArg directory, const std::string& prefix) {
   EST_RETURN_IF_ERROR(WriteCheckpointState(directory, state_));
   const std::vector<std::string> removed = TakeOverLimit();
   for (const std::string& old : removed) {
-    // A failed deletion must not stop the run.
     // Only what reads as a checkpoint is one: a damaged file may be another program's.
     absl::Status status = ReadBundleIndex(old).status();
     // A V1 checkpoint has no index, and a deletion that was interrupted neither.
     if (absl::IsNotFound(status)) status = absl::OkStatus();
     if (status.ok()) status = RemoveCheckpoint(old);
+    // A failed deletion must not stop the run.
     deletion_failed_ |= !status.ok();
     LOG_IF(WARNING, !status.ok()) << "cannot delete an old checkpoint: " << status;
   }
