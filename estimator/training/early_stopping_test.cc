@@ -96,6 +96,16 @@ TEST_F(EarlyStoppingTest, ReadsTheFolderOfANamedEvaluation) {
 }
 
 // After going back to an earlier checkpoint, the evaluations of the later ones are still on disk.
+// As a pattern, the name of this folder would match others, but not itself.
+TEST_F(EarlyStoppingTest, ReadsAFolderWithBracketsInItsName) {
+  Estimator<TinyParams> estimator{TinyOptions(dir_.File("lr=[0.05,2]"))};
+  const auto writer = EventFileWriter::Open(estimator.EvalDir(), ".loss");
+  EST_ASSERT_OK(writer);
+  EST_ASSERT_OK((*writer)->AddScalar("loss", 0.4f, 3000));
+  EST_ASSERT_OK((*writer)->Flush());
+  EXPECT_TRUE(*Stops(StopIfLowerHook(estimator, "loss", 0.5)));
+}
+
 TEST_F(EarlyStoppingTest, EvaluationsOfLaterStepsDoNotCount) {
   WriteHistories();
   EXPECT_TRUE(*Stops(StopIfNoDecreaseHook(estimator_, "loss", 500), 3500));

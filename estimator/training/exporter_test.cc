@@ -31,6 +31,8 @@ EvalResult Result(int64_t step, float loss, float accuracy = 0) {
 
 class ExporterTest : public ::testing::Test {
  protected:
+  explicit ExporterTest(const std::string& model_dir = "m")
+      : estimator_(TinyOptions(dir_.File(model_dir))) {}
   void SetUp() override {
     EST_ASSERT_OK(
         estimator_.Train([](const TinyParams&) { return TinyDataset(5).Repeat(); }, MaxSteps(5)));
@@ -68,7 +70,7 @@ class ExporterTest : public ::testing::Test {
   }
 
   TempDir dir_;
-  Estimator<TinyParams> estimator_{TinyOptions(dir_.File("m"))};
+  Estimator<TinyParams> estimator_;
   std::string checkpoint_;
   int num_event_files_ = 0;
   const ServingInputReceiverFn raw_ =
@@ -185,6 +187,21 @@ TEST_F(ExporterTest, BestKeepsTheBestResultOfTheProcessBefore) {
   WriteEvents({{5, 45}});
   BestExporter again = Best();
   EXPECT_FALSE(Exported(again, Result(5, 45)));
+}
+
+// As a pattern, the name of this folder would match others, but not itself.
+class ExporterInBracketsTest : public ExporterTest {
+ protected:
+  ExporterInBracketsTest() : ExporterTest("lr=[0.05,2]") {}
+};
+
+TEST_F(ExporterInBracketsTest, BestKeepsTheBestResultOfTheProcessBefore) {
+  BestExporter before = Best();
+  EXPECT_TRUE(Exported(before, Result(1, 50)));
+  WriteEvents({{1, 50}});
+  WriteEvents({{2, 100}});
+  BestExporter after = Best();
+  EXPECT_FALSE(Exported(after, Result(2, 100)));
 }
 
 TEST_F(ExporterTest, BestExportsABestResultThatIsTheFirstAfterARestart) {
