@@ -2,10 +2,10 @@
 """What a new element-wise op and a new optimizer touch: few files, and nothing else is needed.
 
 Usage: check_additions.py STABLEHLO_OPS_TOOL [--keep DIR]
-Copies the tree twice and adds to one copy the op MulNoNan (x * y, but 0 where y is 0), as
-CONTRIBUTING.md says: a row with its formula, a function with its gradient, and a table of goldens;
-to the other the optimizer AddSign: a formula, a class, and a row of goldens. It makes the goldens
-by TensorFlow, and builds and tests the copies. Then these hold:
+Copies the tree and adds to the copy the optimizer AddSign, as CONTRIBUTING.md says: a formula, a
+class, and a row of goldens; then the op MulNoNan (x * y, but 0 where y is 0): a row with its
+formula, a function with its gradient, and a table of goldens. It makes the goldens by TensorFlow,
+and builds and tests the copy after each. Then these hold:
   the op, its gradient and the update rule equal TensorFlow's on the reference and the fused kernel
   JAX computes the same from their StableHLO
   the op is part of one kernel in a chain of element-wise ops
@@ -94,12 +94,12 @@ TEST_F(NewOpTest, IsFusedIntoAChainForwardAndBackward) {
 
 TEST_F(NewOpTest, IsWrittenToAGraphDefAndReadFromIt) {
   const Tensor x = Placeholder(DType::kFloat32, {2, 3}, "x");
-  const Tensor out = MultiplyNoNan(x, x, "out");
+  const std::string out(MultiplyNoNan(x, x, "out").node()->name());
   proto::GraphDef def;
   ASSERT_TRUE(def.ParseFromString(GraphToGraphDef(graph_)));
   Graph other;
   const auto imported = ImportGraphDef(
-      def, {.feeds = {{"x", {DType::kFloat32, {2, 3}}}}, .fetches = {"out"}}, other);
+      def, {.feeds = {{"x", {DType::kFloat32, {2, 3}}}}, .fetches = {out}}, other);
   EST_ASSERT_OK(imported);
   EXPECT_EQ(imported->fetches[0].node()->op(), "MulNoNan");
 }
@@ -268,8 +268,7 @@ def apply(edits, tree):
 
 
 def check(addition, tree):
-    """Returns an error, or None."""
-    copy_tree(tree)
+    """Adds to the copy. Returns an error, or None."""
     files = apply(addition.edits, tree)
     print(f"a new {addition.what}: {len(files)} files edited: {', '.join(files)}")
     if len(files) > addition.max_files:
@@ -277,7 +276,7 @@ def check(addition, tree):
     test = addition.test
     if addition is OPTIMIZER:
         test = test % {"steps": three_steps_of_add_sign()}
-    os.makedirs(os.path.join(tree, "new_code"))
+    os.makedirs(os.path.join(tree, "new_code"), exist_ok=True)
     for name, text in {"BUILD": TEST_BUILD, "new_test.cc": TEST_BEGIN + test + TEST_END}.items():
         with open(os.path.join(tree, "new_code", name), "w") as file:
             file.write(text)
@@ -296,20 +295,21 @@ def check(addition, tree):
             "bazel-bin/tools/interop/stablehlo_ops_tool", "--ops", addition.op)
     except subprocess.CalledProcessError as error:
         return f"FAILED: a new {addition.what}: {error}"
-    finally:
-        subprocess.run(["bazel", "shutdown"], cwd=tree, check=False)
     return None
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("tool")  # built, so that the copies find most objects in the disk cache
-    parser.add_argument("--keep", help="the folder of the copies, which are kept")
+    parser.add_argument("tool")  # built, so that the copy finds some objects in the disk cache
+    parser.add_argument("--keep", help="the folder of the copy, which is kept")
     args = parser.parse_args()
     top = args.keep or tempfile.mkdtemp(prefix="additions_")
     try:
-        errors = [check(addition, os.path.join(top, addition.what)) for addition in (OP, OPTIMIZER)]
+        # One copy for both: Bazel compiles again only what includes an edited header.
+        copy_tree(top)
+        errors = [check(addition, top) for addition in (OPTIMIZER, OP)]
     finally:
+        subprocess.run(["bazel", "shutdown"], cwd=top, check=False)
         if not args.keep:
             shutil.rmtree(top, ignore_errors=True)
     if any(errors):
