@@ -2,6 +2,7 @@
 thread) and writes the results into the case's folder. README.md describes the format.
 """
 
+import contextlib
 import hashlib
 import os
 import warnings
@@ -19,9 +20,12 @@ tf1.logging.set_verbosity(tf1.logging.ERROR)
 
 VERSION = "2.15.1"
 SEED = 1  # of the graph
-# The ops whose outputs are recorded as forward tensors, unless a case chooses others.
+# The ops whose outputs are recorded as forward tensors, unless a case chooses others. Mean is not
+# among them: the means of a layer norm are close to 0, so that rounding errors of the values that
+# they sum are larger than the tolerance.
 FORWARD_OPS = {"AvgPool", "BiasAdd", "Conv2D", "Elu", "FusedBatchNormV3", "MatMul", "MaxPool",
-               "Mean", "Relu", "Softmax", "Tanh"}
+               "Relu", "Softmax", "Tanh"}
+MAX_NAMES = 8  # how many names a printed line lists
 
 
 class Step:
@@ -35,7 +39,7 @@ class Step:
 def generate(case_file, model_fn, description, *, batches=None, shared=None, mode="TRAIN",
              num_steps=50, initial=None, steps_before=0, random=False, forward_ops=None,
              max_forward_elements=60000, without=(), max_values=None, own_first_step=False,
-             rtol=None, variable_rtol=None, atol=None):
+             rtol=None, variable_rtol=None, atol=None, resource_variables=False):
     """Writes the folder of the case whose generate.py is case_file.
 
     model_fn(features, labels): builds the model and returns a Step. features and labels are each a
@@ -49,7 +53,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     forward_ops: the ops whose outputs are recorded; None: FORWARD_OPS; set(): none. An output that
     TensorFlow cannot
       fetch (inside a while_loop or a cond), or whose shape is not static, is left out with a line
-      that says so.
+      that says so. Add "Mean" where no mean is close to 0, as those of a layer norm are.
     max_forward_elements: larger outputs are left out.
     steps_before: TRAIN: the number of steps before the initial checkpoint, which then has slots and
     global_step too. The
@@ -72,9 +76,20 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
       from that of the shared folder.
     rtol, variable_rtol, atol: tolerances, if the defaults (1e-5, 1e-4, 0) do not fit. The case
     states the reason.
+    resource_variables: the kind of all variables, as TensorFlow's enable_resource_variables. False
+    is the kind of a program
+      of TensorFlow 1 on a CPU. True is the kind on a TPU and in TensorFlow 2. A program that assigns
+      to a variable that its step also reads, as in
+          tf.group(train_op, global_step.assign(global_step + 1))
+      needs True: a reference variable is read in place, so the rate of the step may be computed
+      before or after the assignment. The manifest and the first line of a report say which kind it
+      was.
+
+    Lookup tables and local variables are initialized. A partitioned variable and its slots are
+    recorded whole, under the name without "/part_0".
     """
     folder = _folder(case_file)
-    run = _Run(model_fn, _read_batches(shared) if shared else batches, mode)
+    run = _Run(model_fn, _read_batches(shared) if shared else batches, mode, resource_variables)
     if mode == "TRAIN" and not random:
         steps_before = int(os.environ.get("REFERENCE_STEPS_BEFORE", steps_before))
     begins_as_shared = shared and steps_before == 0
@@ -108,7 +123,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     relative = os.path.relpath(os.path.abspath(shared), folder) if shared else "."
     begin = os.path.normpath(os.path.join(relative if begins_as_shared else ".", "initial"))
     lines = ["# Written by generate.py. Text form of tools/replay/reference.proto.",
-             f'description: "{description}"', f'made_by: "TensorFlow {tf.__version__}"',
+             f'description: "{description}"', f'made_by: "{_made_by(resource_variables)}"',
              f"mode: {mode}", f"num_steps: {num_steps}", f'initial_checkpoint: "{begin}"',
              f'batches: "{os.path.normpath(os.path.join(relative, "batches"))}"']
     if random:
@@ -124,8 +139,9 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     _write_sums(folder)
     if mode != "PREDICT":
         loss = expected["loss"]
-        print(f"{os.path.basename(folder)}: loss {loss[0]:.6f} ... {loss[-1]:.6f}, {_size(folder)} "
-              f"bytes")
+        kind = "resource" if resource_variables else "reference"
+        print(f"{os.path.basename(folder)}: loss {loss[0]:.6f} ... {loss[-1]:.6f}, {kind} "
+              f"variables, {_size(folder)} bytes")
 
 
 def generate_shared(case_file, loss_fn, batches, forward_ops=None, max_forward_elements=60000):
@@ -150,21 +166,23 @@ def generate_shared(case_file, loss_fn, batches, forward_ops=None, max_forward_e
 class _Run:
     """A model in its own graph."""
 
-    def __init__(self, model_fn, batches, mode):
+    def __init__(self, model_fn, batches, mode, resource_variables=False):
         assert tf.__version__ == VERSION, (
             f"references are made by TensorFlow {VERSION}, this is {tf.__version__}")
         self._batches = batches
         self._mode = mode
         self._graph = tf1.Graph()
-        with self._graph.as_default():
+        with self._graph.as_default(), _kind_of_variables(resource_variables):
             tf1.set_random_seed(SEED)
             tf1.train.get_or_create_global_step()
             self._feeds = {key: tf1.placeholder(array.dtype, array.shape[1:], key.replace("/", "_"))
                            for key, array in batches.items()}
             self._step = model_fn(self._argument("features"), self._argument("labels"))
             self._variables = tf1.global_variables()
-            self._init = tf1.global_variables_initializer()
+            self._init = [tf1.global_variables_initializer(), tf1.local_variables_initializer()]
+            self._init_tables = tf1.tables_initializer()
             self._saver = tf1.train.Saver(self._variables)
+            self._read = [variable.read_value() for variable in self._variables]
 
     def _argument(self, what):
         named = {key[len(what) + 1:]: tensor for key, tensor in self._feeds.items()
@@ -181,10 +199,11 @@ class _Run:
 
     def initialize(self, session, values):
         session.run(self._init)
+        session.run(self._init_tables)  # after the variables, which a table may be made from
         for variable in self._variables:
-            if values and variable.op.name in values:
-                variable.load(values[variable.op.name], session)
-        unknown = set(values or {}) - {variable.op.name for variable in self._variables}
+            if values and _whole_name(variable) in values:
+                variable.load(_part_of(values[_whole_name(variable)], variable), session)
+        unknown = set(values or {}) - {_whole_name(variable) for variable in self._variables}
         assert not unknown, f"the model has no variables {sorted(unknown)}"
 
     def save_initial(self, session, folder, max_slot_values=None):
@@ -194,7 +213,7 @@ class _Run:
                 trainable = {variable.op.name for variable in tf1.trainable_variables()}
                 saver = tf1.train.Saver([v for v in self._variables
                                          if v.op.name in trainable
-                                         or v.shape.num_elements() <= max_slot_values])
+                                         or np.prod(_whole_shape(v)) <= max_slot_values])
         saver.save(session, os.path.join(folder, "initial"), write_meta_graph=False,
                    write_state=False)
 
@@ -207,25 +226,27 @@ class _Run:
         updates."""
         outputs = [self._step.loss] if self._step.loss is not None else list(
             self._step.predictions.values())
-        fetches = {f"forward/{t.name.replace(':', '/')}": t
+        forward = {f"forward/{t.name.replace(':', '/')}": t
                    for t in _forward_tensors(self._graph, outputs, forward_ops, max_elements)}
+        reached, gradients = [], []
         if self._mode == "TRAIN":
             with self._graph.as_default():
                 variables = tf1.trainable_variables()
-                gradients = tf.gradients(self._step.loss, variables)
-            for variable, gradient in zip(variables, gradients):
-                if gradient is not None:
-                    with self._graph.as_default():
-                        fetches[f"gradient/{variable.op.name}"] = tf.convert_to_tensor(gradient)
-        return session.run(fetches, self._feed(0))
+                for variable, gradient in zip(variables,
+                                              tf.gradients(self._step.loss, variables)):
+                    if gradient is not None:
+                        reached.append(variable)
+                        gradients.append(tf.convert_to_tensor(gradient))
+        expected, gradients = session.run((forward, gradients), self._feed(0))
+        expected.update({f"gradient/{name}": gradient
+                         for name, gradient in _whole(reached, gradients).items()})
+        return expected
 
     def values(self, session):
-        return session.run({variable.op.name: variable for variable in self._variables})
+        return _whole(self._variables, session.run(self._read))
 
     def steps(self, session, num_steps, one_run=False):
         losses, predictions, norms, values = [], {key: [] for key in self._step.predictions}, {}, {}
-        names = [variable.op.name for variable in self._variables]
-        read = {variable.op.name: variable for variable in self._variables}
         fetches = {"predictions": self._step.predictions}
         if self._step.loss is not None:
             fetches["loss"] = self._step.loss
@@ -243,19 +264,19 @@ class _Run:
             assert np.isfinite(results["loss"]), f"step {step}: loss {results['loss']}"
             if not one_run:
                 session.run(self._step.train_op, self._feed(step))
-            values = session.run(read)
+            values = self.values(session)
             if step == 0:
-                expected.update({f"step_1/{name}": values[name] for name in names})
-            for name in names:
-                if values[name].dtype.kind == "f":
-                    norm = np.sqrt(np.sum(np.square(values[name].astype(np.float64))))
+                expected.update({f"step_1/{name}": value for name, value in values.items()})
+            for name, value in values.items():
+                if value.dtype.kind == "f":
+                    norm = np.sqrt(np.sum(np.square(value.astype(np.float64))))
                     norms.setdefault(name, []).append(norm)
         if self._step.loss is not None:
             expected["loss"] = np.array(losses, np.float32)
         expected.update({f"prediction/{key}": np.stack(rows) for key, rows in predictions.items()})
         expected.update({f"norm/{name}": np.array(norm, np.float64) for name,
                          norm in norms.items()})
-        expected.update({f"final/{name}": values[name] for name in names if self._mode == "TRAIN"})
+        expected.update({f"final/{name}": value for name, value in values.items()})
         return expected
 
 
@@ -279,9 +300,66 @@ def _forward_tensors(graph, outputs, forward_ops, max_elements):
     fetchable = [t for t in tensors if graph.is_fetchable(t) and t.shape.num_elements() is not None]
     skipped = [t.name for t in tensors if not any(t is other for other in fetchable)]
     if skipped:
+        more = len(skipped) - MAX_NAMES
         print(f"not recorded, because TensorFlow cannot fetch them or their shape is not static: "
-              f"{', '.join(skipped)}")
+              f"{', '.join(skipped[:MAX_NAMES])}{f' and {more} more' if more > 0 else ''}")
     return [t for t in fetchable if 1 < t.shape.num_elements() <= max_elements]
+
+
+@contextlib.contextmanager
+def _kind_of_variables(resource_variables):
+    """All variables made inside are resource variables, or reference variables."""
+    if resource_variables:
+        tf1.enable_resource_variables()
+    try:
+        yield  # disable_v2_behavior has made reference variables the default
+    finally:
+        if resource_variables:
+            tf1.disable_resource_variables()
+
+
+def _made_by(resource_variables):
+    return f"TensorFlow {tf.__version__}{' with resource variables' if resource_variables else ''}"
+
+
+def _slice_of(variable):
+    """Returns TensorFlow's SaveSliceInfo of a part of a partitioned variable; else None."""
+    return variable._get_save_slice_info()  # pylint: disable=protected-access
+
+
+def _whole_name(variable):
+    part = _slice_of(variable)
+    return part.full_name if part else variable.op.name
+
+
+def _whole_shape(variable):
+    part = _slice_of(variable)
+    return list(part.full_shape) if part else variable.shape.as_list()
+
+
+def _indices(part):
+    return tuple(slice(offset, offset + size) for offset, size in zip(part.var_offset,
+                                                                      part.var_shape))
+
+
+def _part_of(whole, variable):
+    """Returns the values of a variable, or of a part of one, from those of the whole variable."""
+    part = _slice_of(variable)
+    return whole[_indices(part)] if part else whole
+
+
+def _whole(variables, values):
+    """Returns {name: array} with the parts of each partitioned variable joined."""
+    joined = {}
+    for variable, value in zip(variables, values):
+        part = _slice_of(variable)
+        if part is None:
+            joined[variable.op.name] = value
+            continue
+        if part.full_name not in joined:
+            joined[part.full_name] = np.zeros(part.full_shape, value.dtype)
+        joined[part.full_name][_indices(part)] = value
+    return joined
 
 
 def _folder(case_file):

@@ -5,9 +5,10 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "estimator/graph/gradients.h"
+#include "tools/replay/report.h"
 
 namespace estimator::replay {
 namespace {
@@ -36,13 +37,13 @@ absl::StatusOr<std::map<Tensor, std::string>> ForwardTensors(Graph& graph,
   if (!unknown.empty() && tensors.empty()) {
     return InvalidArgument(
         "this model's graph has none of the forward tensors of ", reference.folder(), ": ",
-        absl::StrJoin(unknown, ", "),
+        JoinSome(unknown, kShownNames),
         "; use the names of layers and ops of the model that made the reference, or record the "
         "reference without forward/");
   }
   if (!unknown.empty()) {
     notes.push_back(absl::StrCat("forward tensors that this model's graph does not have: ",
-                                 absl::StrJoin(unknown, ", ")));
+                                 JoinSome(unknown, kShownNames)));
   }
   return tensors;
 }
@@ -56,7 +57,7 @@ absl::Status CheckGradients(const Graph& graph, const Reference& reference) {
   }
   if (frozen.empty()) return absl::OkStatus();
   return InvalidArgument(
-      reference.folder(), " has gradients of ", absl::StrJoin(frozen, ", "),
+      reference.folder(), " has gradients of ", JoinSome(frozen, kShownNames),
       ", which are not trainable variables of this model; make them trainable, or record the "
       "reference with frozen variables");
 }
@@ -125,14 +126,14 @@ absl::StatusOr<FirstStep> RunFirstStep(BuiltModel& model, Backend& backend, cons
   EST_ASSIGN_OR_RETURN(Executable* const executable, step.executable());
   EST_ASSIGN_OR_RETURN(const StepFeeds feeds, step.Feeds(input));
   const Infeed infeed = [&feeds]() -> absl::StatusOr<std::optional<StepFeeds>> { return feeds; };
+  std::vector<std::string> whole;
   const Outfeed outfeed = [&](int64_t, const StepFetches& fetches) {
     for (const auto& [tensor, name] : forward) {
       const std::vector<Array> values = FetchOfReplicas(fetches, step.Fetch(tensor));
       EST_ASSIGN_OR_RETURN(const Array recorded,
                            reference.Expected(absl::StrCat("forward/", name)));
       if (values.size() > 1 && !IsSplitByExamples(tensor, model.batch_size, recorded.shape())) {
-        result.notes.push_back(absl::StrCat("forward tensor ", tensor.name(),
-                                            " is not split by examples: left out on replicas"));
+        whole.push_back(tensor.name());
         continue;
       }
       result.forward.push_back(
@@ -145,6 +146,12 @@ absl::StatusOr<FirstStep> RunFirstStep(BuiltModel& model, Backend& backend, cons
     return absl::OkStatus();
   };
   EST_RETURN_IF_ERROR(executable->RunLoop(1, infeed, outfeed).status());
+  if (!whole.empty()) {
+    result.notes.push_back(
+        absl::StrCat("forward tensors that are not split by examples, which are not compared on "
+                     "replicas: ",
+                     JoinSome(whole, kShownNames)));
+  }
   return result;
 }
 

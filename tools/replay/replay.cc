@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "estimator/runtime/trace.h"
 #include "estimator/runtime/variable_store.h"
 #include "estimator/training/compiled_model.h"
@@ -71,7 +72,7 @@ class Replayer {
     }
     CompiledStep step(*model_, *backend_, std::move(updates));
     const auto trace = std::make_shared<Trace>();
-    for (int64_t i = 0; i < num_steps_ && report_.ok(); ++i) {
+    for (int64_t i = 0; i < num_steps_ && finite_; ++i) {
       if (options_.profile && i == 1) SetThreadTrace(trace);  // step 0 compiles
       EST_RETURN_IF_ERROR(RunStep(step, i));
     }
@@ -127,7 +128,7 @@ class Replayer {
     EST_ASSIGN_OR_RETURN(FirstStep first, RunFirstStep(*model_, *backend_, input, reference_));
     report_.notes = std::move(first.notes);
     gradients_ = std::move(first.gradients);
-    return HoldAll(Stage::kForward, first.forward, tolerances_.rtol);
+    return HoldForward(first.forward);
   }
 
   absl::Status RunOneStep(CompiledStep& step, int64_t index,
@@ -148,17 +149,16 @@ class Replayer {
     std::map<std::string, Array> predictions;
     if (model_->spec.loss.valid()) step.Fetch(model_->spec.loss);
     for (const auto& [name, tensor] : model_->spec.predictions) step.Fetch(tensor);
-    bool finite = true;
     const absl::Status status = RunOneStep(step, index, [&](const StepFetches& fetches) {
       for (const auto& [name, tensor] : model_->spec.predictions)
         predictions[name] = ReduceReplicasToCopy(FetchOfReplicas(fetches, step.Fetch(tensor)));
       if (!model_->spec.loss.valid()) return absl::OkStatus();
       loss = ReduceReplicasToCopy(FetchOfReplicas(fetches, step.Fetch(model_->spec.loss)));
-      finite = std::isfinite(loss.AsDouble());
+      finite_ = std::isfinite(loss.AsDouble());
       // The error prevents the updates, so that the cause of the NaN can still be found.
-      return finite ? absl::OkStatus() : absl::AbortedError("the loss is not finite");
+      return finite_ ? absl::OkStatus() : absl::AbortedError("the loss is not finite");
     });
-    if (finite) EST_RETURN_IF_ERROR(status);
+    if (finite_) EST_RETURN_IF_ERROR(status);
     report_.num_steps = index + 1;
     for (const std::string& name : reference_.Names("prediction/")) {
       EST_ASSIGN_OR_RETURN(const Array expected,
@@ -173,13 +173,14 @@ class Replayer {
            tolerances_.rtol);
     }
     if (loss.valid() && reference_.Has("loss")) EST_RETURN_IF_ERROR(HoldLoss(index, loss));
-    if (!report_.ok() || reference_.mode() != Mode::kTrain) return absl::OkStatus();
-    if (index == 0) {
+    if (reference_.mode() != Mode::kTrain) return absl::OkStatus();
+    if (index == 0)
       EST_RETURN_IF_ERROR(HoldAll(Stage::kGradient, gradients_, tolerances_.variable_rtol));
-      if (report_.ok()) EST_RETURN_IF_ERROR(CompareVariables(index, Stage::kVariable, "step_1/"));
-    }
-    if (report_.ok()) EST_RETURN_IF_ERROR(CompareVariables(index, Stage::kNorm, "norm/"));
-    if (report_.ok() && index + 1 == reference_.num_steps())
+    // A step that had no updates says nothing about them, and the loss has told the difference.
+    if (!finite_ && !report_.ok()) return absl::OkStatus();
+    if (index == 0) EST_RETURN_IF_ERROR(CompareVariables(index, Stage::kVariable, "step_1/"));
+    EST_RETURN_IF_ERROR(CompareVariables(index, Stage::kNorm, "norm/"));
+    if (index + 1 == reference_.num_steps())
       EST_RETURN_IF_ERROR(CompareVariables(index, Stage::kVariable, "final/"));
     return absl::OkStatus();
   }
@@ -191,7 +192,7 @@ class Replayer {
     return InvalidArgument(
         "nothing was compared in ", num_steps_, " of ", reference_.num_steps(), " steps of ",
         reference_.folder(), ", which expects ",
-        names.empty() ? std::string("nothing") : absl::StrJoin(names, ", "),
+        names.empty() ? std::string("nothing") : JoinSome(names, kShownNames),
         "; if it has only final/, run all steps; else record a loss, or predictions in PREDICT",
         report_.notes.empty() ? "" : "; ", absl::StrJoin(report_.notes, "; "));
   }
@@ -199,11 +200,11 @@ class Replayer {
   absl::Status HoldLoss(int64_t index, const Array& loss) {
     EST_ASSIGN_OR_RETURN(const Array losses, reference_.Expected("loss"));
     EST_ASSIGN_OR_RETURN(const Array expected, RowOf(losses, index, "loss"));
-    Hold({.step = index + 1, .stage = Stage::kLoss}, loss.Reshaped({}), expected, tolerances_.rtol);
-    if (!report_.ok() && !std::isfinite(loss.AsDouble())) {
-      absl::StrAppend(&report_.first_difference->report, "\n  first tensor that is not finite: ",
-                      FirstNonFiniteTensor(*model_, *backend_, feeds_));
-    }
+    const Comparison& held = Hold({.step = index + 1, .stage = Stage::kLoss}, loss.Reshaped({}),
+                                  expected, tolerances_.rtol);
+    report_.losses.push_back({.actual = loss.AsDouble(),
+                              .expected = expected.AsDouble(),
+                              .of_tolerance = held.of_tolerance});
     return absl::OkStatus();
   }
 
@@ -239,18 +240,58 @@ class Replayer {
     return absl::OkStatus();
   }
 
-  void Hold(Comparison comparison, const Array& actual, const Array& expected, double rtol) {
+  // As HoldAll. A port may give a layer's output another shape, such as [N, S, H] for [N * S, H]. It
+  // matches with the same values in the same order. Else it cannot be compared, which is a note:
+  // what depends on a wrong shape differs too.
+  absl::Status HoldForward(const std::vector<FirstStep::Value>& values) {
+    std::vector<FirstStep::Value> comparable;
+    std::vector<std::string> others;
+    for (FirstStep::Value value : values) {
+      EST_ASSIGN_OR_RETURN(const Array expected, reference_.Expected(value.expected));
+      if (!(value.value.shape() == expected.shape())) {
+        const bool same_size = value.value.num_elements() == expected.num_elements();
+        const Array& actual = value.value;
+        const Array reshaped = same_size ? actual.Reshaped(expected.shape()) : actual;
+        if (HoldAgainst(reshaped, expected, tolerances_.rtol, tolerances_.atol).of_tolerance > 1) {
+          others.push_back(absl::StrCat(value.name, " (", actual.TypeString(), " here, ",
+                                        expected.TypeString(), " in the reference)"));
+          continue;
+        }
+        value.value = reshaped;
+      }
+      comparable.push_back(std::move(value));
+    }
+    if (!others.empty()) {
+      report_.notes.push_back(
+          absl::StrCat("forward tensors of another shape, which are not "
+                       "compared: ",
+                       JoinSome(others, kShownNames)));
+    }
+    return HoldAll(Stage::kForward, comparable, tolerances_.rtol);
+  }
+
+  // Returns the comparison, which is in the report.
+  const Comparison& Hold(Comparison comparison, const Array& actual, const Array& expected,
+                         double rtol) {
     Closeness closeness = HoldAgainst(actual, expected, rtol, tolerances_.atol);
     comparison.max_absolute = closeness.max_absolute;
     comparison.of_tolerance = closeness.of_tolerance;
     comparison.report = std::move(closeness.report);
     if (comparison.of_tolerance <= 1) {
       report_.matches.push_back(std::move(comparison));
-    } else if (report_.ok()) {
-      report_.first_difference = std::move(comparison);
-    } else {
-      report_.more_differences.push_back(std::move(comparison));
+      return report_.matches.back();
     }
+    if (comparison.stage == Stage::kLoss && !finite_) {
+      absl::StrAppend(&comparison.report, "\n  first tensor that is not finite: ",
+                      FirstNonFiniteTensor(*model_, *backend_, feeds_));
+    }
+    if (report_.ok()) {
+      report_.num_matches_before = report_.matches.size();
+      report_.first_difference = std::move(comparison);
+      return *report_.first_difference;
+    }
+    report_.more_differences.push_back(std::move(comparison));
+    return report_.more_differences.back();
   }
 
   const Reference reference_;
@@ -262,7 +303,8 @@ class Replayer {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<BuiltModel> model_;
   std::vector<FirstStep::Value> gradients_;
-  StepFeeds feeds_;  // of the last step that ran
+  StepFeeds feeds_;     // of the last step that ran
+  bool finite_ = true;  // whether the loss of that step is finite
   ReplayReport report_;
 };
 

@@ -38,6 +38,7 @@ DEFINE_bool(
     profile, false,
     "also print how long each op of a step takes, and which run the one-thread kernels of the "
     "reference tier; needs at least 2 steps");
+DEFINE_bool(losses, false, "also print the losses of all steps beside the reference's");
 DEFINE_bool(list, false, "only print the names of the cases");
 
 namespace estimator::replay {
@@ -129,6 +130,7 @@ absl::Status Run(const std::map<std::string, Model>& models) {
     const absl::StatusOr<ReplayReport> report = Replay(models.at(name), folder, OptionsFromFlags());
     if (!report.ok()) return Annotate(report.status(), name);
     std::cout << report->ToString() << std::endl;
+    if (FLAGS_losses) std::cout << report->LossTable() << std::endl;
     if (!report->op_table.empty()) std::cout << report->op_table << std::endl;
     if (!report->ok()) differing.push_back(name);
   }

@@ -30,6 +30,12 @@ TEST(ReplayReferenceTest, ProfileListsTheOpsOfAStep) {
   EXPECT_THAT(result.output, HasSubstr("fast       _FusedConv2D"));
 }
 
+TEST(ReplayReferenceTest, PrintsTheLossesOfAllSteps) {
+  const ProgramRun result = Replay("--case=mnist_momentum --steps=3 --losses --rtol=1e-9");
+  EXPECT_THAT(result.output, HasSubstr("step        loss   reference"));
+  EXPECT_THAT(result.output, HasSubstr("\n   3  2."));
+}
+
 TEST(ReplayReferenceTest, ReplaysWithoutSomePassesAndWithDirectConvolutions) {
   const ProgramRun result = Replay(
       "--case=mnist_momentum --steps=2 --conv_algorithm=direct "

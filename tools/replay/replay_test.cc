@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/estimator.h"
@@ -14,6 +15,7 @@
 namespace estimator::replay {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using testing::TinyReference;
 
@@ -178,6 +180,67 @@ TEST_F(ReplayTest, AForwardTensorThatTheModelDoesNotHaveIsANote) {
   EST_ASSERT_OK(report);
   EXPECT_TRUE(report->ok());
   EXPECT_THAT(report->notes, ::testing::ElementsAre(HasSubstr("does not have: prediction:0")));
+}
+
+// Fixed bug: it ended the comparison.
+TEST_F(ReplayTest, AForwardTensorOfAnotherShapeIsComparedInOrderOrANote) {
+  reference_.expected["forward/prediction/0"] = Array::Of<float>({2, 1}, {1, 2});
+  auto report = RunReplay(TinyModel());
+  EST_ASSERT_OK(report);
+  EXPECT_THAT(report->ToString(), HasSubstr("2 forward tensors, 3 losses"));
+  EXPECT_THAT(report->notes, ::testing::IsEmpty());
+
+  reference_.expected["forward/prediction/0"] = Array::Of<float>({2, 1}, {2, 1});
+  reference_.expected["forward/error/0"] = Array::Of<float>({3}, {-1, -2, -3});
+  reference_.expected["loss"] = Array::Of<float>({3}, {2.5, 0.625, 0.25});
+  report = RunReplay(TinyModel());
+  EST_ASSERT_OK(report);
+  EXPECT_THAT(report->notes,
+              ::testing::ElementsAre("forward tensors of another shape, which are not compared: "
+                                     "prediction:0 (f32 [2] here, f32 [2,1] in the reference), "
+                                     "error:0 (f32 [2] here, f32 [3] in the reference)"));
+  ASSERT_FALSE(report->ok());
+  EXPECT_EQ(report->first_difference->step, 3);
+  EXPECT_EQ(report->first_difference->stage, Stage::kLoss);
+}
+
+// Fixed bug: the replay ended at the first difference, and hid the others.
+TEST_F(ReplayTest, AReportNamesAllThatDiffers) {
+  reference_.expected["forward/prediction/0"] = Array::Of<float>({2}, {1, 2.5});
+  const Comparison first = FirstDifference(
+      TinyModel{.rate = train::PiecewiseConstant({.boundaries = {0}, .values = {0.1, 0.05}})});
+  EXPECT_EQ(first.stage, Stage::kForward);
+  EXPECT_THAT(text_, HasSubstr("other differences   first in step  difference  of tolerance\n"));
+  EXPECT_THAT(text_, ContainsRegex("\nnorm of variable w +2 +0.12 "));
+  EXPECT_THAT(text_, ContainsRegex("\nloss +3 "));
+  EXPECT_THAT(text_, ContainsRegex("\nvariable w +3 "));
+  EXPECT_THAT(text_, HasSubstr("matched before: 1 forward tensor\n"));
+  // Each name is listed once, in its first step.
+  EXPECT_EQ(text_.find("norm of variable w"), text_.rfind("norm of variable w"));
+}
+
+TEST_F(ReplayTest, TheLossesOfAllStepsAreATable) {
+  reference_.expected["loss"] = Array::Of<float>({3}, {2.5, 0.5, 0.15625});
+  auto report = RunReplay(TinyModel());
+  EST_ASSERT_OK(report);
+  const std::string table = report->LossTable();
+  EXPECT_THAT(table, HasSubstr("step     loss  reference  difference  of tolerance\n"));
+  EXPECT_THAT(table, HasSubstr("   1      2.5        2.5           0             0\n"));
+  EXPECT_THAT(table, HasSubstr("   2    0.625        0.5        0.12       2.5e+04\n"));
+  EXPECT_THAT(table, HasSubstr("   3  0.15625    0.15625"));
+  reference_.expected.erase("loss");
+  report = RunReplay(TinyModel());
+  EST_ASSERT_OK(report);
+  EXPECT_THAT(report->LossTable(), HasSubstr(" has no losses"));
+}
+
+// Fixed bug: notes had thousands of characters.
+TEST_F(ReplayTest, NotesListAFewNames) {
+  for (int i = 10; i < 60; ++i)
+    reference_.expected[absl::StrCat("forward/other", i, "/0")] = Array::Scalar(0.0f);
+  const auto report = RunReplay(TinyModel());
+  EST_ASSERT_OK(report);
+  EXPECT_THAT(report->notes, ::testing::ElementsAre(HasSubstr(", other17:0 and 42 more")));
 }
 
 TEST_F(ReplayTest, AModelWithNoneOfTheForwardTensorsIsAnError) {

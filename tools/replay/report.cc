@@ -1,7 +1,10 @@
 #include "tools/replay/report.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +20,7 @@ constexpr const char* kStageNames[] = {"forward tensor", "prediction", "loss",
                                        "gradient",       "variable",   "norm of variable"};
 constexpr size_t kTableRows = 12;
 constexpr size_t kShownDifferences = 5;
+constexpr size_t kDifferenceRows = 40;
 
 std::string Describe(const Comparison& comparison) {
   return comparison.name.empty() ? StageName(comparison.stage)
@@ -58,6 +62,27 @@ std::string LargestDifferences(const std::vector<Comparison>& comparisons) {
   return FormatTable(rows);
 }
 
+// The names that differ, each with its first difference, except for the first num_shown.
+std::string OtherDifferences(const std::vector<Comparison>& differences, size_t num_shown) {
+  std::set<std::pair<Stage, std::string>> seen;
+  std::vector<std::vector<std::string>> rows = {
+      {"other differences", "first in step", "difference", "of tolerance"}};
+  size_t num_names = 0;
+  for (size_t i = 0; i < differences.size(); ++i) {
+    const Comparison& difference = differences[i];
+    const bool is_new = seen.emplace(difference.stage, difference.name).second;
+    if (i < num_shown || !is_new || ++num_names > kDifferenceRows) continue;
+    rows.push_back({Describe(difference), absl::StrCat(difference.step),
+                    absl::StrFormat("%.2g", difference.max_absolute),
+                    absl::StrFormat("%.3g", difference.of_tolerance)});
+  }
+  if (num_names == 0) return "";
+  std::string text = FormatTable(rows);
+  if (num_names > kDifferenceRows)
+    absl::StrAppend(&text, "and ", num_names - kDifferenceRows, " more\n");
+  return text;
+}
+
 }  // namespace
 
 const char* StageName(Stage stage) { return kStageNames[static_cast<size_t>(stage)]; }
@@ -72,18 +97,34 @@ std::string ReplayReport::ToString() const {
     absl::StrAppendFormat(&text, "%s: differs from %s on %s, first in step %d, %s:\n  %s\n",
                           reference, made_by, backend, first_difference->step,
                           Describe(*first_difference), first_difference->report);
-    for (size_t i = 0; i < std::min(kShownDifferences, more_differences.size()); ++i) {
-      absl::StrAppend(&text, "then ", Describe(more_differences[i]), ":\n  ",
-                      more_differences[i].report, "\n");
+    std::vector<Comparison> differences = {*first_difference};
+    differences.insert(differences.end(), more_differences.begin(), more_differences.end());
+    size_t shown = 1;
+    for (; shown < differences.size() && shown <= kShownDifferences; ++shown) {
+      const Comparison& next = differences[shown];
+      if (next.step != first_difference->step || next.stage != first_difference->stage) break;
+      absl::StrAppend(&text, "then ", Describe(next), ":\n  ", next.report, "\n");
     }
-    if (more_differences.size() > kShownDifferences) {
-      absl::StrAppend(&text, "and ", more_differences.size() - kShownDifferences,
-                      " more of this step and kind\n");
-    }
-    absl::StrAppend(&text, "matched before: ", Count(matches), "\n");
+    absl::StrAppend(&text, OtherDifferences(differences, shown));
+    absl::StrAppend(
+        &text, "matched before: ",
+        Count({matches.begin(), matches.begin() + static_cast<ptrdiff_t>(num_matches_before)}),
+        "\n");
   }
   for (const std::string& note : notes) absl::StrAppend(&text, "note: ", note, "\n");
   return text;
+}
+
+std::string ReplayReport::LossTable() const {
+  std::vector<std::vector<std::string>> rows = {
+      {"step", "loss", "reference", "difference", "of tolerance"}};
+  for (const LossOfStep& loss : losses) {
+    rows.push_back({absl::StrCat(rows.size()), absl::StrFormat("%.9g", loss.actual),
+                    absl::StrFormat("%.9g", loss.expected),
+                    absl::StrFormat("%.2g", std::abs(loss.actual - loss.expected)),
+                    absl::StrFormat("%.3g", loss.of_tolerance)});
+  }
+  return losses.empty() ? absl::StrCat(reference, " has no losses\n") : FormatTable(rows);
 }
 
 }  // namespace estimator::replay

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from reference_lib import Step, generate, tf, tf1  # noqa: E402
+from reference_lib import FORWARD_OPS, Step, generate, tf, tf1  # noqa: E402
 
 
 def conv_bn(x, filters, size, strides=1, relu=True):
@@ -41,4 +41,5 @@ def model_fn(features, labels):
 rng = np.random.default_rng(5)
 batches = {"features": rng.standard_normal((4, 8, 15, 15, 3)).astype(np.float32),
            "labels": rng.integers(0, 5, (4, 8)).astype(np.int32)}
-generate(__file__, model_fn, "a residual network", batches=batches, num_steps=15)
+generate(__file__, model_fn, "a residual network", batches=batches, num_steps=15,
+         forward_ops=FORWARD_OPS | {"Mean"})  # the global pooling
