@@ -75,13 +75,16 @@ class TrainImporter {
         updates.push_back(AssignAdd(GetOrCreateGlobalStep(),
                                     graph_.AddConst(Array::Scalar<int64_t>(1), "one_step")));
       }
-      result_.train_op = Group(updates, source_.info.train_op);
+      const bool one = source_.train_ops.size() == 1;
+      result_.train_op = Group(updates, one ? source_.info.train_op : "train_ops");
       EST_RETURN_IF_ERROR(AddSummaries(
           plan_.summaries, [this](FlatTensor at) { return Fetch(at); }, graph_, &result_.warnings));
     }
     EST_RETURN_IF_ERROR(graph_.status());
     std::vector<std::string>& warnings = result_.warnings;
     warnings.insert(warnings.begin(), plan_.warnings.begin(), plan_.warnings.end());
+    const std::vector<std::string>& choices = source_.info.choices;
+    if (options_.training) warnings.insert(warnings.begin(), choices.begin(), choices.end());
     warnings.insert(warnings.end(), variables_.warnings().begin(), variables_.warnings().end());
     return std::move(result_);
   }

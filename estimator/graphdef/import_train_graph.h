@@ -68,7 +68,7 @@ struct TrainGraphInfo {
   // dictionary by the order of its keys. All outputs are listed, also those that nothing uses.
   // With a signature: its inputs in the order of their keys, `label` and `labels` last.
   std::vector<TrainGraphInput> inputs;
-  std::string train_op;                          // "train/group_deps"; kTrain only
+  std::string train_op;                          // "train/group_deps", or several; kTrain only
   std::string loss;                              // "loss/Mean:0"; not for kPredict
   std::vector<std::string> metrics;              // kEval: those of the signature
   std::map<std::string, std::string> outputs;    // kPredict: the signature's outputs -> tensors
@@ -77,6 +77,8 @@ struct TrainGraphInfo {
   std::vector<std::string> trainable_variables;  // also in `variables`
   std::string tensorflow_version;
   std::vector<TrainGraphObstacle> obstacles;  // empty: the graph can be imported
+  // How train_op and loss were found if no collection has them, one sentence each.
+  std::vector<std::string> choices;
 };
 
 struct TrainGraphOptions {
@@ -84,12 +86,13 @@ struct TrainGraphOptions {
   // The signature that says what inputs, loss, metrics and outputs are. Default: `train`, `eval` or
   // `serving_default`, by the role. kEval and kPredict need one; a .meta file has none.
   std::string signature = "";
-  // The op that trains. Default: the only one of the collection `saved_model_train_op`; else the op
-  // that runs all of the collection `train_op`, or its last.
+  // The op that trains, or several with commas between, as a GAN has: a step runs them together.
+  // Default: the only one of the collection `saved_model_train_op`; else the op that runs all of
+  // the collection `train_op`; else the op that nothing reads and that runs all updates.
   std::string train_op = "";
   // The tensor that hooks and logs show as the loss. Default: the signature's output `loss`; else
   // the tensor that the Estimator's summary `loss` shows; else the only one of the collection
-  // `losses`.
+  // `losses`; else the tensor whose gradient the only scope `gradients` begins with.
   std::string loss = "";
   // Tensors in the order of the input, for a graph whose inputs are placeholders in another order.
   // Default: the signature's inputs; else the outputs of the iterator or queue, or the placeholders

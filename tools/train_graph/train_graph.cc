@@ -56,7 +56,9 @@ DEFINE_int64(shuffle, 10000,
              "elements of the buffer that shuffles the training input; 0: keeps the order. "
              "--mode=eval never shuffles");
 DEFINE_bool(show_input, false, "print what the graph takes, and exit");
-DEFINE_string(train_op, "", "the op that trains; empty: what runs all of the collection train_op");
+DEFINE_string(train_op, "",
+              "the op that trains, or several, such as train_d,train_g of a GAN; empty: what runs "
+              "all of the collection train_op, or else all updates of variables");
 DEFINE_string(loss, "", "the tensor of the loss; empty: the one that the Estimator logged");
 DEFINE_string(
     serving_signature, "",
@@ -100,6 +102,7 @@ void PrintGraph(const TrainGraphInfo& info) {
   if (!info.loss.empty()) std::cout << "loss      " << info.loss << "\n";
   if (!info.train_op.empty()) std::cout << "train_op  " << info.train_op << "\n";
   if (!info.metrics.empty()) std::cout << "metrics   " << absl::StrJoin(info.metrics, ", ") << "\n";
+  for (const std::string& choice : info.choices) std::cout << "          (" << choice << ")\n";
   std::cout << "variables " << info.variables.size() << ", of these trainable "
             << info.trainable_variables.size() << "\n\n"
             << InputTable(info.inputs);

@@ -4,12 +4,12 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/graphdef/import/find_training.h"
 #include "estimator/graphdef/import/meta_graph_signature.h"
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/graphdef/import/op_support.h"
@@ -21,12 +21,6 @@ namespace estimator {
 namespace {
 
 constexpr int64_t kMaxTagBytes = 1 << 16;
-
-std::vector<std::string> NodeList(const proto::MetaGraphDef& meta, const char* name) {
-  const auto found = meta.collection_def().find(name);
-  if (found == meta.collection_def().end()) return {};
-  return {found->second.node_list().value().begin(), found->second.node_list().value().end()};
-}
 
 // The string of a constant; nullopt if the tensor is none.
 std::optional<std::string> ConstString(const FlatGraph& nodes, FlatTensor tensor) {
@@ -234,8 +228,8 @@ absl::Status AddInputs(const TrainGraphOptions& options, ImportSource& source) {
       source.inputs.push_back(*at);
     }
   } else if (source.inputs.empty()) {
-    std::vector<int> roots = {source.train_op, source.loss.node};
-    roots.erase(std::remove(roots.begin(), roots.end(), -1), roots.end());
+    std::vector<int> roots = source.train_ops;
+    if (source.loss.node >= 0) roots.push_back(source.loss.node);
     std::vector<int> reached = nodes.Reached(roots, true);
     // The order of the GraphDef is the order in which the program made its placeholders.
     std::sort(reached.begin(), reached.end());
@@ -255,110 +249,13 @@ absl::Status AddInputs(const TrainGraphOptions& options, ImportSource& source) {
   return absl::OkStatus();
 }
 
-// Optimizers list their own ops in the collection `train_op`, but what EstimatorSpec had as its
-// train_op may wrap them: tf.group of two optimizers, or a moving average after one. Returns the op
-// that nothing uses and that runs all of `listed`; of several, the one that runs most, which is
-// the last of equals. Without one, the last of `listed`.
-int WrappingOp(const FlatGraph& nodes, const std::set<int>& listed, int last) {
-  std::vector<std::vector<int>> users(static_cast<size_t>(nodes.size()));
-  for (int i = 0; i < nodes.size(); ++i) {
-    for (const FlatTensor& input : nodes.node(i).inputs)
-      users[static_cast<size_t>(input.node)].push_back(i);
-    for (const int control : nodes.node(i).controls)
-      users[static_cast<size_t>(control)].push_back(i);
-  }
-  std::vector<size_t> runs(users.size(), 0);  // how many of `listed` run before a node
-  for (const int op : listed) {
-    std::vector<bool> seen(users.size(), false);
-    std::vector<int> open = {op};
-    seen[static_cast<size_t>(op)] = true;
-    while (!open.empty()) {
-      const auto at = static_cast<size_t>(open.back());
-      open.pop_back();
-      ++runs[at];
-      for (const int user : users[at]) {
-        if (!seen[static_cast<size_t>(user)]) open.push_back(user);
-        seen[static_cast<size_t>(user)] = true;
-      }
-    }
-  }
-  int best = last;
-  size_t most = 0;
-  for (int i = 0; i < nodes.size(); ++i) {
-    // An op that something uses is a part of a larger one.
-    if (runs[static_cast<size_t>(i)] < listed.size() || !users[static_cast<size_t>(i)].empty())
-      continue;
-    const size_t reached = nodes.Reached({i}, true).size();
-    if (reached < most) continue;
-    most = reached;
-    best = i;
-  }
-  return best;
-}
-
-absl::Status FindTrainOp(const TrainGraphOptions& options, ImportSource& source) {
-  FlatGraph& nodes = *source.nodes;
-  if (!options.train_op.empty()) {
-    source.info.train_op = std::string(absl::StripSuffix(options.train_op, ":0"));
-    EST_ASSIGN_OR_RETURN(source.train_op, nodes.FindOp(options.train_op));
-    return absl::OkStatus();
-  }
-  // What EstimatorSpec had as its train_op, in a SavedModel.
-  const std::vector<std::string> saved = NodeList(source.meta_graph, "saved_model_train_op");
-  const std::vector<std::string> names =
-      saved.size() == 1 ? saved : NodeList(source.meta_graph, "train_op");
-  if (names.empty()) {
-    return InvalidArgument(
-        "the collection 'train_op' is empty: this is not the graph of a training; give "
-        "TrainGraphOptions::train_op (--train_op) if the file has such an op");
-  }
-  std::set<int> listed;
-  int last = -1;
-  for (absl::string_view name : names) {
-    absl::ConsumePrefix(&name, "^");
-    EST_ASSIGN_OR_RETURN(last, nodes.FindOp(name));
-    listed.insert(last);
-  }
-  source.train_op = saved.size() == 1 ? last : WrappingOp(nodes, listed, last);
-  source.info.train_op = nodes.node(source.train_op).name;
-  return absl::OkStatus();
-}
-
-// "loss", "loss_1", "loss_2", ...
-bool IsLossTag(absl::string_view tag) {
-  if (!absl::ConsumePrefix(&tag, "loss")) return false;
-  if (tag.empty()) return true;
-  return absl::ConsumePrefix(&tag, "_") && !tag.empty() &&
-         std::all_of(tag.begin(), tag.end(), [](char c) { return absl::ascii_isdigit(c); });
-}
-
-absl::Status FindLoss(const TrainGraphOptions& options, ImportSource& source) {
-  if (!options.loss.empty()) {
-    EST_ASSIGN_OR_RETURN(source.loss, source.nodes->Find(options.loss));
-  } else if (source.loss.node < 0) {  // the signature has none
-    // The Estimator adds its summary last. It is loss_1 if the model has a scope or summary `loss`.
-    const auto shown =
-        std::find_if(source.summaries.rbegin(), source.summaries.rend(), [](const auto& summary) {
-          return summary.kind == SummaryRequest::Kind::kScalar && IsLossTag(summary.tag);
-        });
-    const std::vector<std::string> losses = NodeList(source.meta_graph, "losses");
-    if (shown != source.summaries.rend()) {
-      source.loss = shown->value;
-    } else if (losses.size() == 1) {
-      EST_ASSIGN_OR_RETURN(source.loss, source.nodes->Find(losses[0]));
-    } else {
-      return InvalidArgument(
-          "no summary has the tag 'loss' or 'loss_1', and the collection 'losses' has ",
-          losses.empty() ? "no tensor" : JoinSome(losses, 5),
-          "; give the loss in TrainGraphOptions::loss (--loss)");
-    }
-  }
-  source.info.loss =
-      absl::StrCat(source.nodes->node(source.loss.node).name, ":", source.loss.output);
-  return absl::OkStatus();
-}
-
 }  // namespace
+
+std::vector<std::string> NodeList(const proto::MetaGraphDef& meta, const char* name) {
+  const auto found = meta.collection_def().find(name);
+  if (found == meta.collection_def().end()) return {};
+  return {found->second.node_list().value().begin(), found->second.node_list().value().end()};
+}
 
 std::string TrainGraphInput::ToString() const {
   return absl::StrCat(key.empty() ? name : absl::StrCat(key, " (", name, ")"), ": ",
@@ -385,7 +282,7 @@ absl::Status ReadImportSource(const TrainGraphOptions& options, ImportSource& so
   // Before FindLoss, which looks for the Estimator's summary of the loss.
   AddSummaries(source);
   EST_RETURN_IF_ERROR(ReadMetaGraphSignature(options, source));
-  if (options.role == TrainGraphRole::kTrain) EST_RETURN_IF_ERROR(FindTrainOp(options, source));
+  if (options.role == TrainGraphRole::kTrain) EST_RETURN_IF_ERROR(FindTrainOps(options, source));
   if (options.role != TrainGraphRole::kPredict) EST_RETURN_IF_ERROR(FindLoss(options, source));
   for (const std::string& name : NodeList(source.meta_graph, "update_ops")) {
     const absl::StatusOr<int> op = source.nodes->FindOp(name);

@@ -43,7 +43,7 @@ struct ImportSource {
   proto::MetaGraphDef meta_graph;
   std::unique_ptr<FlatGraph> nodes;  // with all nodes
   TrainGraphInfo info;
-  int train_op = -1;                             // -1 if the role is not kTrain
+  std::vector<int> train_ops;                    // empty if the role is not kTrain
   FlatTensor loss;                               // node -1 if the role is kPredict
   std::vector<FlatTensor> inputs;                // those of info.inputs
   std::map<FlatTensor, std::string> input_keys;  // in the signature
@@ -56,6 +56,8 @@ struct ImportSource {
   std::string stored_step_name;  // TrainGraphOptions::global_step
 };
 
+// The names in a collection; empty if there is none of that name.
+std::vector<std::string> NodeList(const proto::MetaGraphDef& meta, const char* name);
 // "x:0: float32 [?,2], y:0: int32 [?]", or "none".
 std::string InputList(const TrainGraphInfo& info);
 // Whether a tensor has the input's dtype, and a shape that it may have.

@@ -21,7 +21,7 @@ class Planner {
 
   absl::StatusOr<ImportPlan> Run() {
     std::vector<int> roots;
-    if (options_.training) roots.push_back(source_.train_op);
+    if (options_.training) roots = source_.train_ops;
     for (const FlatTensor& fetch : options_.fetches) AddRoot(fetch, roots);
     if (options_.with_metrics) {
       for (const SourceMetric& metric : source_.metrics) {
