@@ -85,7 +85,8 @@ class TrainImporter {
     warnings.insert(warnings.begin(), plan_.warnings.begin(), plan_.warnings.end());
     const std::vector<std::string>& choices = source_.info.choices;
     if (options_.training) warnings.insert(warnings.begin(), choices.begin(), choices.end());
-    warnings.insert(warnings.end(), variables_.warnings().begin(), variables_.warnings().end());
+    const std::vector<std::string> of_variables = variables_.warnings();
+    warnings.insert(warnings.end(), of_variables.begin(), of_variables.end());
     return std::move(result_);
   }
 

@@ -65,7 +65,8 @@ enum class TrainGraphRole {
 struct TrainGraphInfo {
   TrainGraphRole role = TrainGraphRole::kTrain;
   // In the order of the iterator's outputs: TensorFlow flattens (features, labels), and a
-  // dictionary by the order of its keys. All outputs are listed, also those that nothing uses.
+  // dictionary by the order of its keys. All outputs of an iterator are listed, also those that
+  // nothing uses; of placeholders and queues, only what the loss or an update reads.
   // With a signature: its inputs in the order of their keys, `label` and `labels` last.
   std::vector<TrainGraphInput> inputs;
   std::string train_op;                          // "train/group_deps", or several; kTrain only

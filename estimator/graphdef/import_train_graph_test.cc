@@ -13,6 +13,7 @@ namespace estimator {
 namespace {
 
 using ::estimator::testing::SmallTraining;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -128,24 +129,40 @@ TEST_F(ImportTrainGraphTest, ListsAllObstaclesInOneTable) {
   EXPECT_THAT(graph_.variables(), IsEmpty());
 }
 
-TEST_F(ImportTrainGraphTest, AnInitialValueFromTheBatchIsLeftToACheckpoint) {
-  SmallTraining training = SmallTraining::Small();
+// Makes the initial value of a variable a product of the batch.
+void InitializeFromBatch(const std::string& variable, SmallTraining& training) {
   auto& nodes = *training.meta_graph().mutable_graph_def()->mutable_node();
   const auto find = [&nodes](const std::string& name) {
     return std::find_if(nodes.begin(), nodes.end(),
                         [&name](const proto::NodeDef& node) { return node.name() == name; });
   };
-  const std::string initial = "w/Initializer/Const";
+  const std::string initial = variable + "/Initializer/Const";
   proto::NodeDef product = *find("gradients/MatMul");
   product.set_name(initial);
   *find(initial) = product;
   training.Rewire(initial, {"IteratorGetNext", "IteratorGetNext"});
+}
+
+constexpr char kNoInitialValue[] =
+    "cannot be imported ('w/Initializer/Const' (MatMul): not a value of the start)";
+
+TEST_F(ImportTrainGraphTest, AnInitialValueFromTheBatchIsLeftToACheckpoint) {
+  SmallTraining training = SmallTraining::Small();
+  InitializeFromBatch("w", training);
   const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
   ASSERT_TRUE(imported.ok()) << imported.status();
-  EXPECT_THAT(
-      imported->warnings,
-      ElementsAre(HasSubstr(
-          "cannot be imported ('w/Initializer/Const' (MatMul): not a value of the start)")));
+  EXPECT_THAT(imported->warnings, ElementsAre(HasSubstr(kNoInitialValue)));
+}
+
+// Fixed bug: a line for each of 129 variables hid all other lines.
+TEST_F(ImportTrainGraphTest, OneLineNamesAllInitialValuesThatAreLeftToACheckpoint) {
+  SmallTraining training = SmallTraining::Small();
+  for (const char* const name : {"v", "u"}) training.Variable(name, {1, 1}, 2, true);
+  for (const char* const name : {"w", "v", "u"}) InitializeFromBatch(name, training);
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(imported->warnings,
+              ElementsAre(AllOf(HasSubstr(kNoInitialValue), HasSubstr("so it is with 2 others"))));
 }
 
 TEST_F(ImportTrainGraphTest, RefusesALoop) {
@@ -247,8 +264,110 @@ TEST_F(ImportTrainGraphTest, RefusesWhatIsNotATrainingGraph) {
               HasSubstr("file: cannot parse"));
   SmallTraining training = SmallTraining::Small();
   training.meta_graph().mutable_collection_def()->erase("train_op");
+  training.Node("other", "Identity", {"gradients/MatMul"}, kT);
+  auto& nodes = *training.meta_graph().mutable_graph_def()->mutable_node();
+  for (proto::NodeDef& node : nodes)
+    if (node.name() == "apply") node.set_op("Identity");
+  training.Rewire("apply", {"gradients/MatMul"});
   EXPECT_THAT(TrainGraph::Parse(training.Bytes(), "file").status().ToString(),
               HasSubstr("TrainGraphOptions::train_op"));
+}
+
+// Fixed bug: every canned estimator of TensorFlow 2 was refused without a hint.
+TEST_F(ImportTrainGraphTest, FindsTheTrainOpAndTheLossWithoutCollections) {
+  SmallTraining training = SmallTraining::Small();
+  training.meta_graph().mutable_collection_def()->erase("train_op");
+  training.meta_graph().mutable_collection_def()->erase("losses");
+  training.Float("gradients/Fill", 1);
+  training.Node("gradients/loss_grad/Mul", "Mul", {"gradients/Fill", "gradients/scale"}, kT);
+  training.Rewire("gradients/sub", {"sub", "gradients/loss_grad/Mul"});
+  const auto parsed = TrainGraph::Parse(training.Bytes(), "file");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->info().train_op, "train");
+  EXPECT_EQ(parsed->info().loss, "loss:0");
+  EXPECT_THAT(parsed->info().choices,
+              ElementsAre(HasSubstr("runs all 1 updates"), HasSubstr("gradients/ begins with")));
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(imported->warnings, SizeIs(2)) << "a choice is not silent";
+}
+
+// An optimizer in Python, as BERT's, assigns.
+TEST_F(ImportTrainGraphTest, AnAssignmentThatDependsOnGradientsTrains) {
+  SmallTraining training = SmallTraining::Small();
+  training.meta_graph().mutable_collection_def()->erase("train_op");
+  for (proto::NodeDef& node : *training.meta_graph().mutable_graph_def()->mutable_node())
+    if (node.name() == "apply") node.set_op("Assign");
+  training.Node("next", "Sub", {"w/read", "gradients/MatMul"}, kT);
+  training.Rewire("apply", {"w", "next"});
+  const auto parsed = TrainGraph::Parse(training.Bytes(), "file");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->info().train_op, "train");
+}
+
+// Fixed bug: the last of the two was trained alone, without a word.
+TEST_F(ImportTrainGraphTest, ListsTheTrainOpsOfAGanAndRunsSeveral) {
+  SmallTraining training = SmallTraining::Small();
+  training.Variable("v", {1, 1}, 2, true);
+  training.Node("apply_v", "ApplyGradientDescent", {"v", "rate", "gradients/MatMul"}, kT);
+  training.Node("train_v", "NoOp", {"^apply_v"});
+  training.AddTo("train_op", "train_v");
+  const std::string listed = TrainGraph::Parse(training.Bytes(), "file").status().ToString();
+  EXPECT_THAT(listed, HasSubstr("the graph has 2 ops that train"));
+  EXPECT_THAT(listed, HasSubstr("--train_op=train,train_v, --train_op=train, --train_op=train_v"));
+  training.meta_graph().mutable_collection_def()->erase("train_op");
+  EXPECT_EQ(TrainGraph::Parse(training.Bytes(), "file").status().ToString(), listed);
+  const auto both = TrainGraph::Parse(training.Bytes(), "file", {.train_op = "train,train_v"});
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_EQ(both->info().train_op, "train,train_v");
+  const GraphScope scope(graph_);
+  const std::vector<Tensor> inputs(
+      2, graph_.AddOp("Placeholder", {}, {{"dtype", DType::kFloat32}, {"shape", Shape{4, 1}}}));
+  const absl::StatusOr<ImportedTrainGraph> imported =
+      both->Import({.inputs = inputs, .fetches = {}}, graph_);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_NE(ValueOf(*imported, "w"), nullptr);
+  EXPECT_NE(ValueOf(*imported, "v"), nullptr);
+  EXPECT_THAT(
+      TrainGraph::Parse(training.Bytes(), "file", {.train_op = "train,gone"}).status().ToString(),
+      HasSubstr("no op 'gone'"));
+}
+
+// Fixed bug: an op that only an Assert reads, and a placeholder that is fed nowhere, were asked for.
+TEST_F(ImportTrainGraphTest, LeavesOutWhatOnlyAnAssertReads) {
+  SmallTraining training = SmallTraining::Small();
+  training.Node("unfed", "Placeholder", {}, SmallTraining::TypeAttr("dtype"));
+  training.Node("set", "DenseToDenseSetOperation", {"unfed", "loss"});
+  training.Node("assert", "Assert", {"set", "unfed"});
+  training.Rewire("train", {"^step", "^assert"});
+  const auto parsed = TrainGraph::Parse(training.Bytes(), "file");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_THAT(parsed->info().inputs, SizeIs(2));
+  EXPECT_THAT(parsed->info().obstacles, IsEmpty());
+  EXPECT_TRUE(Import(training).ok());
+  // What may have an effect is still named.
+  training.Node("py", "PyFunc", {"loss"});
+  training.Rewire("assert", {"py", "unfed"});
+  EXPECT_THAT(Import(training).status().ToString(), HasSubstr("calls Python"));
+}
+
+// Fixed bug: the row's number, which the queue of numpy_input_fn adds, had to be given.
+TEST_F(ImportTrainGraphTest, AQueueGivesOnlyWhatIsRead) {
+  SmallTraining training = SmallTraining::Small();
+  const std::string types =
+      " attr { key: 'component_types' value { list { type: DT_INT64 type: DT_FLOAT "
+      "type: DT_FLOAT } } }";
+  training.Node("dequeue", "QueueDequeueUpToV2", {"queue", "n"}, types);
+  training.Node("queue", "FIFOQueueV2", {}, types);
+  training.Float("n", 8);
+  training.Rewire("MatMul", {"dequeue:1", "w/read"});
+  training.Rewire("sub", {"MatMul", "dequeue:2"});
+  training.Rewire("gradients/MatMul", {"dequeue:1", "gradients/sub"});
+  const auto parsed = TrainGraph::Parse(training.Bytes(), "file");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  ASSERT_THAT(parsed->info().inputs, SizeIs(2));
+  EXPECT_EQ(parsed->info().inputs[0].name, "dequeue:1");
+  EXPECT_EQ(parsed->info().inputs[1].name, "dequeue:2");
 }
 
 // SmallTraining as the graph `eval`: a metric adds the loss to a local variable.

@@ -12,6 +12,7 @@
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/proto/meta_graph.pb.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -96,6 +97,23 @@ TEST_F(ResumeTest, AChangedSeedIsNoticed) {
   EXPECT_THAT(train(7, 5, /*with_graph=*/false),
               ElementsAre(HasSubstr("but was the fixed default when ")));
   EXPECT_THAT(train(8, 6), IsEmpty()) << "without a graph the seed is not known";
+}
+
+// Fixed bug: "the seed is 1, but was 0" of graphs of TensorFlow, which draws seeds of its own then.
+TEST_F(ResumeTest, ASeedThatTensorFlowDrewIsNoSeed) {
+  const std::string to = dir_.File("drawn");
+  CopyAsOfStep5(dir_.File("whole"), to);
+  proto::MetaGraphDef meta;
+  ASSERT_TRUE(meta.ParseFromString(ReadFile(JoinPath(to, "model.ckpt-5.meta")).value()));
+  for (proto::NodeDef& node : *meta.mutable_graph_def()->mutable_node()) {
+    for (const char* const seed : {"seed", "seed2"})
+      if (node.attr().count(seed) > 0) (*node.mutable_attr())[seed].set_i(0);
+  }
+  EST_ASSERT_OK(WriteFileAtomically(JoinPath(to, "model.ckpt-5.meta"), meta.SerializeAsString()));
+  Estimator<TinyParams> resumed(WithDropout(to));
+  const testing::CapturedLog log;
+  EST_ASSERT_OK(resumed.Train(Shuffled, MaxSteps(6)));
+  EXPECT_THAT(log.warnings, IsEmpty());
 }
 
 TEST_F(ResumeTest, SeveralCallsWithEvaluationsBetweenGiveTheBitsOfOne) {

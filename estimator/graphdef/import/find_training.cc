@@ -209,10 +209,10 @@ absl::Status FindTrainOps(const TrainGraphOptions& options, ImportSource& source
   if (runners.size() == 1 && runners[0].runs == updates) {
     take(runners[0].node);
     if (listed.empty())
-      source.info.choices.push_back(absl::StrCat(
-          "the collection 'train_op' is empty: ", source.info.train_op,
-          " trains, because nothing reads it and it runs all ", updates.size(),
-          " updates of variables; --train_op=NAME chooses another"));
+      source.info.choices.push_back(
+          absl::StrCat("the collection 'train_op' is empty: ", source.info.train_op,
+                       " trains, because nothing reads it and it runs all ", updates.size(),
+                       " updates of variables; --train_op=NAME chooses another"));
     return absl::OkStatus();
   }
   if (updates.empty()) {

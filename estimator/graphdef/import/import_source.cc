@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -13,6 +14,7 @@
 #include "estimator/graphdef/import/meta_graph_signature.h"
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/graphdef/import/op_support.h"
+#include "estimator/graphdef/import/write_rules.h"
 #include "estimator/graphdef/node_attr.h"
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/proto/variable.pb.h"
@@ -217,6 +219,36 @@ absl::Status AddFeeds(const TrainGraphOptions& options, ImportSource& source) {
   return absl::OkStatus();
 }
 
+// The tensors whose values the updates and the loss of a step need. What only an Assert or a summary
+// reads is not among them.
+std::set<FlatTensor> ReadTensors(const FlatGraph& nodes, const std::vector<int>& reached,
+                                 FlatTensor loss) {
+  std::set<FlatTensor> read = {loss};
+  std::vector<int> roots;
+  if (loss.node >= 0 && !nodes.IsGiven(loss)) roots.push_back(loss.node);
+  for (const int i : reached)
+    if (FindWriteRule(nodes.op(i)) != nullptr) roots.push_back(i);
+  std::vector<bool> seen(static_cast<size_t>(nodes.size()), false);
+  while (!roots.empty()) {
+    const int at = roots.back();
+    roots.pop_back();
+    if (seen[static_cast<size_t>(at)]) continue;
+    seen[static_cast<size_t>(at)] = true;
+    for (const FlatTensor& input : nodes.node(at).inputs) {
+      read.insert(input);
+      if (!nodes.IsGiven(input)) roots.push_back(input.node);
+    }
+    // A branch of tf.cond that reads nothing outside has its condition by a control input only, an
+    // Identity of a Switch.
+    for (const int control : nodes.node(at).controls) {
+      const std::vector<FlatTensor>& from = nodes.node(control).inputs;
+      if (IsSwitchOp(nodes.op(control)) || (from.size() == 1 && IsSwitchOp(nodes.op(from[0].node))))
+        roots.push_back(control);
+    }
+  }
+  return read;
+}
+
 // The places where the input enters: what the loss and train_op reach.
 absl::Status AddInputs(const TrainGraphOptions& options, ImportSource& source) {
   FlatGraph& nodes = *source.nodes;
@@ -233,10 +265,16 @@ absl::Status AddInputs(const TrainGraphOptions& options, ImportSource& source) {
     std::vector<int> reached = nodes.Reached(roots, true);
     // The order of the GraphDef is the order in which the program made its placeholders.
     std::sort(reached.begin(), reached.end());
+    const std::set<FlatTensor> read = ReadTensors(nodes, reached, source.loss);
     for (const int i : reached) {
       if (!IsInputOp(nodes.op(i))) continue;
-      for (int k = 0; k < NumOutputs(*nodes.node(i).def); ++k)
-        if (source.feeds.count({i, k}) == 0) source.inputs.push_back({i, k});
+      // input_fn returns all that an iterator gives, but the queue of numpy_input_fn adds the number
+      // of the row, and a placeholder that nothing reads needs no value.
+      const bool all = absl::StartsWith(nodes.op(i), "Iterator");
+      for (int k = 0; k < NumOutputs(*nodes.node(i).def); ++k) {
+        if (source.feeds.count({i, k}) == 0 && (all || read.count({i, k}) > 0))
+          source.inputs.push_back({i, k});
+      }
     }
   }
   for (const FlatTensor& at : source.inputs) {

@@ -64,6 +64,8 @@ std::optional<std::string> VariableProblem(const proto::NodeDef& node) {
   return "unknown shape";
 }
 
+constexpr char kNotSupported[] = "not supported";
+
 // Why an op that no rule knows cannot be imported.
 std::string Unsupported(absl::string_view op) {
   if (absl::StartsWith(op, "TPU") || absl::StartsWith(op, "Infeed") ||
@@ -78,7 +80,7 @@ std::string Unsupported(absl::string_view op) {
   }
   if (IsOneOf(op, {"PyFunc", "PyFuncStateless", "EagerPyFunc"})) return "calls Python";
   if (IsOneOf(op, {"If", "StatelessIf", "Case", "StatelessCase"})) return "without its functions";
-  return "not supported";
+  return kNotSupported;
 }
 
 }  // namespace
@@ -110,6 +112,11 @@ std::optional<std::string> NodeProblem(const FlatNode& node) {
       problem = absl::StrCat(name, " = ", count->i());
   }
   return problem;
+}
+
+bool MayHaveEffects(absl::string_view op) {
+  return FindWriteRule(op) != nullptr ||
+         (FindImportRule(op) == nullptr && Unsupported(op) != kNotSupported);
 }
 
 std::optional<std::string> ParsedOutputProblem(const proto::NodeDef& node, int output) {

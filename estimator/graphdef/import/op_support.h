@@ -21,6 +21,10 @@ inline constexpr int64_t kMaxImportedElements = int64_t{1} << 31;
 // "dtype DT_COMPLEX64". nullopt if it can be imported.
 std::optional<std::string> NodeProblem(const FlatNode& node);
 
+// Whether an op with a problem may do more than compute its outputs: a write, a loop, a Python
+// function.
+bool MayHaveEffects(absl::string_view op);
+
 // The reason why an output of a node that parses Examples cannot be imported.
 std::optional<std::string> ParsedOutputProblem(const proto::NodeDef& node, int output);
 

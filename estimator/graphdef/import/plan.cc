@@ -144,11 +144,23 @@ class Planner {
     if (!Writes()) return;
     // TensorFlow would also run these. What only reports is left out; the rest would be missed.
     const char* const runner = options_.training ? "train_op" : "a metric";
+    std::set<int> ordered, read;
+    for (const int i : run_) {
+      const FlatNode& node = nodes_.node(i);
+      for (const FlatTensor& input : node.inputs) read.insert(input.node);
+      // A call runs after every node of its body, whether these have effects or not.
+      if (node.op == kCallOp || node.op == kSelectBranchOp) continue;
+      ordered.insert(node.controls.begin(), node.controls.end());
+    }
     for (const int i : run_) {
       const FlatNode& node = nodes_.node(i);
       if (plan_.Needs(i) || IsReportOp(node.op)) continue;
-      if (std::optional<std::string> problem = NodeProblem(node))
-        obstacles_.Add(node, absl::StrCat(*problem, " (", runner, " runs it)"));
+      const std::optional<std::string> problem = NodeProblem(node);
+      if (!problem.has_value()) continue;
+      // An op that is run for its effect is a control input or has no reader. Else only an Assert,
+      // or something else that is left out, reads the value.
+      if (read.count(i) > 0 && ordered.count(i) == 0 && !MayHaveEffects(node.op)) continue;
+      obstacles_.Add(node, absl::StrCat(*problem, " (", runner, " runs it)"));
     }
   }
 

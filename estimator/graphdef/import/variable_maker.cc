@@ -135,7 +135,7 @@ absl::StatusOr<Tensor> VariableMaker::InitialValue(const SourceVariable& variabl
   const std::string message =
       absl::StrCat("the initial value of variable '", variable.name, "' cannot be imported (",
                    problem->second, "); train from a checkpoint");
-  warnings_.push_back(message);
+  if (num_without_value_++ == 0) first_without_value_ = message;
   // NaN in a CheckNumerics fails where the value is used, which a checkpoint avoids.
   const bool floating = IsFloating(spec.dtype);
   const Array value =
@@ -143,6 +143,14 @@ absl::StatusOr<Tensor> VariableMaker::InitialValue(const SourceVariable& variabl
   const Tensor filled =
       OpBuilder("Fill", "").Ints("dims", spec.shape.dims()).Const("value", value).Build();
   return floating ? CheckNumerics(filled, message) : filled;
+}
+
+std::vector<std::string> VariableMaker::warnings() const {
+  if (num_without_value_ == 0) return {};
+  // A checkpoint gives all of them, so that a line for each would only hide other warnings.
+  if (num_without_value_ == 1) return {first_without_value_};
+  return {absl::StrCat(first_without_value_, "; so it is with ", num_without_value_ - 1,
+                       num_without_value_ == 2 ? " other" : " others")};
 }
 
 }  // namespace estimator

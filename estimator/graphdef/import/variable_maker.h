@@ -30,7 +30,8 @@ class VariableMaker {
   // The variable of a node.
   const Variable& Of(int node) const { return variables_.at(node); }
   const std::map<int, Variable>& all() const { return variables_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  // One sentence for all initial values that cannot be imported.
+  std::vector<std::string> warnings() const;
 
  private:
   bool Wanted(const SourceVariable& variable) const;
@@ -49,7 +50,8 @@ class VariableMaker {
   std::unique_ptr<NodeBuilder> builder_;
   std::set<int> built_, open_;
   std::map<int, Variable> variables_;
-  std::vector<std::string> warnings_;
+  std::string first_without_value_;
+  int num_without_value_ = 0;
 };
 
 }  // namespace estimator
