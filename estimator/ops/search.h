@@ -15,8 +15,8 @@ struct ArgMaxOptions {
   DType output_type = DType::kInt64;  // i64 or i32
   std::string name = "";              // "": ArgMax or ArgMin
 };
-// The index of the largest (smallest) element along `axis`; the first one if several are equal. The
-// result does not have that axis.
+// The index of the largest (smallest) element along `axis`; the first one if several are equal. A
+// NaN is never taken. The result does not have that axis.
 Tensor ArgMax(const Tensor& x, int axis = 0, const ArgMaxOptions& options = {});
 Tensor ArgMin(const Tensor& x, int axis = 0, const ArgMaxOptions& options = {});
 
@@ -28,7 +28,8 @@ struct TopKOptions {
   bool sorted = true;
   std::string name = "TopKV2";
 };
-// tf.math.top_k along the last axis. The gradient flows to the chosen elements.
+// tf.math.top_k along the last axis. The gradient flows to the chosen elements. A NaN comes before
+// every number, and one with a sign bit after every number: TensorFlow's order on a TPU.
 TopKResult TopK(const Tensor& x, int64_t k, const TopKOptions& options = {});
 
 // tf.compat.v1.nn.in_top_k, with its order of arguments: whether fewer than k predictions of a row

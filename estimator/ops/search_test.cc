@@ -6,6 +6,7 @@
 #include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/math_unary.h"
 #include "estimator/ops/testing/eval.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -18,6 +19,7 @@ using testing::Doubles;
 using ::testing::ElementsAre;
 using testing::ErrorOf;
 using ::testing::HasSubstr;
+using ::testing::IsNan;
 using testing::Scrambled;
 using Inputs = std::vector<Tensor>;
 
@@ -47,6 +49,20 @@ TEST(TopK, SortsFromTheLargestDown) {
   EXPECT_THAT(Doubles(top.values), ElementsAre(5, 5, 3, -1, -2, -3));
   EXPECT_THAT(Doubles(top.indices), ElementsAre(1, 3, 2, 0, 2, 3));
   EXPECT_THAT(ErrorOf([] { TopK(Zeros({2}), 3); }), HasSubstr("[0, 2]"));
+}
+
+// Numbers of TF 2.15 with jit_compile. Its CPU kernel gives 3, 2, NaN, 1, NaN for the first row.
+TEST(TopK, OrdersNumbersAroundNaN) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  const Tensor x = Constant({2, 5}, {2.0f, nan, 1.0f, 3.0f, nan, -nan, -inf, nan, inf, -nan});
+  const std::vector<double> order = {1, 4, 3, 0, 2, 2, 3, 1, 0, 4};
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kBfloat16, DType::kFloat16})
+    EXPECT_EQ(Doubles(TopK(Cast(x, dtype), 5).indices), order) << DTypeName(dtype);
+  EXPECT_THAT(Doubles(TopK(x, 2).indices), ElementsAre(1, 4, 2, 3));
+  EXPECT_THAT(Doubles(TopK(x, 3).values), ElementsAre(IsNan(), IsNan(), 3, IsNan(), inf, -inf));
 }
 
 TEST(TopK, GradientMatchesFiniteDifferences) {

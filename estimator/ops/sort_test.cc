@@ -18,6 +18,7 @@ using testing::Doubles;
 using ::testing::ElementsAre;
 using testing::ErrorOf;
 using ::testing::HasSubstr;
+using ::testing::IsNan;
 using testing::Scrambled;
 
 using ArgSortTest = GraphTest;
@@ -38,6 +39,15 @@ TEST_F(SortTest, WorksAlongAnyAxis) {
   EXPECT_THAT(Doubles(Sort(x, 0, {.direction = SortDirection::kDescending})),
               ElementsAre(5, 7, 3, 1, 2, -1));
   EXPECT_THAT(Doubles(ArgSort(x, -2)), ElementsAre(1, 2, 0, 0, 2, 1));
+}
+
+TEST_F(SortTest, PutsNaNLastInAscendingOrder) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor x = Constant({3.0f, nan, 1.0f, -nan, 2.0f});
+  EXPECT_THAT(Doubles(ArgSort(x)), ElementsAre(3, 2, 4, 0, 1));
+  EXPECT_THAT(Doubles(ArgSort(x, -1, {.direction = SortDirection::kDescending})),
+              ElementsAre(1, 0, 4, 2, 3));
+  EXPECT_THAT(Doubles(Sort(x)), ElementsAre(IsNan(), 1, 2, 3, IsNan()));
 }
 
 TEST_F(SortTest, OfIntegersDoesNotOverflow) {

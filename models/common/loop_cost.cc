@@ -1,6 +1,7 @@
 #include "models/common/loop_cost.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <limits>
 
@@ -14,7 +15,9 @@ constexpr int64_t kBlockSteps = 10;
 // NaN without values.
 double Median(std::vector<double> values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::sort(values.begin(), values.end());
+  // A ratio of two times of 0 is NaN, which `<` has no place for.
+  std::sort(values.begin(), values.end(),
+            [](double a, double b) { return std::is_lt(std::strong_order(a, b)); });
   const size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }

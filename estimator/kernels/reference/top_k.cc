@@ -1,13 +1,33 @@
 // TopKV2, InTopKV2.
+//
+// A NaN comes before every number, and one with a sign bit after every number. This is TensorFlow's
+// order on a TPU. Its CPU kernel has none: there a NaN leaves the numbers around it unsorted.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
 
 namespace estimator {
 namespace {
+
+// 1 for a NaN, -1 for a NaN with a sign bit, and 0 for a number.
+template <typename T>
+int RankOf(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(x) ? (std::signbit(x) ? -1 : 1) : 0;
+  return 0;
+}
+
+// Whether x[a] comes before x[b]. Equal elements are ordered by index, as in TensorFlow.
+template <typename T>
+bool IsBefore(const T* x, int32_t a, int32_t b) {
+  const auto xa = static_cast<Compute<T>>(x[a]), xb = static_cast<Compute<T>>(x[b]);
+  const int rank_a = RankOf(xa), rank_b = RankOf(xb);
+  if (rank_a != rank_b) return rank_a > rank_b;
+  return xa > xb || (!(xb > xa) && a < b);
+}
 
 EST_REGISTER_KERNEL("TopKV2", KernelTier::kReference, [](const KernelSpec& spec) {
   return VisitNumbers(spec.inputs[0].dtype, [&](auto tag) {
@@ -21,11 +41,8 @@ EST_REGISTER_KERNEL("TopKV2", KernelTier::kReference, [](const KernelSpec& spec)
           for (int64_t row = 0; row < rows; ++row) {
             const T* x = args.in<T>(0) + row * columns;
             std::iota(order, order + columns, 0);
-            // As in TensorFlow, equal elements are ordered by index.
-            std::partial_sort(order, order + k, order + columns, [x](int32_t a, int32_t b) {
-              const auto xa = static_cast<Compute<T>>(x[a]), xb = static_cast<Compute<T>>(x[b]);
-              return xa > xb || (!(xb > xa) && a < b);
-            });
+            std::partial_sort(order, order + k, order + columns,
+                              [x](int32_t a, int32_t b) { return IsBefore(x, a, b); });
             for (int64_t i = 0; i < k; ++i) {
               args.out<T>(0)[row * k + i] = x[order[i]];
               args.out<int32_t>(1)[row * k + i] = order[i];

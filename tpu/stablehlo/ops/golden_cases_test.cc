@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/ops/testing/golden_table.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/stablehlo/op_lowering.h"
 #include "tpu/stablehlo/ops/support.h"
@@ -15,6 +16,8 @@ namespace estimator::tpu::stablehlo {
 namespace {
 
 using estimator::testing::GoldenCase;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(StableHloGoldenCases, AreLoweredToTheTypesOfTheOutputs) {
   const auto cases = estimator::testing::ReadGoldens("testdata/ops");
@@ -71,6 +74,22 @@ TEST(GuardedLowering, WritesResultsWithoutElementsAsConstants) {
   EXPECT_EQ((*empty)[0].type, (Type{DType::kInt32, Shape{0, 3}}));
   EST_ASSERT_OK(RunGuarded(Unary(DType::kFloat32, DType::kFloat32, Shape{1}), &called));
   EXPECT_TRUE(called);
+}
+
+TEST(StableHloTopK, SortsFloatsInTheTotalOrderForNaN) {
+  const auto text = [](DType dtype) {
+    const KernelSpec spec = {.op = "TopKV2",
+                             .inputs = {{dtype, Shape{4}}, {DType::kInt32, Shape{}}},
+                             .outputs = {{dtype, Shape{2}}, {DType::kInt32, Shape{2}}},
+                             .constants = {{}, Array::Scalar(2)}};
+    Writer w;
+    EST_EXPECT_OK(testing::Lower(
+        w, spec, {{"%arg0", Type(spec.inputs[0])}, {"%arg1", Type(spec.inputs[1])}}));
+    return w.Module("m", "");
+  };
+  for (const DType dtype : {DType::kFloat32, DType::kBfloat16})
+    EXPECT_THAT(text(dtype), HasSubstr("#stablehlo<comparison_type TOTALORDER>"));
+  EXPECT_THAT(text(DType::kInt32), Not(HasSubstr("TOTALORDER")));
 }
 
 TEST(SupportOfLowerings, SlicesAndPadsOneAxis) {

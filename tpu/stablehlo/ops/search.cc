@@ -41,9 +41,16 @@ EST_LOWERING(TopKV2) {
   const int64_t axis = x.rank() - 1, k = args.output(0).shape.dim(-1);
   const Value position = w.Iota({DType::kInt32, x.shape()}, axis);
   const Type element(x.dtype(), Shape{}), index(DType::kInt32, Shape{});
-  const Region larger = {
-      .arguments = {element, element, index, index},
-      .body = [&w](const Values& a) { return Values{w.Compare("GT", a[0], a[1])}; }};
+  // In the total order of IEEE 754 a NaN comes before every number, and one with a sign bit after
+  // every number, as in the kernel. There -0 is less than 0, which "NE" corrects: they are equal.
+  const auto body = [&w](const Values& a) {
+    if (!IsFloating(a[0].dtype())) return Values{w.Compare("GT", a[0], a[1])};
+    const Value before = w.Op("compare", {a[0], a[1]}, {DType::kBool, Shape{}},
+                              "comparison_direction = #stablehlo<comparison_direction GT>, "
+                              "compare_type = #stablehlo<comparison_type TOTALORDER>");
+    return Values{w.Binary("and", before, w.Compare("NE", a[0], a[1]))};
+  };
+  const Region larger = {.arguments = {element, element, index, index}, .body = body};
   // Stable: of equal elements, the one with the lower index stays first.
   const Values sorted =
       w.Ops("sort", {x, position}, {x.type, position.type},
