@@ -5,6 +5,7 @@
 
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/node.h"
 #include "estimator/graph/variable.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
@@ -22,7 +23,7 @@ Tensor Schedule::At(const Tensor& step) const {
         "RateByName has a rate for each variable and no single one; build one of its schedules"));
   }
   if (!fn_) return tensor_;
-  const Tensor rate = fn_(step);
+  const Tensor rate = fn_(step.dtype() == DType::kInt64 ? Cast(step, DType::kFloat32) : step);
   if (rate.valid() && !(rate.spec() == TensorSpec{DType::kFloat32, {}})) {
     return rate.graph()->Fail(
         InvalidArgument("a schedule must return f32 [], not ", rate.spec().ToString()));
@@ -34,7 +35,7 @@ Tensor Schedule::Build() const {
   if (constant_.has_value() || !fn_) return At(Tensor());
   const Variable global_step = GetOrCreateGlobalStep();
   const NameScope scope("learning_rate");
-  return At(Cast(global_step.read(), DType::kFloat32));
+  return At(global_step.read());
 }
 
 namespace train {
@@ -48,6 +49,23 @@ bool CheckPositive(double value, absl::string_view schedule, absl::string_view f
 }
 
 Tensor Invalid() { return Tensor(&Graph::Current(), nullptr, 0); }
+
+// The i64 that At has cast to `step`, which f32 rounds beyond 2^24, or `step` itself. As in
+// TensorFlow, comparisons with a number of steps take it, and formulas take the f32.
+Tensor ExactStep(const Tensor& step) {
+  if (!step.valid() || step.node()->op() != "Cast") return step;
+  const Tensor& from = step.node()->input(0);
+  return from.dtype() == DType::kInt64 ? from : step;
+}
+
+// Where(exact < number, below, otherwise), for the result of ExactStep.
+Tensor WhereBelow(const Tensor& exact, double number, const Tensor& below,
+                  const Tensor& otherwise) {
+  // An integer is below a number if it is below the number rounded up. 2^62 fits into i64.
+  const bool whole = exact.dtype() == DType::kInt64;
+  const double end = whole ? std::fmin(std::ceil(number), 0x1p62) : number;
+  return Where(Less(exact, end), below, otherwise);
+}
 
 // Returns s / decay_steps, rounded down for a staircase.
 Tensor Progress(const Tensor& step, const DecayOptions& options) {
@@ -112,9 +130,10 @@ Schedule PiecewiseConstant(const PiecewiseConstantOptions& o) {
           "PiecewiseConstant: needs increasing boundaries and one value more than boundaries, got ",
           o.boundaries.size(), " boundaries and ", o.values.size(), " values"));
     }
+    const Tensor exact = ExactStep(step);
     Tensor rate = ConstantLike(step, o.values.back());
     for (size_t i = o.boundaries.size(); i-- > 0;) {
-      rate = Where(LessEqual(step, o.boundaries[i]), o.values[i], rate);
+      rate = Where(LessEqual(exact, o.boundaries[i]), o.values[i], rate);
     }
     return rate;
   };
@@ -186,7 +205,7 @@ Schedule NoamDecay(const NoamDecayOptions& o) {
 Schedule WarmUp(double warmup_steps, double peak, const Schedule& after) {
   return [=](const Tensor& step) {
     if (warmup_steps <= 0) return after.At(step);
-    return Where(Less(step, warmup_steps), step / warmup_steps * peak, after.At(step));
+    return WhereBelow(ExactStep(step), warmup_steps, step / warmup_steps * peak, after.At(step));
   };
 }
 
@@ -201,7 +220,11 @@ Schedule WarmUpThen(const WarmUpThenOptions& options, const Schedule& after) {
   return [o = options, after](const Tensor& step) {
     if (o.warmup_steps <= 0) return after.At(step);
     const Tensor rising = step / o.warmup_steps * (o.peak - o.initial) + o.initial;
-    return Where(Less(step, o.warmup_steps), rising, after.At(Maximum(step - o.warmup_steps, 0)));
+    const Tensor exact = ExactStep(step);
+    const bool whole =
+        exact.dtype() == DType::kInt64 && std::floor(o.warmup_steps) == o.warmup_steps;
+    const Tensor since = (whole ? exact : step) - o.warmup_steps;
+    return WhereBelow(exact, o.warmup_steps, rising, after.At(Maximum(since, 0)));
   };
 }
 

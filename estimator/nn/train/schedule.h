@@ -4,7 +4,9 @@
 //       train::ExponentialDecay({.initial = 0.05, .decay_steps = 97, .decay_rate = 0.95}))
 //
 // In the formulas below, s is the number of steps before the update: 0 for the first. It is the
-// int64 global_step, cast to f32. Values are those of TF 2.15 tf.compat.v1.train.*_decay.
+// int64 global_step, cast to f32. Values are those of TF 2.15 tf.compat.v1.train.*_decay. Where a
+// step is compared with a boundary or the end of a warm-up, the comparison is in int64, as there:
+// f32 has only even numbers from 2^24 on.
 #ifndef ESTIMATOR_NN_TRAIN_SCHEDULE_H_
 #define ESTIMATOR_NN_TRAIN_SCHEDULE_H_
 
@@ -47,7 +49,7 @@ class Schedule {
   explicit Schedule(std::shared_ptr<const std::vector<train::NamedRate>> by_name)
       : by_name_(std::move(by_name)) {}
 
-  // Returns the rate at `step`. Both are f32 [].
+  // Returns the rate at `step`, f32 []. The step is i64 [] or f32 [].
   // Errors (kept by the graph): INVALID_ARGUMENT if the function of the step returns another type,
   // or if the schedule is a train::RateByName.
   Tensor At(const Tensor& step) const;

@@ -5,6 +5,8 @@
 
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
+#include "estimator/graph/node.h"
+#include "estimator/graph/variable.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
@@ -28,6 +30,15 @@ void ExpectRates(const Schedule& schedule, const std::vector<double>& expected,
     EST_ASSERT_OK(rate);
     EXPECT_NEAR(rate->scalar<float>(), expected[i], tolerance) << "at step " << steps[i];
   }
+}
+
+// The rate at a global_step of `step`.
+float RateAt(const Schedule& schedule, int64_t step) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const absl::StatusOr<Array> rate = testing::Eval(schedule.At(Constant(step)));
+  EST_EXPECT_OK(rate);
+  return rate.ok() ? rate->scalar<float>() : -1;
 }
 
 TEST(Schedule, ExponentialDecayWithAndWithoutStairs) {
@@ -57,6 +68,32 @@ TEST(Schedule, PolynomialDecayEndsOrCycles) {
 TEST(Schedule, PiecewiseConstantChangesAfterItsBoundaries) {
   ExpectRates(train::PiecewiseConstant({.boundaries = {10, 20}, .values = {1, 0.5, 0.1}}),
               {1, 1, 1, 1, 0.5, 0.1, 0.1});
+}
+
+// f32 has no number between 2^24 and 2^24 + 2.
+TEST(Schedule, BoundariesBeyond2To24AreNotRounded) {
+  const int64_t boundary = (int64_t{1} << 24) + 1;
+  const Schedule rate = train::PiecewiseConstant({.boundaries = {boundary}, .values = {1, 0.5}});
+  EXPECT_EQ(RateAt(rate, boundary), 1);
+  EXPECT_EQ(RateAt(rate, boundary + 1), 0.5);
+  const double steps = static_cast<double>(boundary);
+  EXPECT_EQ(RateAt(train::WarmUp(steps, 1, 0.25), boundary - 1), 1);  // 2^24 / (2^24 + 1)
+  EXPECT_EQ(RateAt(train::WarmUp(steps, 1, 0.25), boundary), 0.25);
+  EXPECT_EQ(RateAt(train::WarmUp(steps - 0.5, 1, 0.25), boundary - 1), 1);
+  // The schedule after the warm-up counts from its end, exactly too.
+  const Schedule later = train::PiecewiseConstant({.boundaries = {boundary}, .values = {2, 3}});
+  const Schedule delayed = train::WarmUpThen({.warmup_steps = steps, .peak = 1}, later);
+  EXPECT_EQ(RateAt(delayed, boundary - 1), 1);
+  EXPECT_EQ(RateAt(delayed, 2 * boundary), 2);
+  EXPECT_EQ(RateAt(delayed, 2 * boundary + 1), 3);
+}
+
+TEST(Schedule, ComparesGlobalStepItself) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const Tensor rate = train::PiecewiseConstant({.boundaries = {10}, .values = {1, 0.5}}).Build();
+  const Tensor compared = rate.node()->input(0).node()->input(0);
+  EXPECT_EQ(compared, GetOrCreateGlobalStep().read());
 }
 
 TEST(Schedule, CosineDecayWithAndWithoutRestarts) {
