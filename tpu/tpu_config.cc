@@ -1,6 +1,8 @@
 #include "tpu/tpu_config.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -9,6 +11,8 @@
 
 namespace estimator::tpu {
 namespace {
+
+constexpr int64_t kMostShards = std::numeric_limits<int32_t>::max();  // replicas are counted in int
 
 // TensorFlow's checks, and that one core computes a replica.
 void CheckModelParallelism(const TPUConfig& config, std::vector<std::string>& violations) {
@@ -45,6 +49,9 @@ absl::Status TPUConfig::Validate() const {
     violations.emplace_back(iterations_per_loop.status().message());
   if (num_shards.has_value() && *num_shards <= 0) {
     violations.push_back(absl::StrCat("num_shards must be > 0, given ", *num_shards));
+  } else if (num_shards.has_value() && *num_shards > kMostShards) {
+    violations.push_back(
+        absl::StrCat("num_shards must be <= ", kMostShards, ", given ", *num_shards));
   }
   const int training = static_cast<int>(per_host_input_for_training);
   if (training < 1 || training > 4) {

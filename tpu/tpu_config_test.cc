@@ -42,6 +42,11 @@ TEST(TPUConfig, ListsAllThatIsOutOfRange) {
   }
 }
 
+TEST(TPUConfig, MoreShardsThan32BitsCountAreRefusedAndNotCut) {
+  const TPUConfig config{.num_shards = (int64_t{1} << 32) + 1};
+  EXPECT_THAT(config.Validate(), ErrorHas("num_shards must be <= 2147483647, given 4294967297"));
+}
+
 // Behaviour K3, its first part.
 TEST(TPUConfig, ModelParallelismIsRefused) {
   TPUConfig config;

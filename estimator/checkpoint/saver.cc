@@ -284,9 +284,12 @@ bool Saver::HasMetaGraph(int64_t version) const {
 absl::StatusOr<std::string> Saver::Save(StringArg directory, int64_t global_step,
                                         const std::map<std::string, Array>& variables,
                                         const SaverExtras& extras) {
-  if (options_.keep_checkpoint_max < 0 || options_.keep_checkpoint_every_n_hours <= 0) {
-    return InvalidArgument("keep_checkpoint_max must be >= 0, is ", options_.keep_checkpoint_max,
-                           "; keep_checkpoint_every_n_hours must be > 0, is ",
+  if (options_.keep_checkpoint_max < 0) {
+    return InvalidArgument("keep_checkpoint_max must be >= 0, is ", options_.keep_checkpoint_max);
+  }
+  // Written so that it also refuses NaN.
+  if (!(options_.keep_checkpoint_every_n_hours > 0)) {
+    return InvalidArgument("keep_checkpoint_every_n_hours must be > 0, is ",
                            options_.keep_checkpoint_every_n_hours);
   }
   if (global_step < 0) {

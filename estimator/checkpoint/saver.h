@@ -20,7 +20,7 @@ namespace estimator {
 
 struct SaverOptions {
   // The number of newest checkpoints to keep. 0 keeps all of them, and the state file lists all.
-  int keep_checkpoint_max = 5;
+  int64_t keep_checkpoint_max = 5;
   // Keeps one checkpoint permanently every n hours, of those that would be deleted.
   double keep_checkpoint_every_n_hours = 10000;
   std::string basename = "model.ckpt";

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@
 namespace estimator {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using Names = std::vector<std::string>;
 
 std::map<std::string, Array> Variables(int64_t step) {
@@ -355,10 +359,24 @@ TEST(Saver, FilesOfACheckpointAreNotWrittenThroughLinks) {
   }
 }
 
+TEST(Saver, ALimitOfMoreThan32BitsIsNotCut) {
+  const TempDir dir;
+  Saver saver({.keep_checkpoint_max = (int64_t{1} << 32) + 1});
+  for (int step = 1; step <= 3; ++step)
+    EST_ASSERT_OK(saver.Save(dir.path(), step, Variables(step)));
+  EXPECT_EQ(saver.checkpoints().size(), 3u);
+}
+
 TEST(Saver, WrongOptionsAreRefused) {
   const TempDir dir;
   EXPECT_THAT(Saver({.keep_checkpoint_max = -1}).Save(dir.path(), 0, {}),
-              StatusIs(absl::StatusCode::kInvalidArgument));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("keep_checkpoint_max must be >= 0, is -1"),
+                             Not(HasSubstr("every_n_hours")))));
+  EXPECT_THAT(Saver({.keep_checkpoint_every_n_hours = 0}).Save(dir.path(), 0, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("keep_checkpoint_every_n_hours must be > 0, is 0"),
+                             Not(HasSubstr("keep_checkpoint_max")))));
   EXPECT_THAT(Saver().Save(dir.path(), -1, {}), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 

@@ -73,6 +73,15 @@ TEST_F(TrainMetaGraphTest, StandsBesideEachCheckpointAndGoesWithIt) {
   EXPECT_THAT(MetaFiles(), ElementsAre("model.ckpt-10.meta", "model.ckpt-15.meta"));
 }
 
+TEST_F(TrainMetaGraphTest, KeepsALimitOfMoreThan32Bits) {
+  auto options = Options();
+  options.config.keep_checkpoint_max = (int64_t{1} << 32) + 1;
+  EST_ASSERT_OK(Estimator<TinyParams>(options).Train(Endless, Steps(15)));
+  EXPECT_THAT(MetaFiles(), SizeIs(3));
+  // TensorFlow's field has 32 bits.
+  EXPECT_EQ(Read("model.ckpt-15.meta").saver_def().max_to_keep(), 2147483647);
+}
+
 TEST_F(TrainMetaGraphTest, IsTheSameInAnotherRunAndNotWrittenWhereTheConfigSaysSo) {
   EST_ASSERT_OK(Estimator<TinyParams>(Options()).Train(Endless, Steps(5)));
   EST_ASSERT_OK(Estimator<TinyParams>(Options()).Train(Endless, Steps(5)));

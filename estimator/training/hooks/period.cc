@@ -59,9 +59,13 @@ absl::StatusOr<Period> Period::Parse(StringArg text) {
 }
 
 std::string Period::ToString() const {
+  // A double is written with six digits: 2^24 + 1 steps would be 1.67772e+07.
+  const bool whole = std::floor(value_) == value_ && std::abs(value_) <= 0x1p53;
+  const std::string number =
+      whole ? absl::StrCat(static_cast<int64_t>(value_)) : absl::StrCat(value_);
   for (const UnitName& unit : kUnits) {
     if (unit.unit == unit_)
-      return absl::StrCat(value_, " ", value_ == 1 ? unit.singular : unit.plural);
+      return absl::StrCat(number, " ", value_ == 1 ? unit.singular : unit.plural);
   }
   return "";
 }

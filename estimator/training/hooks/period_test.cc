@@ -25,6 +25,8 @@ TEST(Period, IsWrittenAsItIsRead) {
   EXPECT_EQ(Period::Epochs(1).ToString(), "1 epoch");
   EXPECT_EQ(Period::Epochs(0.5).ToString(), "0.5 epochs");
   EXPECT_EQ(Period::Seconds(600).ToString(), "600 seconds");
+  EXPECT_EQ(Period::Steps(16777217).ToString(), "16777217 steps");
+  EXPECT_EQ(*Period::Parse("16777217 steps")->ToSteps({}), 16777217);
 }
 
 TEST(Period, RefusesOtherTexts) {

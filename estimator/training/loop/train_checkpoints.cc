@@ -28,7 +28,7 @@ AsyncSaver::Variables ValuesOf(const TrainCheckpoints::State& state) {
 
 TrainCheckpoints::TrainCheckpoints(const RunConfig& config)
     : config_(config),
-      saver_({.keep_checkpoint_max = static_cast<int>(config.keep_checkpoint_max.value_or(0)),
+      saver_({.keep_checkpoint_max = config.keep_checkpoint_max.value_or(0),
               .keep_checkpoint_every_n_hours = config.keep_checkpoint_every_n_hours,
               .now_secs = nullptr}) {}
 

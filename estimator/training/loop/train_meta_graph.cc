@@ -1,5 +1,8 @@
 #include "estimator/training/loop/train_meta_graph.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -65,7 +68,10 @@ std::string MakeTrainMetaGraph(const BuiltModel& model, const RunConfig& config)
   }
   AddSaverNodes(saved, /*is_resource=*/false, &meta_graph);
   proto::SaverDef& saver = *meta_graph.mutable_saver_def();
-  saver.set_max_to_keep(static_cast<int32_t>(config.keep_checkpoint_max.value_or(0)));
+  // TensorFlow's field has 32 bits.
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  saver.set_max_to_keep(
+      static_cast<int32_t>(std::min(config.keep_checkpoint_max.value_or(0), kMost)));
   saver.set_keep_checkpoint_every_n_hours(static_cast<float>(config.keep_checkpoint_every_n_hours));
 
   auto& collections = *meta_graph.mutable_collection_def();
