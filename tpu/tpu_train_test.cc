@@ -9,6 +9,7 @@
 #include "estimator/base/interrupt.h"
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/ops/check_range.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/testing/train_fixture.h"
@@ -131,9 +132,53 @@ TEST_F(TPUTrainTest, ANaNInOneReplicaInTheMiddleOfALoopNamesStepTensorAndReplica
       },
       Steps(10));
   EXPECT_THAT(status, ErrorIs(AllOf(HasSubstr("NaN loss during training, at step 3"),
-                                    HasSubstr("logs:0 (f32 [2,1]) is NaN at [1,0] on replica 2"))));
+                                    HasSubstr("logs:0 (f32 [2,1]) is NaN at [1,0] on replica 2, "
+                                              "row 5 of the batch of all replicas"))));
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 0)
       << "only the first checkpoint is there";
+}
+
+// The batch has 16 examples, two for each of 8 replicas. Example 9 is the first wrong one.
+TEST_F(TPUTrainTest, AnErrorNamesTheRowOfTheBatchAndNotOnlyThatOfTheReplica) {
+  enum class Wrong { kLabel, kIndex, kRange, kDivisor, kMatrix };
+  const auto error = [&](Wrong wrong, int replicas) {
+    auto options = TinyTPUOptions(Dir(), replicas);
+    options.train_batch_size = 16;
+    options.model_fn = [wrong](const Features& features, const Labels&, Mode, const Params&) {
+      const Tensor code = features["code"];
+      Tensor logits = layers::Dense(features["x"], {.units = 3}), codes = code;
+      if (wrong == Wrong::kIndex) logits = Gather(Ones({3, 3}), code) + logits;
+      if (wrong == Wrong::kRange) codes = CheckRange(code, {.high = 2, .what = "code"});
+      if (wrong == Wrong::kDivisor) codes = Maximum(FloorDiv(code, code - 3), 0);
+      if (wrong == Wrong::kMatrix) {
+        const Tensor matrices = Reshape(Cast(3 - code, DType::kFloat32), Shape{-1, 1, 1});
+        logits = logits + ReduceSum(Cholesky(matrices));
+      }
+      const Tensor loss = losses::SparseSoftmaxCrossEntropy(codes, logits);
+      return TPUEstimatorSpec::Train(loss, train::GradientDescent(0.1).Minimize(loss));
+    };
+    const auto input = [](const Params& params) {
+      Array x(DType::kFloat32, {16, 2}), code(DType::kInt32, {16});
+      for (int i = 0; i < 32; ++i) x.data<float>()[i] = static_cast<float>(i % 5);
+      for (int i = 0; i < 16; ++i) code.data<int32_t>()[i] = i == 9 ? 3 : i % 3;
+      return Dataset::FromTensorSlices({.features = {{"x", x}, {"code", code}}, .labels = code})
+          .Batch(params.batch_size, {.drop_remainder = true});
+    };
+    TinyTPUEstimator estimator(options);
+    return std::string(estimator.Train(input, MaxSteps(1)).message());
+  };
+  EXPECT_THAT(error(Wrong::kLabel, 8),
+              HasSubstr("row 9 (row 1 of replica 4) has label 3, but there are 3 classes"));
+  EXPECT_THAT(error(Wrong::kLabel, 0), HasSubstr("row 9 has label 3, but there are 3 classes"));
+  EXPECT_THAT(error(Wrong::kIndex, 8),
+              HasSubstr("indices[9] (indices[1] of replica 4) = 3 is not in [0, 3)"));
+  EXPECT_THAT(error(Wrong::kIndex, 0), HasSubstr("indices[9] = 3 is not in [0, 3)"));
+  EXPECT_THAT(error(Wrong::kRange, 8),
+              HasSubstr("element 9 (element 1 of replica 4) of i32 [2] is 3"));
+  EXPECT_THAT(error(Wrong::kDivisor, 8),
+              HasSubstr("element 9 (element 1 of replica 4) of the divisor is 0"));
+  EXPECT_THAT(error(Wrong::kMatrix, 8), HasSubstr("It is matrix 9 (matrix 1 of replica 4) of 16."));
+  EXPECT_THAT(error(Wrong::kMatrix, 0), HasSubstr("It is matrix 9 of 16."));
 }
 
 TEST_F(TPUTrainTest, TheBannerSaysWhereTheRunIsHowLargeAndWhereItsFilesGo) {

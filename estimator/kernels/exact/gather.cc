@@ -36,7 +36,8 @@ KernelPlan MakeGather(const KernelSpec& spec) {
         // one.
         for (int64_t i = 0; i < batches * n; ++i) {
           const auto index = static_cast<int64_t>(all[i]);
-          if (index < 0 || index >= limit) return IndexOutOfRange("indices", i, index, limit);
+          if (index < 0 || index >= limit)
+            return IndexOutOfRange("indices", i, batches * n, index, limit, args.step);
         }
         fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
           // Counted, because a division costs more than to copy a short slice.

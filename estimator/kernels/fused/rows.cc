@@ -27,7 +27,7 @@ KernelPlan MakeSegmentSum(const KernelSpec& spec) {
       for (int64_t i = 0; i < n; ++i) {
         const auto id = static_cast<int64_t>(ids[i]);
         // All ids are checked before the threads start, so that the error names the first bad one.
-        if (id >= segments) return IndexOutOfRange("segment_ids", i, id, segments);
+        if (id >= segments) return IndexOutOfRange("segment_ids", i, n, id, segments, args.step);
       }
       ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
         float* const sums = args.out<float>(0);

@@ -7,6 +7,7 @@
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/fused/tile_ops.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/position.h"
 
 namespace estimator::fused {
 namespace {
@@ -105,7 +106,8 @@ KernelPlan MakeSparse(const SoftmaxRows& rows) {
     for (int64_t r = 0; r < rows.chunks.items; ++r) {
       const int64_t label = static_cast<int64_t>(labels[r]);
       if (label < 0 || label >= rows.classes) {
-        return InvalidArgument("row ", r, " has label ", label, ", but there are ", rows.classes,
+        return InvalidArgument(PositionText("row ", r, rows.chunks.items, args.step), " has label ",
+                               label, ", but there are ", rows.classes,
                                " classes: labels must be in [0, ", rows.classes, ")");
       }
     }

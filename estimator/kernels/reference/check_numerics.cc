@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/position.h"
 #include "estimator/kernels/reference/accumulate.h"
 #include "estimator/kernels/reference/loops.h"
 
@@ -49,9 +50,9 @@ EST_REGISTER_KERNEL("CheckRange", KernelTier::kReference, [](const KernelSpec& s
           for (int64_t i = 0; i < n; ++i) {
             const auto value = static_cast<double>(x[i]);
             if (value >= low && value <= high) continue;
-            return InvalidArgument(what, " must be in [", low, ", ", high, "], but element ", i,
-                                   " of ", type, " is ", absl::StrFormat("%.9g", value),
-                                   cure.empty() ? "" : ": ", cure);
+            return InvalidArgument(what, " must be in [", low, ", ", high, "], but ",
+                                   PositionText("element ", i, n, args.step), " of ", type, " is ",
+                                   absl::StrFormat("%.9g", value), cure.empty() ? "" : ": ", cure);
           }
           CopyTensor(output, args.inputs[0], args.outputs[0]);
           return absl::OkStatus();

@@ -84,7 +84,7 @@ KernelPlan MakeSelfAdjointEig(const KernelSpec& spec) {
       if (!matrix.allFinite() || eig.info() != Eigen::Success) {
         return MatrixError(
             "Self-adjoint eigen decomposition was not successful. The input might not be valid.", i,
-            x.count);
+            x.count, args.step);
       }
       e.Out<T>(args, 0, i) = eig.eigenvalues();
       if (vectors) x.Out<T>(args, 1, i) = eig.eigenvectors();

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/position.h"
 #include "estimator/kernels/reference/loops.h"
 #include "estimator/kernels/reference/number.h"
 #include "estimator/kernels/strided_rows.h"
@@ -21,7 +22,7 @@ using enum ElementwiseTakes;
 using LoopFn = void (*)(const void* x, int64_t x_stride, const void* y, int64_t y_stride, void* out,
                         int64_t n, float alpha);
 // Checks the integers of the second operand.
-using CheckFn = absl::Status (*)(const void* second, int64_t n);
+using CheckFn = absl::Status (*)(const void* second, int64_t n, const StepContext& step);
 
 struct Loops {
   LoopFn loop = nullptr;  // null: the op does not take the dtype
@@ -47,22 +48,24 @@ void ElementLoop(const void* x, int64_t x_stride, const void* y, int64_t y_strid
 }
 
 template <typename T>
-absl::Status CheckDivisor(const void* second, int64_t n) {
+absl::Status CheckDivisor(const void* second, int64_t n, const StepContext& step) {
   const T* const y = static_cast<const T*>(second);
   for (int64_t i = 0; i < n; ++i) {
     if (y[i] != 0) continue;
-    return InvalidArgument("integer division by zero: element ", i, " of the divisor is 0");
+    return InvalidArgument("integer division by zero: ", PositionText("element ", i, n, step),
+                           " of the divisor is 0");
   }
   return absl::OkStatus();
 }
 
 template <typename T>
-absl::Status CheckExponent(const void* second, int64_t n) {
+absl::Status CheckExponent(const void* second, int64_t n, const StepContext& step) {
   const T* const y = static_cast<const T*>(second);
   for (int64_t i = 0; i < n; ++i) {
     if (y[i] >= 0) continue;
-    return InvalidArgument("integers to negative integer powers are not allowed: exponent ", i,
-                           " is ", static_cast<int64_t>(y[i]));
+    return InvalidArgument("integers to negative integer powers are not allowed: ",
+                           PositionText("exponent ", i, n, step), " is ",
+                           static_cast<int64_t>(y[i]));
   }
   return absl::OkStatus();
 }
@@ -102,8 +105,7 @@ KernelPlan MakeElementwise(const KernelSpec& spec, const Loops& loops) {
       [=, num_second = y.shape.num_elements()](const KernelArgs& args) {
         // All of the operand is checked first: nothing is written if the op fails.
         if (loops.check != nullptr) {
-          if (absl::Status status = loops.check(args.inputs[second], num_second); !status.ok())
-            return status;
+          EST_RETURN_IF_ERROR(loops.check(args.inputs[second], num_second, args.step));
         }
         const char *const a = args.in<char>(0), *const b = args.in<char>(static_cast<int>(second));
         char* const to = args.out<char>(0);

@@ -28,14 +28,15 @@ struct NdLayout {
 
   // Calls fn(row, offset of its slice) for every row.
   template <typename Index, typename Fn>
-  absl::Status ForEach(const Index* indices, Fn&& fn) const {
+  absl::Status ForEach(const Index* indices, const StepContext& step, Fn&& fn) const {
     for (int64_t row = 0; row < num_rows; ++row) {
       int64_t offset = 0;
       for (int64_t k = 0; k < depth; ++k) {
         const auto axis = static_cast<size_t>(k);
         const auto index = static_cast<int64_t>(indices[row * depth + k]);
         if (index < 0 || index >= limits[axis]) {
-          return IndexOutOfRange("indices", row * depth + k, index, limits[axis]);
+          return IndexOutOfRange("indices", row * depth + k, num_rows * depth, index, limits[axis],
+                                 step);
         }
         offset += index * strides[axis];
       }
@@ -52,7 +53,7 @@ EST_REGISTER_KERNEL("GatherNd", KernelTier::kReference, [](const KernelSpec& spe
     return VisitElement(spec.inputs[0].dtype, [&](auto tag) {
       using T = decltype(tag);
       return MakeKernel([layout](const KernelArgs& args) {
-        return layout.ForEach(args.in<Index>(1), [&](int64_t row, int64_t offset) {
+        return layout.ForEach(args.in<Index>(1), args.step, [&](int64_t row, int64_t offset) {
           std::copy_n(args.in<T>(0) + offset, layout.slice, args.out<T>(0) + row * layout.slice);
         });
       });
@@ -75,12 +76,13 @@ KernelPlan MakeScatter(const KernelSpec& spec) {
         T* out = args.out<T>(0);
         if (!kHasX) std::fill_n(out, n, T{});
         if (kHasX && args.in<T>(0) != out) std::copy_n(args.in<T>(0), n, out);
-        return layout.ForEach(args.in<Index>(kIndices), [&](int64_t row, int64_t offset) {
-          const T* update = args.in<T>(kIndices + 1) + row * layout.slice;
-          for (int64_t i = 0; i < layout.slice; ++i) {
-            out[offset + i] = kAdd ? SumOf(out[offset + i], update[i]) : update[i];
-          }
-        });
+        return layout.ForEach(
+            args.in<Index>(kIndices), args.step, [&](int64_t row, int64_t offset) {
+              const T* update = args.in<T>(kIndices + 1) + row * layout.slice;
+              for (int64_t i = 0; i < layout.slice; ++i) {
+                out[offset + i] = kAdd ? SumOf(out[offset + i], update[i]) : update[i];
+              }
+            });
       };
       return MakeKernel(run, 0, /*alias_input=*/kHasX ? 0 : -1);
     });
@@ -130,7 +132,8 @@ KernelFactory Segments(First first, Combine combine) {
             const auto id = static_cast<int64_t>(args.in<Index>(1)[i]);
             // As in TensorFlow, a row with a negative id is dropped.
             if (id < 0) continue;
-            if (id >= num_segments) return IndexOutOfRange("segment_ids", i, id, num_segments);
+            if (id >= num_segments)
+              return IndexOutOfRange("segment_ids", i, n, id, num_segments, args.step);
             const T* x = args.in<T>(0) + i * row;
             for (int64_t k = 0; k < row; ++k) {
               out[id * row + k] = combine(out[id * row + k], x[k]);

@@ -5,9 +5,11 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/position.h"
 
 namespace estimator {
 
@@ -20,9 +22,11 @@ KernelPlan VisitIndex(DType dtype, Fn&& fn) {
   return nullptr;
 }
 
-inline absl::Status IndexOutOfRange(absl::string_view what, int64_t position, int64_t value,
-                                    int64_t limit) {
-  return InvalidArgument(what, "[", position, "] = ", value, " is not in [0, ", limit, ")");
+// Index `i` of the n indices of the step's replica is `value`.
+inline absl::Status IndexOutOfRange(absl::string_view what, int64_t i, int64_t n, int64_t value,
+                                    int64_t limit, const StepContext& step) {
+  return InvalidArgument(PositionText(absl::StrCat(what, "["), i, n, step, "]"), " = ", value,
+                         " is not in [0, ", limit, ")");
 }
 
 }  // namespace estimator

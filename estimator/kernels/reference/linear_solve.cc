@@ -30,7 +30,7 @@ KernelPlan MakeCholesky(const KernelSpec& spec) {
         return MatrixError(
             "Cholesky decomposition was not successful. The input might not be valid: it must be "
             "symmetric and positive definite.",
-            i, x.count);
+            i, x.count, args.step);
       }
       x.Out<T>(args, 0, i) = llt.matrixL();
     }
@@ -57,7 +57,8 @@ KernelPlan MakeInverse(const KernelSpec& spec) {
       } else {
         lu.compute(x.In<T>(args, 0, i));
       }
-      if (!IsInvertible<T>(lu)) return MatrixError("Input is not invertible.", i, x.count);
+      if (!IsInvertible<T>(lu))
+        return MatrixError("Input is not invertible.", i, x.count, args.step);
       x.Out<T>(args, 0, i).noalias() = lu.inverse();
     }
     return absl::OkStatus();
@@ -72,7 +73,8 @@ KernelPlan MakeSolve(const KernelSpec& spec) {
     if (b.rows == 0 || b.columns == 0) return absl::OkStatus();
     for (int64_t i = 0; i < a.count; ++i) {
       const Lu<T> lu(a.In<T>(args, 0, i));
-      if (!IsInvertible<T>(lu)) return MatrixError("Input matrix is not invertible.", i, a.count);
+      if (!IsInvertible<T>(lu))
+        return MatrixError("Input matrix is not invertible.", i, a.count, args.step);
       if (adjoint) {
         b.Out<T>(args, 0, i) = lu.transpose().solve(b.In<T>(args, 1, i));
       } else {
@@ -152,7 +154,7 @@ KernelPlan MakeSolveLs(const KernelSpec& spec) {
         const T l2 = static_cast<T>(*args.in<double>(2));
         const absl::Status status =
             SolveNormal<T>(a.In<T>(args, 0, i), b.In<T>(args, 1, i), l2, out);
-        if (!status.ok()) return MatrixError(status.message(), i, a.count);
+        if (!status.ok()) return MatrixError(status.message(), i, a.count, args.step);
       } else {
         // It also takes matrices that lack rank, which the normal equations cannot.
         out = Eigen::CompleteOrthogonalDecomposition<Matrix<T>>(a.In<T>(args, 0, i))

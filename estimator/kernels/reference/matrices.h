@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/position.h"
 
 namespace estimator {
 
@@ -51,9 +52,12 @@ struct Matrices {
 bool RegisterMatrixKernel(const char* op, DType dtype, KernelFactory factory);
 
 // INVALID_ARGUMENT with TensorFlow's message, and with the matrix if there are several.
-inline absl::Status MatrixError(absl::string_view message, int64_t i, int64_t count) {
+//   i, count: of the matrices of the step's replica.
+inline absl::Status MatrixError(absl::string_view message, int64_t i, int64_t count,
+                                const StepContext& step) {
   if (count == 1) return InvalidArgument(message);
-  return InvalidArgument(message, " It is matrix ", i, " of ", count, ".");
+  return InvalidArgument(message, " It is ", PositionText("matrix ", i, count, step), " of ",
+                         count * step.num_replicas, ".");
 }
 
 }  // namespace estimator

@@ -25,7 +25,8 @@ EST_REGISTER_KERNEL("_CheckIndices", KernelTier::kReference, [](const KernelSpec
       size_t k = 0;
       for (int64_t i = 0; i < n; ++i, k = k + 1 == limits.size() ? 0 : k + 1) {
         const auto index = static_cast<int64_t>(in[i]);
-        if (index < 0 || index >= limits[k]) return IndexOutOfRange("indices", i, index, limits[k]);
+        if (index < 0 || index >= limits[k])
+          return IndexOutOfRange("indices", i, n, index, limits[k], args.step);
       }
       if (in != args.out<Index>(0)) std::copy_n(in, n, args.out<Index>(0));
       return absl::OkStatus();
@@ -73,7 +74,7 @@ EST_REGISTER_KERNEL("_SumEqualRows", KernelTier::kReference, [](const KernelSpec
         const Index* const ids = args.in<Index>(1);
         for (int64_t i = 0; i < n; ++i) {
           const auto id = static_cast<int64_t>(ids[i]);
-          if (id < 0 || id >= limit) return IndexOutOfRange("indices", i, id, limit);
+          if (id < 0 || id >= limit) return IndexOutOfRange("indices", i, n, id, limit, args.step);
         }
         int64_t* const slots = static_cast<int64_t*>(args.scratch);
         int64_t* const first = slots + first_rows.num_slots();

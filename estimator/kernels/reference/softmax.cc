@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/position.h"
 #include "estimator/kernels/reference/accumulate.h"
 
 namespace estimator {
@@ -101,7 +102,8 @@ KernelPlan MakeSparse(const KernelSpec& spec) {
     for (int64_t r = 0; r < sizes.rows; ++r) {
       const int64_t label = static_cast<int64_t>(labels[r]);
       if (label < 0 || label >= sizes.classes) {
-        return InvalidArgument("row ", r, " has label ", label, ", but there are ", sizes.classes,
+        return InvalidArgument(PositionText("row ", r, sizes.rows, args.step), " has label ", label,
+                               ", but there are ", sizes.classes,
                                " classes: labels must be in [0, ", sizes.classes, ")");
       }
       const T* const x = args.in<T>(0) + r * sizes.classes;

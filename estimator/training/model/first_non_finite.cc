@@ -71,6 +71,21 @@ std::string Describe(const Tensor& tensor, const Array& value, int64_t i) {
       tensor.node()->op() == kVariableOp ? " since before this step" : "");
 }
 
+// " on replica 2", and if the tensor has a row for each example, ", row 5 of the batch of all
+// replicas".
+std::string ReplicaText(const BuiltModel& model, const Tensor& tensor, const Array& value,
+                        size_t replica) {
+  std::string text = absl::StrCat(" on replica ", replica);
+  const int64_t rows = model.batch_size;
+  if (rows > 0 && tensor.rank() > 0 && tensor.dim(0) == rows &&
+      tensor.node()->op() != kVariableOp) {
+    const int64_t row = *FindNonFinite(value) / (value.num_elements() / rows);
+    absl::StrAppend(&text, ", row ", static_cast<int64_t>(replica) * rows + row,
+                    " of the batch of all replicas");
+  }
+  return text;
+}
+
 // Looks at one replica's tensors in forward order. A variable or a constant can be infinite on
 // purpose (the best loss so far, the logits of masked positions), and so can a tensor that is
 // computed from it. These are remembered and named only if every other tensor is finite. A NaN is
@@ -114,22 +129,21 @@ std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
   if (!executable.ok()) return absl::StrCat("(not found: ", executable.status().message(), ")");
   std::string found = "(every tensor is finite if the step is run again)";
   const auto outfeed = [&](int64_t, const StepFetches& fetches) {
-    const auto name = [&](const std::string& text, size_t replica) {
-      found = fetches.size() == 1 ? text : absl::StrCat(text, " on replica ", replica);
-    };
+    const bool replicas = fetches.size() > 1;
     std::vector<Search> searches(fetches.size());
     for (size_t i = 0; i < tensors.size(); ++i) {
       for (size_t replica = 0; replica < fetches.size(); ++replica) {
         const auto text = searches[replica].Look(tensors[i], fetches[replica][i]);
         if (!text.has_value()) continue;
-        name(*text, replica);
+        found = *text;
+        if (replicas) found += ReplicaText(model, tensors[i], fetches[replica][i], replica);
         return absl::OkStatus();
       }
     }
     // Backwards, so that the name of the first replica remains.
     for (size_t replica = fetches.size(); replica-- > 0;) {
       const auto& text = searches[replica].first_infinite_source();
-      if (text.has_value()) name(*text, replica);
+      if (text.has_value()) found = replicas ? absl::StrCat(*text, " on replica ", replica) : *text;
     }
     return absl::OkStatus();
   };
