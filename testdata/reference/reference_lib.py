@@ -78,8 +78,8 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     states the reason.
     resource_variables: the kind of all variables, as TensorFlow's enable_resource_variables. False
     is the kind of a program
-      of TensorFlow 1 on a CPU. True is the kind on a TPU and in TensorFlow 2. A program that assigns
-      to a variable that its step also reads, as in
+      of TensorFlow 1 on a CPU. True is the kind on a TPU and in TensorFlow 2. A program that
+      assigns to a variable that its step also reads, as in
           tf.group(train_op, global_step.assign(global_step + 1))
       needs True: a reference variable is read in place, so the rate of the step may be computed
       before or after the assignment. The manifest and the first line of a report say which kind it

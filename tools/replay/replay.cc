@@ -240,9 +240,9 @@ class Replayer {
     return absl::OkStatus();
   }
 
-  // As HoldAll. A port may give a layer's output another shape, such as [N, S, H] for [N * S, H]. It
-  // matches with the same values in the same order. Else it cannot be compared, which is a note:
-  // what depends on a wrong shape differs too.
+  // As HoldAll. A port may give a layer's output another shape, such as [N, S, H] for [N * S, H].
+  // It matches with the same values in the same order. Else it cannot be compared, which is a
+  // note: what depends on a wrong shape differs too.
   absl::Status HoldForward(const std::vector<FirstStep::Value>& values) {
     std::vector<FirstStep::Value> comparable;
     std::vector<std::string> others;

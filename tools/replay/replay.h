@@ -40,8 +40,8 @@ struct ReplayOptions {
 //   1. the forward tensors and gradients of step 1, from a program that changes no variable;
 //   2. for each step, its loss or predictions, and the norms of all variables after it;
 //   3. every variable after step 1, and after the last step.
-// It runs all steps, unless a loss is not finite. A forward tensor of another shape matches if it has
-// the same values in the same order; else it is in the notes.
+// It runs all steps, unless a loss is not finite. A forward tensor of another shape matches if it
+// has the same values in the same order; else it is in the notes.
 // If the reference has a random_seed, random ops with their own seeds draw TensorFlow's numbers. If
 // not, turn off dropout and other randomness.
 // Errors: as Reference::Load; those of the model_fn; as RunFirstStep; INVALID_ARGUMENT for options
