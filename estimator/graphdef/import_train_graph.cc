@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
@@ -22,6 +23,7 @@
 #include "estimator/graphdef/import/write_rules.h"
 #include "estimator/graphdef/step_counter.h"
 #include "estimator/ops/cross_replica.h"
+#include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/proto/serialize.h"
 
@@ -57,6 +59,8 @@ class TrainImporter {
       is_gradient_.push_back(IsGradientName(nodes_.node(i).name));
     is_averaged_.assign(is_gradient_.size(), false);
     EST_RETURN_IF_ERROR(BuildNodes());
+    // The rest would read what is absent.
+    if (!absent_.empty()) return std::move(result_);
     EST_RETURN_IF_ERROR(CheckAveraged());
     for (const auto& [name, at] : fetches) {
       EST_ASSIGN_OR_RETURN(result_.fetches[name], Fetch(at));
@@ -90,7 +94,22 @@ class TrainImporter {
     return std::move(result_);
   }
 
+  // Leaves a node out, and all that reads it. REQUIRES: before Run.
+  void LeaveOut(int node) { absent_.insert(node); }
+  // The node that ended Run; -1 for another error.
+  int failed_node() const { return failed_node_; }
+
  private:
+  bool ReadsAbsent(int i) const {
+    const auto absent = [this](FlatTensor from) {
+      return !nodes_.IsGiven(from) && absent_.count(from.node) > 0;
+    };
+    const std::vector<FlatTensor>& inputs = nodes_.node(i).inputs;
+    const Branches::Choice* const choice = plan_.branches->ChoiceOf(i);
+    return std::any_of(inputs.begin(), inputs.end(), absent) ||
+           (choice != nullptr && absent(choice->predicate));
+  }
+
   absl::Status CheckShards() {
     Obstacles obstacles;
     for (const int i : plan_.writes) {
@@ -141,14 +160,14 @@ class TrainImporter {
     const size_t visible = plan_.order->NumVisible(variable, reader);
     const std::vector<Tensor>& versions = versions_[variable];
     // An evaluation builds no writes, so every read has the value from the checkpoint.
-    if (visible == 0 || versions.size() < visible) return variables_.Of(variable).read();
+    if (visible == 0 || versions.size() < visible) return variables_.Value(variable);
     return versions[visible - 1];
   }
 
   absl::StatusOr<Tensor> Fetch(FlatTensor at) {
     const int variable = plan_.order->VariableOf(at);
     // No write is visible to a fetched reference: its value is that before the step.
-    if (variable >= 0) return variables_.Of(variable).read();
+    if (variable >= 0) return variables_.Value(variable);
     return step_.Value(at, at.node);
   }
 
@@ -170,6 +189,11 @@ class TrainImporter {
   absl::Status BuildNodes() {
     for (const int i : plan_.order->sorted()) {
       if (!plan_.Needs(i) || IsVariableOp(nodes_.op(i))) continue;
+      if (!absent_.empty() && (absent_.count(i) > 0 || ReadsAbsent(i))) {
+        absent_.insert(i);
+        continue;
+      }
+      failed_node_ = i;
       const auto at = static_cast<size_t>(i);
       for (const FlatTensor& input : nodes_.node(i).inputs) {
         // A variable is not a gradient, even if an averaged one was applied to it before.
@@ -192,6 +216,7 @@ class TrainImporter {
         // The check that gradients are summed over the replicas looks for the nodes in this set.
         graph_.gradient_nodes().insert(graph_.nodes()[k].get());
     }
+    failed_node_ = -1;
     return absl::OkStatus();
   }
 
@@ -267,15 +292,28 @@ class TrainImporter {
     const std::vector<int> reached = nodes_.Reached(source_.update_ops, true);
     const std::set<int> of_update_ops(reached.begin(), reached.end());
     for (const auto& [node, variable] : variables_.all()) {
-      const std::vector<int>& writes = plan_.order->Writes(node);
-      const std::vector<Tensor>& versions = versions_[node];
-      if (writes.empty() || versions.empty()) continue;
+      const std::vector<int> parts = variables_.Parts(node);
+      if (parts[0] != node) continue;  // the whole is assigned with its first part
+      std::vector<int> writes;
+      std::vector<Tensor> values;
+      bool changes = false;
+      for (const int part : parts) {
+        const std::vector<int>& of_part = plan_.order->Writes(part);
+        writes.insert(writes.end(), of_part.begin(), of_part.end());
+        const std::vector<Tensor>& versions = versions_[part];
+        changes = changes || !versions.empty();
+        values.push_back(versions.empty() ? variables_.Value(part) : versions.back());
+      }
+      if (!changes) continue;
       const auto delta = deltas_.find(writes[0]);
       const std::string name = nodes_.node(writes.back()).name;
+      const Tensor value =
+          parts.size() == 1 ? values[0]
+                            : Concat(values, variables_.AxisOf(node), variable.name() + "/parts");
       // One AssignAdd stays one: the runtime and the exporter know counters by it.
-      const Operation update = writes.size() == 1 && delta != deltas_.end()
-                                   ? AssignAdd(variable, delta->second, name + "/AssignAdd")
-                                   : Assign(variable, versions.back(), name + "/Assign");
+      const bool counts = parts.size() == 1 && writes.size() == 1 && delta != deltas_.end();
+      const Operation update = counts ? AssignAdd(variable, delta->second, name + "/AssignAdd")
+                                      : Assign(variable, value, name + "/Assign");
       updates_.emplace(node, update);
       if (options_.training && std::all_of(writes.begin(), writes.end(), [&](int write) {
             return of_update_ops.count(write) > 0;
@@ -318,6 +356,8 @@ class TrainImporter {
   std::vector<bool> is_averaged_;  // nodes that depend on a gradient averaged over the replicas
   std::map<FlatTensor, Tensor> averages_;
   bool averages_here_ = false;
+  std::set<int> absent_;  // nodes that are left out
+  int failed_node_ = -1;
   ImportedTrainGraph result_;
 };
 
@@ -360,11 +400,16 @@ absl::StatusOr<TrainGraph> TrainGraph::Parse(absl::string_view bytes, StringArg 
 
 const TrainGraphInfo& TrainGraph::info() const { return source_->info; }
 
-absl::StatusOr<ImportedTrainGraph> TrainGraph::Import(const ImportTrainGraphOptions& options,
-                                                      Graph& graph) const {
-  EST_RETURN_IF_ERROR(graph.status());
-  const GraphScope scope(graph);
-  const ImportSource& source = *source_;
+namespace {
+
+// What Import asks a file for.
+struct Request {
+  std::map<std::string, FlatTensor> fetches;
+  ImportPlan plan;
+};
+
+absl::StatusOr<Request> MakeRequest(const ImportSource& source,
+                                    const ImportTrainGraphOptions& options) {
   const TrainGraphRole role = source.info.role;
   if ((options.training && role != TrainGraphRole::kTrain) ||
       (options.with_metrics && role != TrainGraphRole::kEval) ||
@@ -376,16 +421,56 @@ absl::StatusOr<ImportedTrainGraph> TrainGraph::Import(const ImportTrainGraphOpti
   PlanOptions wanted{
       .training = options.training, .with_metrics = options.with_metrics, .fetches = {}};
   if (options.training || options.with_loss) wanted.fetches.push_back(source.loss);
-  std::map<std::string, FlatTensor> fetches;
+  Request request;
   for (const auto& [name, tensor] : options.fetches) {
     const absl::StatusOr<FlatTensor> at = source.nodes->Find(tensor);
     if (!at.ok()) return Annotate(at.status(), absl::StrCat("fetch '", name, "'"));
-    fetches.emplace(name, *at);
+    request.fetches.emplace(name, *at);
     wanted.fetches.push_back(*at);
   }
-  EST_ASSIGN_OR_RETURN(const ImportPlan plan, MakeImportPlan(source, wanted));
-  EST_RETURN_IF_ERROR(ObstacleError(plan.obstacles, kWho, ""));
-  return TrainImporter(source, plan, options, graph).Run(fetches);
+  EST_ASSIGN_OR_RETURN(request.plan, MakeImportPlan(source, wanted));
+  return request;
+}
+
+}  // namespace
+
+absl::StatusOr<ImportedTrainGraph> TrainGraph::Import(const ImportTrainGraphOptions& options,
+                                                      Graph& graph) const {
+  EST_RETURN_IF_ERROR(graph.status());
+  const GraphScope scope(graph);
+  EST_ASSIGN_OR_RETURN(const Request request, MakeRequest(*source_, options));
+  EST_RETURN_IF_ERROR(ObstacleError(request.plan.obstacles, kWho, ""));
+  return TrainImporter(*source_, request.plan, options, graph).Run(request.fetches);
+}
+
+absl::StatusOr<std::vector<TrainGraphObstacle>> TrainGraph::TryImport(
+    ImportTrainGraphOptions options, const std::vector<TensorSpec>& inputs) const {
+  constexpr size_t kMaxTries = 20;  // each builds the whole graph
+  EST_ASSIGN_OR_RETURN(const Request request, MakeRequest(*source_, options));
+  if (!request.plan.obstacles.empty()) return request.plan.obstacles;
+  Obstacles obstacles;
+  std::set<int> failed;
+  while (failed.size() < kMaxTries) {
+    // A Graph keeps its first error for ever, so each try has its own.
+    Graph graph;
+    const GraphScope scope(graph);
+    options.inputs.clear();
+    for (const TensorSpec& input : inputs) {
+      options.inputs.push_back(graph.AddOp(
+          "Placeholder", {}, {{"dtype", input.dtype}, {"shape", input.shape}}, "input"));
+    }
+    TrainImporter importer(*source_, request.plan, options, graph);
+    for (const int node : failed) importer.LeaveOut(node);
+    const absl::Status status = importer.Run(request.fetches).status();
+    if (status.ok()) break;
+    const int node = importer.failed_node();
+    if (node < 0 && obstacles.empty()) return status;
+    if (node < 0 || !failed.insert(node).second) break;
+    absl::string_view reason(status.message().data(), status.message().size());
+    absl::ConsumePrefix(&reason, absl::StrCat(source_->nodes->Where(node), ": "));
+    obstacles.Add(source_->nodes->node(node), std::string(reason));
+  }
+  return obstacles.list();
 }
 
 }  // namespace estimator

@@ -25,6 +25,7 @@
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
 #include "estimator/array/shape.h"
+#include "estimator/array/tensor_spec.h"
 #include "estimator/base/string_arg.h"
 #include "estimator/graph/graph.h"
 
@@ -150,6 +151,12 @@ class TrainGraph {
                                           const TrainGraphOptions& options = {});
 
   const TrainGraphInfo& info() const;
+
+  // Everything that prevents Import with inputs of these specs, which builds a graph of its own and
+  // goes on behind each node that fails. Empty: nothing does. options.inputs are not used.
+  // Errors: those of Import that are not of one node.
+  absl::StatusOr<std::vector<TrainGraphObstacle>> TryImport(
+      ImportTrainGraphOptions options, const std::vector<TensorSpec>& inputs) const;
 
   // Adds variables, loss, updates, train_op and summaries to `graph`, which is the current graph
   // meanwhile. Names are the file's. `graph` may have the variable global_step already.

@@ -129,6 +129,30 @@ TEST_F(ImportTrainGraphTest, ListsAllObstaclesInOneTable) {
   EXPECT_THAT(graph_.variables(), IsEmpty());
 }
 
+// Fixed bug: an import ended at the first node that sizes of the batch prevent, and no table had it.
+TEST_F(ImportTrainGraphTest, ATryNamesAllNodesThatCannotBeBuilt) {
+  SmallTraining training = SmallTraining::Small();
+  training.Variable("a", {4, 4}, 2, false);
+  training.Variable("b", {4, 1}, 2, false);
+  training.Node("bad", "MatMul", {"sub", "sub"}, kT);
+  training.Node("reads_bad", "Square", {"bad"}, kT);
+  training.Node("assign_a", "Assign", {"a", "reads_bad"}, kT);
+  training.Node("worse", "MatMul", {"square", "square"}, kT);
+  training.Node("assign_b", "Assign", {"b", "worse"}, kT);
+  training.Rewire("train", {"^step", "^assign_a", "^assign_b"});
+  const auto parsed = TrainGraph::Parse(training.Bytes(), "file");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_THAT(parsed->info().obstacles, IsEmpty());
+  const TensorSpec rows = {DType::kFloat32, Shape{4, 1}};
+  const auto obstacles = parsed->TryImport({}, {rows, rows});
+  ASSERT_TRUE(obstacles.ok()) << obstacles.status();
+  ASSERT_THAT(*obstacles, SizeIs(2));
+  EXPECT_EQ((*obstacles)[0].name, "bad");
+  EXPECT_EQ((*obstacles)[1].name, "worse");
+  const TrainGraph small = *TrainGraph::Parse(SmallTraining::Small().Bytes(), "file");
+  EXPECT_THAT(small.TryImport({}, {rows, rows}).value(), IsEmpty());
+}
+
 // Makes the initial value of a variable a product of the batch.
 void InitializeFromBatch(const std::string& variable, SmallTraining& training) {
   auto& nodes = *training.meta_graph().mutable_graph_def()->mutable_node();

@@ -93,9 +93,34 @@ absl::Status ImportedModelFn::Check(Mode mode) const {
   const TrainGraphInfo& info = Of(mode).info();
   const bool own = mode == Mode::kTrain || info.role != TrainGraphRole::kTrain;
   if (!own || info.obstacles.empty()) return absl::OkStatus();
+  return ObstaclesError(mode, info.obstacles);
+}
+
+absl::Status ImportedModelFn::ObstaclesError(
+    Mode mode, const std::vector<TrainGraphObstacle>& obstacles) const {
+  if (obstacles.empty()) return absl::OkStatus();
   return Unimplemented(where_.empty() ? "" : absl::StrCat(where_, ": "), "the graph of mode ",
                        ModeName(mode), " cannot be imported because of these nodes:\n",
-                       ObstacleTable(info.obstacles));
+                       ObstacleTable(obstacles));
+}
+
+absl::Status ImportedModelFn::Check(Mode mode, const std::vector<TensorSpec>& inputs,
+                                    int num_shards) const {
+  EST_RETURN_IF_ERROR(Check(mode));
+  EST_ASSIGN_OR_RETURN(const std::vector<TrainGraphObstacle> obstacles,
+                       Of(mode).TryImport(OptionsOf(mode, num_shards), inputs));
+  return ObstaclesError(mode, obstacles);
+}
+
+ImportTrainGraphOptions ImportedModelFn::OptionsOf(Mode mode, int num_shards) const {
+  const bool predicts = mode == Mode::kPredict;
+  ImportTrainGraphOptions options{.num_shards = num_shards,
+                                  .training = mode == Mode::kTrain,
+                                  .with_loss = !predicts,
+                                  .with_metrics = mode == Mode::kEval && graphs_.eval};
+  if (predicts)
+    options.fetches = options_.predictions.empty() ? Of(mode).info().outputs : options_.predictions;
+  return options;
 }
 
 ImportedSpec ImportedModelFn::operator()(const Features& features, const Labels& labels,
@@ -113,15 +138,8 @@ ImportedSpec ImportedModelFn::operator()(const Features& features, const Labels&
   absl::StatusOr<std::vector<Tensor>> inputs =
       InOrder(source.info(), features, labels, mode == Mode::kPredict);
   if (!inputs.ok()) return fail(inputs.status());
-  ImportTrainGraphOptions options{.inputs = *std::move(inputs),
-                                  .num_shards = ReplicaScope::Current().num_replicas,
-                                  .training = mode == Mode::kTrain,
-                                  .with_loss = mode != Mode::kPredict,
-                                  .with_metrics = mode == Mode::kEval && graphs_.eval,
-                                  .fetches = {}};
-  if (mode == Mode::kPredict) {
-    options.fetches = options_.predictions.empty() ? source.info().outputs : options_.predictions;
-  }
+  ImportTrainGraphOptions options = OptionsOf(mode, ReplicaScope::Current().num_replicas);
+  options.inputs = *std::move(inputs);
   const absl::StatusOr<ImportedTrainGraph> imported = source.Import(options, graph);
   if (!imported.ok()) return fail(imported.status());
   for (const std::string& warning : imported->warnings) LOG(WARNING) << warning;

@@ -21,8 +21,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "estimator/array/tensor_spec.h"
 #include "estimator/base/string_arg.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/import_train_graph.h"
@@ -83,10 +85,15 @@ class ImportedModelFn {
   // Errors: NOT_FOUND if there is no graph for it, with the tags that exist; UNIMPLEMENTED with the
   // table of everything that cannot be imported; INVALID_ARGUMENT if there is nothing to predict.
   absl::Status Check(Mode mode) const;
+  // The same, and whether the graph can be built with inputs of these specs, in the graph's order.
+  //   num_shards: replicas; the specs are those of one.
+  absl::Status Check(Mode mode, const std::vector<TensorSpec>& inputs, int num_shards = 1) const;
   ImportedSpec operator()(const Features& features, const Labels& labels, Mode mode) const;
 
  private:
   const TrainGraph& Of(Mode mode) const;
+  ImportTrainGraphOptions OptionsOf(Mode mode, int num_shards) const;
+  absl::Status ObstaclesError(Mode mode, const std::vector<TrainGraphObstacle>& obstacles) const;
 
   SavedModelGraphs graphs_;
   std::string where_;  // empty: not of a SavedModel

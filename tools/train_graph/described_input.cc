@@ -312,6 +312,27 @@ absl::StatusOr<int64_t> ResolveBatchSize(int64_t given, int64_t num_shards,
   return given;
 }
 
+std::optional<std::vector<TensorSpec>> InputSpecs(const Dataset* input, int64_t batch_size,
+                                                  const std::vector<TrainGraphInput>& wanted) {
+  const std::optional<ElementSpec> given = input == nullptr ? std::nullopt : input->element_spec();
+  std::vector<TensorSpec> specs;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    TensorSpec spec{wanted[i].dtype, wanted[i].shape};
+    bool known = wanted[i].rank_known;
+    if (given.has_value()) {
+      const auto found = given->features.find(InputName(i, wanted.size()));
+      if (found != given->features.end() && found->second.shape.has_value()) {
+        spec.shape = *found->second.shape;
+        known = true;
+      }
+    }
+    if (spec.shape.rank() > 0) spec.shape.set_dim(0, batch_size);
+    if (!known || !spec.shape.fully_known()) return std::nullopt;
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
 absl::StatusOr<Array> FitRows(const Array& array, const std::string& what,
                               const TrainGraphInput& wanted) {
   if (IsScalar(wanted)) return ScalarError(wanted);

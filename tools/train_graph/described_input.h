@@ -11,11 +11,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "estimator/array/array.h"
+#include "estimator/array/tensor_spec.h"
 #include "estimator/base/string_arg.h"
 #include "estimator/data/pipeline/dataset.h"
 #include "estimator/graphdef/import_train_graph.h"
@@ -43,6 +45,12 @@ std::string InputTable(const std::vector<TrainGraphInput>& wanted);
 // was built for another one, or if the replicas cannot have equal parts.
 absl::StatusOr<int64_t> ResolveBatchSize(int64_t given, int64_t num_shards,
                                          const std::vector<TrainGraphInput>& wanted);
+
+// What a batch gives for each input. The graph's own sizes stand for those that the input does not
+// know before it is read. nullopt if these are not known either.
+//   input: null for batches of `batch_size` rows as the graph wants them.
+std::optional<std::vector<TensorSpec>> InputSpecs(const Dataset* input, int64_t batch_size,
+                                                  const std::vector<TrainGraphInput>& wanted);
 
 // Checks one array against an input of the graph, and returns it with the input's dtype. Integers
 // of another size are converted if that keeps every value.

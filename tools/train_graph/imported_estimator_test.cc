@@ -147,6 +147,38 @@ TEST_F(ImportedEstimator, APartThatIsTheWholeHasTheNameOfTheWhole) {
   EXPECT_EQ(LoadVariable(dir_.File("model"), "dense/w").value().data<float>()[0], expected);
 }
 
+// Fixed bug: each part was refused. A whole w [3,1] of the parts [1,1] and [2,1] trains as one, and
+// a checkpoint has the whole, as TensorFlow's.
+TEST_F(ImportedEstimator, TrainsThePartsOfAPartitionedVariableAsOne) {
+  const float expected = Trained(Options("whole", 0));
+  SmallTraining training = SmallTraining::Small();
+  training.Variable("v/part_1", {2, 1}, 2, true);
+  for (const char* const list : {"variables", "trainable_variables"}) {
+    for (std::string& bytes : *(*training.meta_graph().mutable_collection_def())[list]
+                                   .mutable_bytes_list()
+                                   ->mutable_value()) {
+      proto::VariableDef def;
+      ASSERT_TRUE(def.ParseFromString(bytes));
+      const bool first = def.variable_name() == "w:0";
+      if (!first && def.variable_name() != "v/part_1:0") continue;
+      proto::SaveSliceInfoDef& slice = *def.mutable_save_slice_info_def();
+      slice.set_full_name("v");
+      for (const int size : {3, 1}) slice.add_full_shape(size);
+      for (const int begin : {first ? 0 : 1, 0}) slice.add_var_offset(begin);
+      for (const int size : {first ? 1 : 2, 1}) slice.add_var_shape(size);
+      bytes = def.SerializeAsString();
+    }
+  }
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("graph.meta"), training.Bytes()));
+  tpu::TPUEstimator<> estimator(Options("model", 0));
+  EST_ASSERT_OK(estimator.Train(Rows, Steps(2)));
+  EST_ASSERT_OK(estimator.Train(Rows, Steps(2)));  // from the checkpoint
+  const Array whole = LoadVariable(dir_.File("model"), "v").value();
+  EXPECT_EQ(whole.shape(), (Shape{3, 1}));
+  EXPECT_EQ(whole.data<float>()[0], expected);
+  EXPECT_EQ(whole.data<float>()[1], 2) << "nothing trains the second part";
+}
+
 TEST_F(ImportedEstimator, AFeedIsNoInput) {
   const float expected = Trained(Options("constant", 0));
   SmallTraining training = SmallTraining::Small();

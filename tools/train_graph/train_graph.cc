@@ -31,8 +31,8 @@
 #include "estimator/training/import_saved_model.h"
 #include "models/common/run_flags.h"
 #include "tools/train_graph/described_input.h"
-#include "tools/train_graph/parse_feeds.h"
 #include "tools/train_graph/model_folder.h"
+#include "tools/train_graph/parse_feeds.h"
 #include "tpu/tpu_estimator.h"
 
 DECLARE_int64(seed);
@@ -98,7 +98,31 @@ absl::Status ReadGraphOptions() {
   return absl::OkStatus();
 }
 
-void PrintGraph(const TrainGraphInfo& info) {
+// What prevents the import only with the sizes of a batch.
+absl::Status PrintObstaclesOfSizes(const TrainGraph& graph) {
+  const TrainGraphInfo& info = graph.info();
+  const bool training = info.role == TrainGraphRole::kTrain;
+  constexpr int64_t kRows = 8;  // for a graph that takes any
+  const absl::StatusOr<int64_t> own = ResolveBatchSize(FLAGS_batch_size, 1, info.inputs);
+  const int64_t rows = own.ok() ? *own : kRows;
+  const auto specs = InputSpecs(nullptr, rows, info.inputs);
+  if (!specs.has_value()) {
+    std::cout << "\nSizes of the input decide whether the rest of this graph can be imported; "
+                 "training checks it before it writes anything\n";
+    return absl::OkStatus();
+  }
+  EST_ASSIGN_OR_RETURN(const std::vector<TrainGraphObstacle> obstacles,
+                       graph.TryImport({.training = training, .with_metrics = !training}, *specs));
+  if (!obstacles.empty()) {
+    std::cout << "\nWith batches of " << rows
+              << " (--batch_size gives another size), this graph cannot be imported:\n"
+              << ObstacleTable(obstacles);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrintGraph(const TrainGraph& graph) {
+  const TrainGraphInfo& info = graph.info();
   if (!info.loss.empty()) std::cout << "loss      " << info.loss << "\n";
   if (!info.train_op.empty()) std::cout << "train_op  " << info.train_op << "\n";
   if (!info.metrics.empty()) std::cout << "metrics   " << absl::StrJoin(info.metrics, ", ") << "\n";
@@ -106,8 +130,9 @@ void PrintGraph(const TrainGraphInfo& info) {
   std::cout << "variables " << info.variables.size() << ", of these trainable "
             << info.trainable_variables.size() << "\n\n"
             << InputTable(info.inputs);
-  if (!info.obstacles.empty())
-    std::cout << "\nThis graph cannot be imported:\n" << ObstacleTable(info.obstacles);
+  if (info.obstacles.empty()) return PrintObstaclesOfSizes(graph);
+  std::cout << "\nThis graph cannot be imported:\n" << ObstacleTable(info.obstacles);
+  return absl::OkStatus();
 }
 
 // Prints what the graph takes, and what prevents its import.
@@ -123,9 +148,9 @@ absl::Status ShowInput(const std::string& path) {
   }
   std::cout << path << ", written by TensorFlow "
             << (train ? *train : *eval).info().tensorflow_version << "\n";
-  if (train) PrintGraph(train->info());
+  if (train) EST_RETURN_IF_ERROR(PrintGraph(*train));
   if (eval) std::cout << (train ? "\n" : "") << "For --mode=eval:\n";
-  if (eval) PrintGraph(eval->info());
+  if (eval) EST_RETURN_IF_ERROR(PrintGraph(*eval));
   std::cout << "\nAxis 0 is the batch; ? is a size that the graph leaves open. Give the arrays in "
                "this order: --input=npy:FILE,FILE\n";
   return absl::OkStatus();
@@ -176,6 +201,11 @@ absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string&
                                            .seed = FLAGS_seed,
                                            .repeat = training},
                                           wanted));
+  // Sizes that the graph leaves open may prevent the import too.
+  if (const auto specs = InputSpecs(&input, batch_size / replicas, wanted)) {
+    EST_RETURN_IF_ERROR(
+        model_fn.Check(training ? Mode::kTrain : Mode::kEval, *specs, static_cast<int>(replicas)));
+  }
   const auto input_fn = [&input](const tpu::Params&) { return input; };
   // The variables of a SavedModel are no checkpoint yet, which evaluation needs too.
   if ((training || IsDirectory(meta)) && !OnlyChecks())

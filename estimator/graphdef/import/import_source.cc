@@ -71,10 +71,15 @@ void AddVariables(const char* collection, bool local, ImportSource& source, bool
     if (def.has_save_slice_info_def()) {
       const proto::SaveSliceInfoDef& slice = def.save_slice_info_def();
       const auto &whole = slice.full_shape(), &part = slice.var_shape();
-      variable.is_part = !std::equal(whole.begin(), whole.end(), part.begin(), part.end());
       // A partitioner makes one part of a small variable. Checkpoints have it by the name of the
       // whole.
-      if (!variable.is_part && !slice.full_name().empty()) variable.name = slice.full_name();
+      if (std::equal(whole.begin(), whole.end(), part.begin(), part.end())) {
+        if (!slice.full_name().empty()) variable.name = slice.full_name();
+      } else {
+        variable.whole = slice.full_name();
+        variable.whole_shape = Shape({whole.begin(), whole.end()});
+        variable.begin.assign(slice.var_offset().begin(), slice.var_offset().end());
+      }
     }
     source.variables.push_back(std::move(variable));
   }
@@ -118,8 +123,13 @@ void AddVariables(ImportSource& source) {
   for (SourceVariable& variable : source.variables) {
     variable.trainable =
         !variable.local && trainable.count(source.nodes->node(variable.node).name) > 0;
-    if (!variable.local && variable.listed) source.info.variables.push_back(variable.name);
-    if (variable.trainable) source.info.trainable_variables.push_back(variable.name);
+    const std::string& name = variable.whole.empty() ? variable.name : variable.whole;
+    const auto add = [&name](std::vector<std::string>& names) {
+      // The parts of a whole follow each other.
+      if (names.empty() || names.back() != name) names.push_back(name);
+    };
+    if (!variable.local && variable.listed) add(source.info.variables);
+    if (variable.trainable) add(source.info.trainable_variables);
   }
 }
 

@@ -21,9 +21,13 @@ struct SourceVariable {
   std::string name;          // in checkpoints: of a whole, without `/part_0`
   FlatTensor initial_value;  // node -1: unknown
   bool trainable = false;
-  bool local = false;    // not in checkpoints
-  bool is_part = false;  // of a partitioned variable with several parts
-  bool listed = true;    // in a collection of those that are saved, or of local ones
+  bool local = false;  // not in checkpoints
+  // Of one of several parts of a partitioned variable: the whole, which the Graph and checkpoints
+  // have as one variable, and where the part begins.
+  std::string whole;  // empty: not a part
+  Shape whole_shape;
+  std::vector<int64_t> begin;
+  bool listed = true;  // in a collection of those that are saved, or of local ones
 };
 
 struct SourceSummary {

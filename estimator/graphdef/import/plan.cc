@@ -8,6 +8,7 @@
 #include "estimator/graphdef/import/obstacles.h"
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/graphdef/import/op_support.h"
+#include "estimator/graphdef/import/partitioned.h"
 #include "estimator/graphdef/import/write_rules.h"
 #include "estimator/graphdef/node_attr.h"
 
@@ -194,8 +195,9 @@ class Planner {
       }
     }
     for (const SourceVariable& variable : source_.variables) {
-      if (variable.is_part && plan_.Needs(variable.node))
-        obstacles_.Add(nodes_.node(variable.node), "one of several parts of a variable");
+      const std::string problem = PartProblem(source_.variables, variable);
+      if (!problem.empty() && plan_.Needs(variable.node))
+        obstacles_.Add(nodes_.node(variable.node), problem);
     }
   }
 

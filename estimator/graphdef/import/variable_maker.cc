@@ -8,10 +8,12 @@
 #include "estimator/base/status.h"
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/graphdef/import/op_support.h"
+#include "estimator/graphdef/import/partitioned.h"
 #include "estimator/graphdef/import/write_rules.h"
 #include "estimator/graphdef/step_counter.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/check_numerics.h"
+#include "estimator/ops/manipulation.h"
 
 namespace estimator {
 
@@ -72,7 +74,57 @@ absl::StatusOr<Tensor> VariableMaker::Read(int node) {
       return InvalidArgument("variable '", source_.nodes->node(node).name, "' is in no collection");
     EST_RETURN_IF_ERROR(MakeOne(*source->second));
   }
-  return InitializedValue(variables_.at(node));
+  return PartOf(InitializedValue(variables_.at(node)), node);
+}
+
+Tensor VariableMaker::Value(int node) {
+  Tensor& value = values_[node];
+  if (!value.valid()) value = PartOf(variables_.at(node).read(), node);
+  return value;
+}
+
+std::vector<int> VariableMaker::Parts(int node) const {
+  const SourceVariable& variable = *sources_.at(node);
+  if (variable.whole.empty()) return {node};
+  std::vector<int> nodes;
+  for (const SourceVariable* const part : PartsOf(source_.variables, variable))
+    nodes.push_back(part->node);
+  return nodes;
+}
+
+int VariableMaker::AxisOf(int part) const {
+  return AxisOfParts(PartsOf(source_.variables, *sources_.at(part)));
+}
+
+Tensor VariableMaker::PartOf(const Tensor& whole, int node) const {
+  const SourceVariable& variable = *sources_.at(node);
+  if (variable.whole.empty()) return whole;
+  const auto parts = PartsOf(source_.variables, variable);
+  const auto found = std::find(parts.begin(), parts.end(), &variable);
+  return ValueOfPart(whole, parts, static_cast<size_t>(found - parts.begin()));
+}
+
+// Makes one variable of all parts of variable.whole.
+absl::Status VariableMaker::MakeWhole(const SourceVariable& variable) {
+  const auto parts = PartsOf(source_.variables, variable);
+  std::vector<Tensor> initial;
+  DType dtype = DType::kInvalid;
+  for (const SourceVariable* const part : parts) {
+    open_.insert(part->node);
+    const absl::StatusOr<TensorSpec> spec = VariableSpec(source_.nodes->node(part->node));
+    if (!spec.ok()) return Annotate(spec.status(), absl::StrCat("variable '", part->name, "'"));
+    dtype = spec->dtype;
+    EST_ASSIGN_OR_RETURN(initial.emplace_back(), InitialValue(*part, *spec));
+  }
+  const Tensor whole = Concat(initial, AxisOfParts(parts), variable.whole + "/initial_value");
+  const Variable made = GetVariable(variable.whole, variable.whole_shape,
+                                    {.dtype = dtype,
+                                     .initializer = [whole](const Shape&, DType) { return whole; },
+                                     .regularizer = nullptr,
+                                     .trainable = variable.trainable,
+                                     .local = variable.local});
+  for (const SourceVariable* const part : parts) variables_[part->node] = made;
+  return graph_.status();
 }
 
 absl::Status VariableMaker::MakeOne(const SourceVariable& variable) {
@@ -81,6 +133,8 @@ absl::Status VariableMaker::MakeOne(const SourceVariable& variable) {
   if (!open_.insert(variable.node).second) {
     return InvalidArgument("the initial value of variable '", variable.name, "' depends on itself");
   }
+  if (!variable.whole.empty() && PartProblem(source_.variables, variable).empty())
+    return MakeWhole(variable);
   const absl::StatusOr<TensorSpec> spec = VariableSpec(source_.nodes->node(variable.node));
   if (!spec.ok()) return Annotate(spec.status(), absl::StrCat("variable '", variable.name, "'"));
   // The loop's counter has the name in the Graph.

@@ -27,8 +27,12 @@ class VariableMaker {
 
   // Errors: INVALID_ARGUMENT if an initial value does not fit; the graph's first error.
   absl::Status Make();
-  // The variable of a node.
-  const Variable& Of(int node) const { return variables_.at(node); }
+  // The value of the variable of a node before the step: of a part, a slice of the whole.
+  Tensor Value(int node);
+  // The nodes of all parts of the variable to which a node belongs, in their order; else the node.
+  std::vector<int> Parts(int node) const;
+  int AxisOf(int part) const;  // REQUIRES: a node of several parts
+  // By node; all parts of a partitioned variable have the whole.
   const std::map<int, Variable>& all() const { return variables_; }
   // One sentence for all initial values that cannot be imported.
   std::vector<std::string> warnings() const;
@@ -39,6 +43,8 @@ class VariableMaker {
   absl::Status MakeOne(const SourceVariable& variable);
   absl::StatusOr<Tensor> InitialValue(const SourceVariable& variable, const TensorSpec& spec);
   absl::StatusOr<Tensor> Read(int node);
+  absl::Status MakeWhole(const SourceVariable& variable);
+  Tensor PartOf(const Tensor& whole, int node) const;
 
   const ImportSource& source_;
   const std::vector<bool>& needed_;
@@ -50,6 +56,7 @@ class VariableMaker {
   std::unique_ptr<NodeBuilder> builder_;
   std::set<int> built_, open_;
   std::map<int, Variable> variables_;
+  std::map<int, Tensor> values_;  // of Value
   std::string first_without_value_;
   int num_without_value_ = 0;
 };
