@@ -255,13 +255,22 @@ class TrainImporter {
       for (int k = 0; k < rule.num_states; ++k) values.emplace_back(&graph_, added, k);
     }
     EST_RETURN_IF_ERROR(graph_.status());
+    const Branches::Context& conditions = plan_.branches->ConditionsOf(i);
+    for (const auto& [condition, side] : conditions) {
+      EST_ASSIGN_OR_RETURN(const Tensor predicate, step_.Value(condition, i));
+      for (size_t k = 0; k < static_cast<size_t>(rule.num_states); ++k) {
+        const Tensor &changed = values[k], &old = inputs[k];
+        EST_ASSIGN_OR_RETURN(values[k], step_.Select(predicate, side == 1 ? changed : old,
+                                                     side == 1 ? old : changed, i));
+      }
+    }
     std::set<int> states;
     for (size_t k = 0; k < static_cast<size_t>(rule.num_states); ++k) {
       const int variable = plan_.order->VariableOf(node.inputs[k]);
       // An op that has a variable twice leaves the value of its first operand.
       if (states.insert(variable).second) versions_[variable].push_back(values[k]);
     }
-    if (rule.op == "AssignAdd") deltas_[i] = operands["value"];
+    if (rule.op == "AssignAdd" && conditions.empty()) deltas_[i] = operands["value"];
     // A write has no value of its own: what reads its output reads the variable.
     step_.SetValues(i, {});
     return absl::OkStatus();

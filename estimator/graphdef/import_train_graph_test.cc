@@ -218,13 +218,47 @@ TEST_F(ImportTrainGraphTest, ACondBecomesASelect) {
   EXPECT_EQ(select->input(2).node()->name(), "gradients/MatMul");
 }
 
-TEST_F(ImportTrainGraphTest, RefusesAnUpdateInsideACond) {
+TEST_F(ImportTrainGraphTest, AnUpdateInsideACondSelectsTheOldOrTheNewValue) {
   SmallTraining training = SmallTraining::Small();
   training.Float("limit", 1);
   training.Node("pred", "Less", {"loss", "limit"}, kT);
   training.Node("switch", "Switch", {"gradients/MatMul", "pred"}, kT);
-  training.Rewire("apply", {"w", "rate", "switch:1"});
-  EXPECT_THAT(Import(training).status().ToString(), HasSubstr("an update inside tf.cond"));
+  for (const bool side : {true, false}) {
+    training.Rewire("apply", {"w", "rate", side ? "switch:1" : "switch"});
+    Graph graph;
+    const absl::StatusOr<TrainGraph> source = TrainGraph::Parse(training.Bytes(), "test");
+    ASSERT_TRUE(source.ok()) << source.status();
+    const GraphScope scope(graph);
+    const std::vector<Tensor> inputs(
+        2, graph.AddOp("Placeholder", {}, {{"dtype", DType::kFloat32}, {"shape", Shape{4, 1}}}));
+    const auto imported = source->Import({.inputs = inputs, .fetches = {}}, graph);
+    ASSERT_TRUE(imported.ok()) << imported.status();
+    const Node* const select = ValueOf(*imported, "w");
+    ASSERT_EQ(select->op(), "SelectV2");
+    EXPECT_EQ(select->input(0).node()->name(), "pred");
+    EXPECT_EQ(select->input(side ? 1 : 2).node()->op(), "ApplyGradientDescent");
+    EXPECT_EQ(select->input(side ? 2 : 1).node()->name(), "w/read");
+  }
+}
+
+TEST_F(ImportTrainGraphTest, DifferencesOfConstantListsAreConstants) {
+  SmallTraining training = SmallTraining::Small();
+  const auto list = [&](const std::string& name, const std::vector<int>& values) {
+    std::string text = SmallTraining::TypeAttr("dtype", "DT_INT32") +
+                       " attr { key: 'value' value { tensor { dtype: DT_INT32 tensor_shape { dim { "
+                       "size: " +
+                       std::to_string(values.size()) + " } }";
+    for (const int value : values) text += " int_val: " + std::to_string(value);
+    training.Node(name, "Const", {}, text + " } } }");
+  };
+  list("all", {0, 1, 2});
+  list("without", {2});
+  training.Node("axes_left", "ListDiff", {"all", "without"},
+                SmallTraining::TypeAttr("T", "DT_INT32"));
+  training.Rewire("loss", {"square", "axes_left"});
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_EQ(imported->loss.shape(), Shape{});
 }
 
 TEST_F(ImportTrainGraphTest, AveragesGradientsOverReplicasWhereTheyLeaveTheirScope) {

@@ -96,6 +96,12 @@ const Branches::Choice* Branches::ChoiceOf(int merge) const {
   return found == choices_.end() ? nullptr : &found->second;
 }
 
+const Branches::Context& Branches::ConditionsOf(int node) const {
+  static const auto* const kNone = new Context;
+  const auto found = contexts_.find(node);
+  return found == contexts_.end() ? *kNone : found->second;
+}
+
 bool Branches::IsConditional(int node) const {
   return nodes_->node(node).in_branch || contexts_.count(node) > 0;
 }

@@ -26,10 +26,12 @@ class Branches {
   const Choice* ChoiceOf(int merge) const;
   // Whether TensorFlow runs the node only if some condition holds.
   bool IsConditional(int node) const;
-
- private:
   // The side of each condition: 0 false, 1 true.
   using Context = std::map<FlatTensor, int>;
+  // The conditions that must all hold for TensorFlow to run the node, without those of an If.
+  const Context& ConditionsOf(int node) const;
+
+ private:
   explicit Branches(const FlatGraph& nodes) : nodes_(&nodes) {}
   Context ContextOf(FlatTensor tensor) const;
   Context Merged(int merge);

@@ -53,6 +53,9 @@ class NodeBuilder {
   absl::StatusOr<Tensor> Value(FlatTensor at, int reader) const;
   // The values of all inputs of `node`.
   absl::StatusOr<std::vector<Tensor>> Inputs(int node) const;
+  // What a tf.cond gives, of which both branches are built.
+  absl::StatusOr<Tensor> Select(const Tensor& predicate, const Tensor& yes, const Tensor& no,
+                                int node);
   // Whether the tensor has a row for each row of a Unique. Those rows are imported with
   // repetitions.
   bool IsOfUnique(FlatTensor at) const { return OriginOf(at.node) >= 0; }
@@ -68,8 +71,6 @@ class NodeBuilder {
   absl::StatusOr<std::vector<Tensor>> BuildSelect(int node);
   absl::StatusOr<std::vector<Tensor>> BuildUniqueSum(int node);
   absl::StatusOr<std::vector<Tensor>> BuildOp(int node);
-  absl::StatusOr<Tensor> Select(const Tensor& predicate, const Tensor& yes, const Tensor& no,
-                                int node);
   int OriginOf(int node) const;
   Tensor Const(const Array& value, const std::string& name);
   Tensor Folded(const Tensor& output, const std::string& name);

@@ -1,9 +1,12 @@
 #include "estimator/graphdef/import/op_conversions.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/graph/constant_value.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/einsum.h"
 
@@ -52,6 +55,32 @@ ImportOutputs ConvertInTopK(const ImportNode& node) {
                                  .Input(node.inputs[1])
                                  .Const("k", Array::Scalar(node.attrs.i("k")).Cast(type))
                                  .Build()};
+}
+
+// The values of the first input that are not in the second, and their places. tf.tensordot computes
+// axes with it, from shapes. The number of the values has to be known here.
+ImportOutputs ConvertListDiff(const ImportNode& node) {
+  const std::optional<Array> all = ConstantValue(node.inputs[0]);
+  const std::optional<Array> without = ConstantValue(node.inputs[1]);
+  if (!all || !without || !IsInteger(all->dtype()))
+    return Unimplemented("only lists of integers that do not change are supported");
+  std::vector<int64_t> kept, places;
+  for (int64_t i = 0; i < all->num_elements(); ++i) {
+    const auto value = static_cast<int64_t>(all->AsDouble(i));
+    bool found = false;
+    for (int64_t k = 0; k < without->num_elements(); ++k)
+      found = found || static_cast<int64_t>(without->AsDouble(k)) == value;
+    if (found) continue;
+    kept.push_back(value);
+    places.push_back(i);
+  }
+  const auto list = [&](const std::vector<int64_t>& values, DType dtype, const char* name) {
+    const auto count = static_cast<int64_t>(values.size());
+    const Array array = Array::FromSpan<int64_t>({count}, absl::MakeConstSpan(values));
+    return node.graph.AddConst(array.Cast(dtype), absl::StrCat(node.name, name));
+  };
+  return std::vector<Tensor>{list(kept, all->dtype(), "/out"),
+                             list(places, node.attrs.dtype("out_idx"), "/idx")};
 }
 
 bool IsConstant(const Tensor& tensor, double value) {
@@ -130,6 +159,7 @@ void AddOpConversions(ImportRules& rules) {
   rules["EnsureShape"] = {"EnsureShape", "shape:p"};
   rules["Gather"] = {"", "", ConvertGather, 2};
   rules["InTopK"] = {"", "k:i", ConvertInTopK, 2};
+  rules["ListDiff"] = {"", "out_idx:t=int32", ConvertListDiff, 2};
   for (const char* op : {"MatrixDiagV2", "MatrixDiagV3"})
     rules[op] = {"", "", ConvertMatrixDiag, 5};
   for (const char* op : {"MatrixDiagPartV2", "MatrixDiagPartV3"})

@@ -27,6 +27,7 @@ ImportRules MakeRules() {
   rules["FusedBatchNorm"] = rules["FusedBatchNormV3"];
   rules["FusedBatchNormV2"] = rules["FusedBatchNormV3"];
   rules["Inv"] = rules["Reciprocal"];
+  rules["Mod"] = rules["TruncateMod"];  // of early files, in the gradient of Mean
   rules["VariableShape"] = rules["Shape"];
   rules["ResourceGatherNd"] = rules["GatherNd"];
 

@@ -112,6 +112,10 @@ class Planner {
       // A condition is no input of its Merge, which needs its value here to select.
       if (const Branches::Choice* const choice = plan_.branches->ChoiceOf(i))
         AddRoot(choice->predicate, pending);
+      // An update inside of a condition selects between the old and the new value.
+      if (FindWriteRule(nodes_.op(i)) == nullptr) continue;
+      for (const auto& [predicate, side] : plan_.branches->ConditionsOf(i))
+        AddRoot(predicate, pending);
     }
   }
 
@@ -173,7 +177,7 @@ class Planner {
       const WriteRule* const write = FindWriteRule(op);
       const bool conditional = plan_.branches->IsConditional(i);
       if (write != nullptr) {
-        if (conditional) obstacles_.Add(node, "an update inside tf.cond");
+        if (node.in_branch) obstacles_.Add(node, "an update inside tf.cond (If)");
         CheckWrite(node, *write);
       } else if (conditional && IsRandomOp(op)) {
         obstacles_.Add(node, "draws random numbers inside tf.cond");
