@@ -129,7 +129,7 @@ TEST_F(ImportTrainGraphTest, ListsAllObstaclesInOneTable) {
   EXPECT_THAT(graph_.variables(), IsEmpty());
 }
 
-// Fixed bug: an import ended at the first node that sizes of the batch prevent, and no table had it.
+// Fixed bug: an import ended at the first node that sizes of the batch prevent.
 TEST_F(ImportTrainGraphTest, ATryNamesAllNodesThatCannotBeBuilt) {
   SmallTraining training = SmallTraining::Small();
   training.Variable("a", {4, 4}, 2, false);
@@ -391,7 +391,7 @@ TEST_F(ImportTrainGraphTest, ListsTheTrainOpsOfAGanAndRunsSeveral) {
       HasSubstr("no op 'gone'"));
 }
 
-// Fixed bug: an op that only an Assert reads, and a placeholder that is fed nowhere, were asked for.
+// Fixed bug: what only an Assert reads, such as a placeholder of its own, was asked for.
 TEST_F(ImportTrainGraphTest, LeavesOutWhatOnlyAnAssertReads) {
   SmallTraining training = SmallTraining::Small();
   training.Node("unfed", "Placeholder", {}, SmallTraining::TypeAttr("dtype"));

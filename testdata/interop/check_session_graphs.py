@@ -2,14 +2,15 @@
 """Training graphs of programs without Estimator, and of canned estimators: tools/train_graph
 trains them as TensorFlow does.
 
-Usage: check_session_graphs.py TRAIN_GRAPH [CASE ...]     (built from //tools/train_graph:train_graph)
-       check_session_graphs.py --write FOLDER [CASE ...]  only writes the folders, for a look
+Usage:
+    check_session_graphs.py TRAIN_GRAPH [CASE ...]     built from //tools/train_graph:train_graph
+    check_session_graphs.py --write FOLDER [CASE ...]  only writes the folders, for a look
 Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 
-Each case writes the checkpoint of step 0 with its graph. TensorFlow and we train 6 steps from it with
-the same batches: losses within 1e-5 (float16: 3e-3), and the trained variables within 1e-4. What a
-case has that an Estimator's own graph has not stands in its docstring. The flags of a case are those
-that a user has to give; all else is found in the graph.
+Each case writes the checkpoint of step 0 with its graph. TensorFlow and we train 6 steps from it
+with the same batches: losses within 1e-5 (float16: 3e-3), and variables within 1e-4. Its docstring
+says what the graph has that others have not. Its flags are those that a user has to give; all else
+is found in the graph.
 """
 
 import glob
@@ -95,7 +96,8 @@ def unread_inputs(folder):
 def fed_numbers(folder):
     """keep_prob and is_training, which have no row for each example."""
     x, y = placeholders()
-    keep, training = tf1.placeholder(tf.float32, [], "keep_prob"), tf1.placeholder(tf.bool, [], "on")
+    keep = tf1.placeholder(tf.float32, [], "keep_prob")
+    training = tf1.placeholder(tf.bool, [], "on")
     loss = linear(tf1.cond(training, lambda: x * keep, lambda: x), y)
     train_op = sgd(loss)
     save(folder)

@@ -1,9 +1,11 @@
-// Finds what trains a graph: its train ops, and the loss that they lower.
+// Finds what trains a graph: its train ops, the loss that they lower, and what counts the steps.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_FIND_TRAINING_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_FIND_TRAINING_H_
 
 #include "absl/status/status.h"
+#include "estimator/base/string_arg.h"
 #include "estimator/graphdef/import/import_source.h"
+#include "estimator/graphdef/import/plan.h"
 #include "estimator/graphdef/import_train_graph.h"
 
 namespace estimator {
@@ -18,6 +20,11 @@ absl::Status FindTrainOps(const TrainGraphOptions& options, ImportSource& source
 // REQUIRES: FindTrainOps was called, if the role is kTrain.
 // Errors: INVALID_ARGUMENT if there are several, naming them.
 absl::Status FindLoss(const TrainGraphOptions& options, ImportSource& source);
+
+// Sets source.counts_steps to whether the loop has to count, because no variable of the graph does.
+//   where: the beginning of an error.
+// Errors: INVALID_ARGUMENT if TrainGraphOptions::global_step names no such variable.
+absl::Status FindStep(const ImportPlan& plan, StringArg where, ImportSource& source);
 
 }  // namespace estimator
 

@@ -229,8 +229,8 @@ absl::Status AddFeeds(const TrainGraphOptions& options, ImportSource& source) {
   return absl::OkStatus();
 }
 
-// The tensors whose values the updates and the loss of a step need. What only an Assert or a summary
-// reads is not among them.
+// The tensors whose values the updates and the loss of a step need. What only an Assert or a
+// summary reads is not among them.
 std::set<FlatTensor> ReadTensors(const FlatGraph& nodes, const std::vector<int>& reached,
                                  FlatTensor loss) {
   std::set<FlatTensor> read = {loss};
@@ -278,8 +278,8 @@ absl::Status AddInputs(const TrainGraphOptions& options, ImportSource& source) {
     const std::set<FlatTensor> read = ReadTensors(nodes, reached, source.loss);
     for (const int i : reached) {
       if (!IsInputOp(nodes.op(i))) continue;
-      // input_fn returns all that an iterator gives, but the queue of numpy_input_fn adds the number
-      // of the row, and a placeholder that nothing reads needs no value.
+      // input_fn returns all that an iterator gives, but the queue of numpy_input_fn adds the
+      // number of the row, and a placeholder that nothing reads needs no value.
       const bool all = absl::StartsWith(nodes.op(i), "Iterator");
       for (int k = 0; k < NumOutputs(*nodes.node(i).def); ++k) {
         if (source.feeds.count({i, k}) == 0 && (all || read.count({i, k}) > 0))
