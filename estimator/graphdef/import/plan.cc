@@ -46,6 +46,7 @@ class Planner {
     EST_ASSIGN_OR_RETURN(std::vector<int> sorted, nodes_.Sorted(roots, controls));
     EST_ASSIGN_OR_RETURN(plan_.branches, Branches::Create(nodes_, sorted));
     EST_ASSIGN_OR_RETURN(plan_.order, VariableOrder::Create(nodes_, std::move(sorted)));
+    LeaveOutConditionalSummaries();
     // Again, because the predicates of Merges are known only now.
     Need(/*predicates=*/true);
     CheckNeeded();
@@ -85,13 +86,45 @@ class Planner {
         }
         if (!problem.has_value()) problem = Problem(nodes_.node(i));
         if (!problem.has_value()) continue;
-        plan_.warnings.push_back(absl::StrCat("The summary '", summary.tag,
-                                              "' is left out: it needs ", nodes_.Where(i), ", ",
-                                              *problem));
+        WarnOfSummary(summary, i, *problem);
         break;
       }
       if (!problem.has_value()) plan_.summaries.push_back(summary);
     }
+  }
+
+  // The reason why a node cannot be imported because of a tf.cond.
+  std::optional<std::string> ConditionProblem(int i) const {
+    const FlatNode& node = nodes_.node(i);
+    const bool writes = FindWriteRule(node.op) != nullptr;
+    if (writes && node.in_branch) return "an update inside tf.cond (If)";
+    if (!writes && plan_.branches->IsConditional(i) && IsRandomOp(node.op))
+      return "draws random numbers inside tf.cond";
+    if (IsMergeOp(node.op) && plan_.branches->ChoiceOf(i) == nullptr) return "not of one tf.cond";
+    if (IsSwitchOp(node.op) && node.inputs.size() != 2) return "takes 2 inputs";
+    return std::nullopt;
+  }
+
+  // A summary is not needed to train, so what it alone reads is no obstacle.
+  void LeaveOutConditionalSummaries() {
+    const auto conditional = [this](const SourceSummary& summary) {
+      std::vector<int> roots;
+      AddRoot(summary.value, roots);
+      for (const int i : nodes_.Reached(roots, false)) {
+        const std::optional<std::string> problem = ConditionProblem(i);
+        if (!problem.has_value()) continue;
+        WarnOfSummary(summary, i, *problem);
+        return true;
+      }
+      return false;
+    };
+    std::vector<SourceSummary>& kept = plan_.summaries;
+    kept.erase(std::remove_if(kept.begin(), kept.end(), conditional), kept.end());
+  }
+
+  void WarnOfSummary(const SourceSummary& summary, int node, const std::string& problem) {
+    plan_.warnings.push_back(absl::StrCat("The summary '", summary.tag, "' is left out: it needs ",
+                                          nodes_.Where(node), ", ", problem));
   }
 
   // Marks what the roots need through data.
@@ -175,17 +208,11 @@ class Planner {
       const FlatNode& node = nodes_.node(i);
       const absl::string_view op = node.op;
       const WriteRule* const write = FindWriteRule(op);
-      const bool conditional = plan_.branches->IsConditional(i);
+      const std::optional<std::string> problem = ConditionProblem(i);
+      if (problem.has_value()) obstacles_.Add(node, *problem);
       if (write != nullptr) {
-        if (node.in_branch) obstacles_.Add(node, "an update inside tf.cond (If)");
         CheckWrite(node, *write);
-      } else if (conditional && IsRandomOp(op)) {
-        obstacles_.Add(node, "draws random numbers inside tf.cond");
-      } else if (IsMergeOp(op) && plan_.branches->ChoiceOf(i) == nullptr) {
-        obstacles_.Add(node, "not of one tf.cond");
-      } else if (IsSwitchOp(op) && node.inputs.size() != 2) {
-        obstacles_.Add(node, "takes 2 inputs");
-      } else {
+      } else if (!problem.has_value()) {
         CheckHandles(node);
       }
       // The graphs of evaluation and prediction are as their model wants them.
