@@ -15,8 +15,8 @@ struct SortOptions {
   std::string name = "";  // "": argsort or sort
 };
 
-// The indices (i32) that sort x along `axis`. Equal elements keep their order. A NaN is greater than
-// every number, and one with a sign bit is less.
+// The indices (i32) that sort x along `axis`. Equal elements keep their order. A NaN is greater
+// than every number, and one with a sign bit is less.
 // Source: TF 2.15 tf.argsort; built from TopKV2, as in TensorFlow.
 Tensor ArgSort(const Tensor& x, int axis = -1, const SortOptions& options = {});
 // x sorted along `axis`. The gradient of an element flows to its place in x.
