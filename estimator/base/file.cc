@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <glog/logging.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include <utility>
 
 #include "estimator/base/fault_injection.h"
+#include "estimator/base/file_error.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -26,17 +26,7 @@ namespace {
 constexpr size_t kBufferBytes = size_t{256} << 10;
 
 absl::Status Error(absl::string_view verb, absl::string_view path) {
-  return absl::ErrnoToStatus(errno, absl::StrCat("cannot ", verb, " ", path));
-}
-
-absl::Status WriteError(absl::string_view path) {
-  absl::Status status = Error("write", path);
-  rlimit limit = {};
-  if (errno != EFBIG || ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
-    return status;
-  }
-  return absl::Status(status.code(), absl::StrCat(status.message(), "; the system limits files to ",
-                                                  limit.rlim_cur, " bytes (ulimit -f)"));
+  return FileError(errno, verb, path);
 }
 
 absl::StatusOr<int> OpenFd(const std::string& path, int flags) {
@@ -212,7 +202,7 @@ absl::Status WritableFile::Write(StringArg data) {
         std::min(data.size(), static_cast<size_t>(fault.bytes_per_call.value_or(INT64_MAX)));
     const ssize_t count = ::write(fd_, data.data(), piece);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return status_ = WriteError(path_);
+    if (count < 0) return status_ = Error("write", path_);
     data.remove_prefix(static_cast<size_t>(count));
   }
   return status_ = fault.status;

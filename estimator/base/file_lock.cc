@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "estimator/base/fault_injection.h"
+#include "estimator/base/file_error.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -60,7 +61,7 @@ absl::StatusOr<int> OpenLockFile(const std::string& path) {
     return InvalidArgument("the lock file ", path,
                            " is a link, a folder or a pipe; remove it, and check who put it there");
   }
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
+  if (fd < 0) return FileError(errno, "open", path);
   return fd;
 }
 

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "estimator/base/fault_injection.h"
+#include "estimator/base/file_error.h"
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
 
@@ -22,7 +23,7 @@ namespace estimator {
 namespace {
 
 absl::Status Error(int number, absl::string_view verb, absl::string_view path) {
-  return absl::ErrnoToStatus(number, absl::StrCat("cannot ", verb, " ", path));
+  return FileError(number, verb, path);
 }
 
 absl::StatusOr<struct stat> Stat(absl::string_view path) {
@@ -81,6 +82,22 @@ absl::Status CheckLocal(absl::string_view path) {
       "(gcsfuse), or give a local directory");
 }
 
+// Refuses a path through a link to nothing: the name is taken, so no directory can be created there,
+// and the system would only say that it exists.
+absl::Status CheckNoDanglingLink(absl::string_view path) {
+  for (absl::string_view part = path; !part.empty(); part = Dirname(part)) {
+    const std::string name(part);
+    struct stat info;
+    if (::lstat(name.c_str(), &info) != 0) continue;
+    std::error_code error;
+    if (!S_ISLNK(info.st_mode) || ::stat(name.c_str(), &info) == 0 || errno != ENOENT) break;
+    return FailedPrecondition(part, " is a link to ",
+                              std::filesystem::read_symlink(name, error).string(),
+                              ", which does not exist; create that directory, or remove the link");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CreateDirectories(StringArg path) {
@@ -88,12 +105,14 @@ absl::Status CreateDirectories(StringArg path) {
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kOpen, path).status);
   std::error_code error;
   std::filesystem::create_directories(std::string(path), error);
+  if (error == std::errc::file_exists) EST_RETURN_IF_ERROR(CheckNoDanglingLink(path));
   if (error) return Error(error.value(), "create directory", path);
   return absl::OkStatus();
 }
 
 absl::Status CheckWritableDirectory(StringArg path) {
   EST_RETURN_IF_ERROR(CheckLocal(path));
+  EST_RETURN_IF_ERROR(CheckNoDanglingLink(path));
   std::string nearest(path.empty() ? "." : path);  // path, or its nearest parent that exists
   while (!FileExists(nearest)) {
     const absl::string_view above = Dirname(nearest);

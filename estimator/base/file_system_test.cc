@@ -47,6 +47,22 @@ TEST(FileSystemTest, ErrorsNameThePathAndTheCause) {
                                HasSubstr(dir.File("a") + ": No such file or directory")));
 }
 
+// Fixed bug: the error was "ALREADY_EXISTS: cannot create directory run: File exists".
+TEST(FileSystemTest, ALinkToNothingIsNamedWhereADirectoryIsToBeCreated) {
+  const TempDir dir;
+  const std::string link = dir.File("link"), target = dir.File("target");
+  std::filesystem::create_symlink(target, link);
+  const std::string message = link + " is a link to " + target +
+                              ", which does not exist; create that directory, or remove the link";
+  for (const std::string& path : {link, link + "/", link + "/a/b"}) {
+    EXPECT_THAT(CreateDirectories(path), ErrorIs(message));
+    EXPECT_THAT(CheckWritableDirectory(path), ErrorIs(message));
+  }
+  EST_EXPECT_OK(CreateDirectories(target));
+  EST_EXPECT_OK(CheckWritableDirectory(link + "/a"));
+  EST_EXPECT_OK(CreateDirectories(link + "/a"));
+}
+
 TEST(FileSystemTest, SaysWhetherADirectoryCouldBeMadeAndWrittenWithoutMakingIt) {
   const TempDir dir;
   Touch(dir.File("file"));

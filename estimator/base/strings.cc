@@ -74,6 +74,12 @@ std::string JoinSome(absl::Span<const std::string> items, size_t num_shown) {
   return absl::StrCat(joined, " and ", items.size() - num_shown, " more");
 }
 
+std::string Shortened(absl::string_view text) {
+  constexpr size_t kMost = 100;
+  if (text.size() <= kMost) return std::string(text);
+  return absl::StrCat(text.substr(0, kMost), "... (", text.size(), " bytes)");
+}
+
 std::string FormatTable(const std::vector<std::vector<std::string>>& rows) {
   size_t num_columns = 0;
   for (const auto& row : rows) num_columns = std::max(num_columns, row.size());

@@ -26,6 +26,12 @@ std::optional<std::string> NearestName(absl::string_view name,
 // "a, b, c and 4 more": the first `num_shown` of the items, and the number of the others.
 std::string JoinSome(absl::Span<const std::string> items, size_t num_shown);
 
+// How many names of an input a message shows: a file may have millions of columns.
+inline constexpr size_t kShownNames = 20;
+
+// The text, or its first bytes and its length: "abcd... (1000000 bytes)".
+std::string Shortened(absl::string_view text);
+
 // Formats rows as aligned columns, with two spaces between columns and a newline after each row. A
 // column is aligned right if all its cells below the first row are numbers, with or without a unit.
 // Others are aligned left. A row may have fewer cells than others.

@@ -58,6 +58,12 @@ TEST(StringsTest, ALongListIsShortened) {
   EXPECT_EQ(JoinSome(std::vector<std::string>(9, "x"), 1), "x and 8 more");
 }
 
+TEST(StringsTest, ShortenedHasTheLengthOfALongText) {
+  EXPECT_EQ(Shortened("short"), "short");
+  EXPECT_EQ(Shortened(std::string(100, 'x')), std::string(100, 'x'));
+  EXPECT_EQ(Shortened(std::string(1000, 'x')), std::string(100, 'x') + "... (1000 bytes)");
+}
+
 TEST(StringsTest, CountsComeInDecimalUnits) {
   EXPECT_EQ(HumanCount(950), "950");
   EXPECT_EQ(HumanCount(12.34), "12.3");

@@ -132,7 +132,8 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
                       "directory"),
          warnings);
   } else if (whole) {
-    Warn(absl::StrCat("falling back to checkpoint ", *whole, ": ", why), warnings);
+    // The newest may have failed above, and be whole now.
+    if (!newest) Warn(absl::StrCat("falling back to checkpoint ", *whole, ": ", why), warnings);
   } else if (some_exist) {
     return DataLoss("no checkpoint in ", directory,
                     " is whole; use another directory, or move them away: ", why);

@@ -193,6 +193,20 @@ TEST_F(LatestCheckpointTest, AStateFileThatMayNotBeReadIsAnError) {
                              HasSubstr(CheckpointStatePath(dir_.path())))));
 }
 
+// Fixed bug: "falling back to checkpoint model.ckpt-10: ", which was the newest.
+TEST_F(LatestCheckpointTest, AFailureThatPassesIsNoFallBack) {
+  SaveSteps({5, 10});
+  int num_opens = 0;
+  const ScopedFaultInjector faults([&](FileOperation operation, absl::string_view path) -> Fault {
+    const bool first =
+        operation == FileOperation::kOpen && path == Prefix(10) + ".index" && num_opens++ == 0;
+    return {.status = first ? absl::DataLossError("read while it was written") : absl::OkStatus()};
+  });
+  EXPECT_EQ(LatestCheckpoint(dir_.path(), &warnings_).value(), Prefix(10));
+  EXPECT_GT(num_opens, 1);
+  EXPECT_TRUE(warnings_.empty()) << warnings_[0];
+}
+
 // Fixed bug: an evaluation beside a run that keeps one checkpoint failed with NOT_FOUND.
 TEST_F(LatestCheckpointTest, ACheckpointThatIsDeletedWhileItIsReadGivesWayToTheNewest) {
   SaveSteps({5});

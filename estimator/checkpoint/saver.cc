@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "estimator/base/file.h"
+#include "estimator/base/file_error.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle/bundle_index.h"
@@ -254,10 +255,11 @@ absl::Status WithCure(const absl::Status& status, absl::string_view directory,
   if (absl::IsInvalidArgument(status)) return status;
   const absl::string_view folder = directory.empty() ? "." : directory;
   std::string message = absl::StrCat("cannot save ", prefix, ": ", status.message());
-  if (absl::IsResourceExhausted(status)) {
+  const bool limit = IsProcessLimit(status);  // its cure is in the message, and not on the disk
+  if (absl::IsResourceExhausted(status) && !limit) {
     absl::StrAppend(&message, "; free space on the disk of ", folder,
                     ", or keep fewer checkpoints (keep_checkpoint_max)");
-  } else {
+  } else if (!limit) {
     absl::StrAppend(&message, "; check the disk of ", folder, " and its permissions");
   }
   const auto latest = LatestCheckpoint(directory);

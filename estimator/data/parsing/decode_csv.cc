@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "estimator/data/parsing/csv_field.h"
 
 namespace estimator {
@@ -108,7 +109,7 @@ absl::Status Convert(const std::string& field, size_t index, const Array& value,
     *out = field;
   } else if (!ParseNumber(field, out)) {
     return InvalidArgument("Field ", index, where, " is not a valid ", TypeName(value.dtype()),
-                           ": ", field);
+                           ": ", Shortened(field));
   }
   return absl::OkStatus();
 }

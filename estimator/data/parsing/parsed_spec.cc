@@ -5,9 +5,9 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 
 namespace estimator {
 namespace {
@@ -52,7 +52,7 @@ absl::StatusOr<ElementSpec> WithLabels(ArraySpecMap features,
       }
       return NotFound(
           "the label \"", name, "\" is none of the parsed features, or is given twice; ",
-          names.empty() ? "there are no others" : "the others are ", absl::StrJoin(names, ", "));
+          names.empty() ? "there are no others" : "the others are ", JoinSome(names, kShownNames));
     }
     spec.labels[labels.size() == 1 ? "" : name] = std::move(found->second);
     spec.features.erase(found);

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 
@@ -32,7 +31,7 @@ absl::StatusOr<Array> ArrayMap::Get(StringArg name) const {
   for (const auto& [key, array] : *this) names.push_back(key);
   const std::optional<std::string> nearest = NearestName(name, names);
   return NotFound("no array is named \"", name, "\"; there ", names.size() == 1 ? "is " : "are ",
-                  names.empty() ? "none" : absl::StrJoin(QuotedNames(*this), ", "),
+                  names.empty() ? "none" : JoinSome(QuotedNames(*this), kShownNames),
                   nearest ? absl::StrCat("; did you mean \"", *nearest, "\"?") : "");
 }
 
@@ -40,7 +39,7 @@ absl::StatusOr<Array> ArrayMap::Only() const {
   if (size() == 1) return begin()->second;
   return FailedPrecondition(empty() ? "expected one array, but there is none"
                                     : absl::StrCat("expected one array, but there are ", size(),
-                                                   ": ", absl::StrJoin(QuotedNames(*this), ", "),
+                                                   ": ", JoinSome(QuotedNames(*this), kShownNames),
                                                    "; use Get(name)"));
 }
 
@@ -48,7 +47,7 @@ std::string Element::ToString() const {
   std::vector<std::string> parts;
   AppendTypes(features, "features", &parts);
   AppendTypes(labels, "labels", &parts);
-  return absl::StrJoin(parts, ", ");
+  return JoinSome(parts, kShownNames);
 }
 
 }  // namespace estimator

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 
 namespace estimator {
 namespace {
@@ -58,7 +58,7 @@ std::string ElementSpec::ToString() const {
               absl::StrCat(name.empty() ? kind : absl::string_view(name), " ", spec.ToString()));
         }
       });
-  return absl::StrJoin(parts, ", ");
+  return JoinSome(parts, kShownNames);
 }
 
 std::string QuotedComponent(absl::string_view kind, absl::string_view name) {

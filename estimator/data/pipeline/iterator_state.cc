@@ -10,6 +10,7 @@
 #include "estimator/base/crc32c.h"
 #include "estimator/base/little_endian.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 
 namespace estimator {
 namespace {
@@ -177,8 +178,8 @@ absl::StatusOr<absl::string_view> UnsealState(absl::string_view description,
   const std::vector<std::string> saved_names = TakeNames(&saved_rest), names = TakeNames(&rest);
   if (!saved_names.empty() && !names.empty() && saved_names != names) {
     return FailedPrecondition("the run was trained on other data: on ",
-                              absl::StrJoin(saved_names, ", "), ", now on ",
-                              absl::StrJoin(names, ", "));
+                              JoinSome(saved_names, kShownNames), ", now on ",
+                              JoinSome(names, kShownNames));
   }
   if (saved_rest != rest || (names.empty() && !saved_names.empty())) {
     return InvalidArgument(

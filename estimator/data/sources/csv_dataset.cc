@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "estimator/data/parsing/decode_csv.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/typed_fn.h"
@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<std::string>> HeaderNames(const std::string& file, si
   if (names->size() == num_columns) return names;
   return InvalidArgument(file, ": the header has ", names->size(),
                          csv.select_cols.empty() ? "" : " of the selected", " columns (",
-                         absl::StrJoin(*names, ", "), "), but record_defaults has ", num_columns);
+                         JoinSome(*names, kShownNames), "), but record_defaults has ", num_columns);
 }
 
 absl::StatusOr<std::vector<std::string>> ColumnNames(const std::string& file, size_t num_columns,
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<std::string>> ColumnNames(const std::string& file, si
     return InvalidArgument("the label \"", label,
                            "\" is none of the columns, or is given twice; "
                            "the columns are ",
-                           absl::StrJoin(names, ", "));
+                           JoinSome(names, kShownNames));
   }
   return names;
 }

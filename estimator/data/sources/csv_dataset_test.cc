@@ -38,6 +38,20 @@ class Csv : public testing::Test {
   std::vector<Array> defaults_ = {Array(DType::kInt32, {0}), Array::String("")};
 };
 
+// Fixed bug: the message had all names of a million columns.
+TEST_F(Csv, AMessageShowsSomeOfManyColumns) {
+  std::string header = "column_0", text = std::string(100000, 'y');
+  for (int i = 1; i < 100000; ++i) absl::StrAppend(&header, ",column_", i);
+  const absl::Status many = CsvDataset({Write("many", header + "\n")}, defaults_, {.header = true})
+                                .MakeIterator()
+                                .status();
+  EXPECT_THAT(many, ErrorHas("the header has 100000 columns (column_0, column_1, "));
+  EXPECT_THAT(many, ErrorHas("and 99980 more), but record_defaults has 2"));
+  const auto iterator =
+      CsvDataset({Write("long", text + ",x\n")}, defaults_).MakeIterator().value();
+  EXPECT_THAT(iterator->Next().status(), ErrorHas("yyy... (100000 bytes)"));
+}
+
 TEST_F(Csv, RecordsMayHaveSeveralLinesAndResumeAtEachPosition) {
   Write("1.csv", "a,b\n1,\"x\ny\"\n2,z\r\n3,\"\"\n4,\"\"\"q\"\"\"");
   Write("2.csv", "a,b\n");

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "estimator/data/pipeline/nodes.h"
 #include "estimator/data/pipeline/typed_fn.h"
 #include "estimator/data/sources/file_records.h"
@@ -103,7 +103,7 @@ StatusOrRange<std::vector<std::string>> MatchFiles(const std::vector<std::string
     if (matched.empty()) unmatched.push_back(absl::StrCat("\"", pattern, "\""));
   }
   if (unmatched.empty()) return files;
-  return NotFound("no file matches ", absl::StrJoin(unmatched, ", "));
+  return NotFound("no file matches ", JoinSome(unmatched, kShownNames));
 }
 
 Dataset ListFiles(StringArg pattern, ListFilesOptions options) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
@@ -207,7 +206,7 @@ absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::stri
     if (!FileExists(file)) missing.push_back(file);
   }
   if (missing.empty()) return absl::OkStatus();
-  return NotFound(what, ": no such file: ", absl::StrJoin(missing, ", "));
+  return NotFound(what, ": no such file: ", JoinSome(missing, kShownNames));
 }
 
 }  // namespace estimator

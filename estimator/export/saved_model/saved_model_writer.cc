@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
+#include "estimator/base/file_error.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_writer.h"
@@ -85,7 +86,7 @@ absl::Status CopyAssetsExtra(const std::string& dir,
 absl::StatusOr<bool> Claim(const std::string& temporary, const std::string& dir) {
   if (::mkdir(temporary.c_str(), 0777) != 0) {
     if (errno == EEXIST) return false;
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot create directory ", temporary));
+    return FileError(errno, "create directory", temporary);
   }
   EST_ASSIGN_OR_RETURN(const bool exists, Exists(dir));
   if (!exists) return true;

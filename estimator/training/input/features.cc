@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 
@@ -12,9 +11,9 @@ namespace estimator {
 namespace {
 
 std::string QuotedNames(const std::map<std::string, Tensor>& tensors) {
-  return absl::StrJoin(tensors, ", ", [](std::string* out, const auto& entry) {
-    absl::StrAppend(out, "'", entry.first, "'");
-  });
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : tensors) names.push_back(absl::StrCat("'", name, "'"));
+  return JoinSome(names, kShownNames);
 }
 
 Tensor Fail(Graph* graph, std::string message) {
