@@ -89,8 +89,7 @@ reference_lib.generate(__file__, model_fn, "a loop", batches=batches, num_steps=
 
 
 # A case with a lookup table, a table of words in two parts with slots, a layer norm, and a step
-# that assigns to the variable which its rate reads. The rate of step 1 is 1, and that of step 2 is
-# 0.5.
+# that assigns to the variable which its rate reads. The rate of step 1 is 1, that of step 2 is 0.5.
 PARTS_CASE = """
 import sys
 sys.path.insert(0, sys.argv[1])

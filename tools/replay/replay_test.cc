@@ -206,7 +206,7 @@ TEST_F(ReplayTest, AForwardTensorOfAnotherShapeIsComparedInOrderOrANote) {
 
 // Fixed bug: the replay ended at the first difference, and hid the others.
 TEST_F(ReplayTest, AReportNamesAllThatDiffers) {
-  reference_.expected["forward/prediction/0"] = Array::Of<float>({2}, {1, 2.5});
+  reference_.expected["forward/error/0"] = Array::Of<float>({2}, {-1, -1.5});
   const Comparison first = FirstDifference(
       TinyModel{.rate = train::PiecewiseConstant({.boundaries = {0}, .values = {0.1, 0.05}})});
   EXPECT_EQ(first.stage, Stage::kForward);
