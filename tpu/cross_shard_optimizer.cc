@@ -51,7 +51,7 @@ std::vector<train::GradientAndVariable> CrossShardOptimizer::ComputeGradients(
     return optimizer_->ComputeGradients(loss, variables);
   if (const absl::Status status = CheckGroups(groups_, num_replicas); !status.ok())
     loss.graph()->Fail(status);
-  if (dynamic_cast<const CrossShardOptimizer*>(optimizer_.get()) != nullptr) {
+  if (optimizer_->SumsOverReplicas()) {
     loss.graph()->Fail(InvalidArgument(
         "CrossShardOptimizer: the optimizer is a CrossShardOptimizer already, and the loss would "
         "be divided by the number of replicas twice; wrap it once"));

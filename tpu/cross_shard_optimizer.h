@@ -56,6 +56,7 @@ class CrossShardOptimizer : public train::Optimizer {
       const Tensor& loss, const std::vector<Variable>& variables = {}) override;
   Operation ApplyGradients(const std::vector<train::GradientAndVariable>& grads_and_vars,
                            const train::ApplyOptions& options = {}) override;
+  bool SumsOverReplicas() const override { return true; }
 
  protected:
   // Never called: ApplyGradients calls the wrapped optimizer.

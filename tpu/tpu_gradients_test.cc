@@ -42,6 +42,30 @@ TinyTPUEstimator::Options Wrapped(const std::string& dir, int replicas, const st
       train_op = optimizer->Minimize(loss);
     }
     if (how == "two calls") train_op = bare.ApplyGradients(bare.ComputeGradients(loss));
+    if (how == "clips, in a wrapper")
+      train_op = CrossShardOptimizer(train::ClipByGlobalNorm(bare, 0.5)).Minimize(loss);
+    if (how == "clips") train_op = train::ClipByGlobalNorm(bare, 0.5).Minimize(loss);
+    if (how == "clips, around a wrapper")
+      train_op = train::ClipByGlobalNorm(CrossShardOptimizer(bare), 0.5).Minimize(loss);
+    if (how == "clips by hand in a wrapper") {
+      CrossShardOptimizer optimizer(bare);
+      train_op =
+          optimizer.ApplyGradients(train::ClipByGlobalNorm(optimizer.ComputeGradients(loss), 0.5));
+    }
+    if (how == "wrapper twice around clipping") {
+      train_op =
+          CrossShardOptimizer(train::ClipByGlobalNorm(CrossShardOptimizer(bare), 1)).Minimize(loss);
+    }
+    if (how == "summed by hand in a wrapper" || how == "four times in a wrapper") {
+      CrossShardOptimizer optimizer(bare);
+      const bool times = how == "four times in a wrapper";
+      std::vector<train::GradientAndVariable> pairs =
+          optimizer.ComputeGradients(times ? loss * 4.0f : loss);
+      for (train::GradientAndVariable& pair : pairs) {
+        if (!times) pair.gradient = CrossReplicaSum(pair.gradient);
+      }
+      train_op = optimizer.ApplyGradients(pairs);
+    }
     if (how == "gradients" || how == "summed by hand") {  // of the program's own: the sum
       std::vector<train::GradientAndVariable> pairs;
       const std::vector<Variable> variables = Graph::Current().TrainableVariables();
@@ -81,6 +105,25 @@ TEST_F(TPUGradientsTest, WrappingByHandByTheLoopAndLocallyGivesTheSameNumbersNev
   ExpectSameLosses(Losses(Wrapped(Dir(), 4, "gradients"), 3), sum, 1e-5);
   // So is that of a program that sums and clips before it hands the gradients on.
   ExpectSameLosses(Losses(Wrapped(Dir(), 4, "summed by hand"), 3), sum, 1e-5);
+}
+
+// Of the promise in cross_shard_optimizer.h: the wrapper does not see a sum of the model_fn's own.
+TEST_F(TPUGradientsTest, ASumByHandBeforeAWrapperIsSummedAgainAsInTensorFlow) {
+  ExpectSameLosses(Losses(Wrapped(Dir(), 4, "summed by hand in a wrapper"), 3),
+                   Losses(Wrapped(Dir(), 4, "four times in a wrapper"), 3), 1e-5);
+}
+
+TEST_F(TPUGradientsTest, AnOptimizerThatClipsTakesTheNormOfTheSum) {
+  const std::vector<double> local = Losses(Wrapped(Dir(), 0, "clips"), 6);
+  EXPECT_GT(std::abs(local[1] - Losses(Wrapped(Dir(), 0, "bare"), 2)[1]), 1e-3 * local[1])
+      << "the norm is clipped";
+  for (const char* how : {"clips", "clips, in a wrapper"})
+    ExpectSameLosses(Losses(Wrapped(Dir(), 4, how), 6), local, 1e-5);
+  // TensorFlow's, too, clips the parts if it is outside.
+  const std::vector<double> parts = Losses(Wrapped(Dir(), 4, "clips, around a wrapper"), 6);
+  ExpectSameLosses(parts, Losses(Wrapped(Dir(), 4, "clips by hand in a wrapper"), 6), 1e-6);
+  EXPECT_THAT(TrainError(Wrapped(Dir(), 4, "wrapper twice around clipping")),
+              HasSubstr("the optimizer is a CrossShardOptimizer already"));
 }
 
 TEST_F(TPUGradientsTest, ACrossShardOptimizerOfACrossShardOptimizerIsRefused) {

@@ -68,6 +68,22 @@ class Adam : public FormulaOptimizer {
   Variable beta2_power_;
 };
 
+// Adam that changes only the rows of a table that a step looks up, and only their slots. A variable
+// with a dense gradient is updated as by Adam. On replicas all gradients are dense, as under
+// TensorFlow's CrossShardOptimizer.
+//   slots, other variables: Adam's, so that either continues a checkpoint of the other
+// Source: TF 1.15 tf.contrib.opt.LazyAdamOptimizer.
+class LazyAdam : public Adam {
+ public:
+  using Adam::Adam;
+
+ protected:
+  std::vector<Operation> ApplySparse(const RowGradient& gradient,
+                                     const Variable& variable) override {
+    return ApplyToRows(UpdateOf(variable), gradient, variable);
+  }
+};
+
 }  // namespace estimator::train
 
 #endif  // ESTIMATOR_NN_TRAIN_ADAM_H_

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/indexed_slices.h"
 #include "estimator/ops/comparison.h"
@@ -39,6 +40,11 @@ ClippedByGlobalNorm ClipByGlobalNorm(const std::vector<Tensor>& tensors, double 
     if (tensor.valid()) present.push_back(tensor);
   }
   ClippedByGlobalNorm result = {tensors, use_norm};
+  if (!(clip_norm >= 0)) {  // a negative norm would turn the gradients around
+    GraphFor(tensors).Fail(
+        InvalidArgument("ClipByGlobalNorm: clip_norm is ", clip_norm, ", but must be 0 or more"));
+    return result;
+  }
   if (present.empty()) return result;
   if (!use_norm.valid()) result.global_norm = GlobalNorm(present);
   const Tensor& norm = result.global_norm;

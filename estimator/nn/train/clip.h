@@ -23,13 +23,15 @@ struct ClippedByGlobalNorm {
 // Multiplies every tensor by clip_norm / max(global norm, clip_norm). If the norm is not finite,
 // all tensors become NaN, so that the NaN guard detects it.
 //   use_norm: the global norm, if it is known already.
+// Errors (kept by the graph): INVALID_ARGUMENT if clip_norm is negative or NaN.
 // Source: TF 2.15 tf.clip_by_global_norm.
 ClippedByGlobalNorm ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm,
                                      const Tensor& use_norm = Tensor());
 
 namespace train {
 
-// The same for the result of ComputeGradients. Pass the result to ApplyGradients.
+// The same for the result of ComputeGradients. Pass the result to ApplyGradients. On replicas this
+// clips each replica's part, before the sum; clipping_optimizer.h clips the sum.
 std::vector<GradientAndVariable> ClipByGlobalNorm(
     const std::vector<GradientAndVariable>& grads_and_vars, double clip_norm);
 

@@ -3,12 +3,17 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/testing/graph_fixture.h"
+#include "estimator/nn/initializers.h"
 #include "estimator/nn/testing/step.h"
+#include "estimator/nn/train/clipping_optimizer.h"
+#include "estimator/nn/train/momentum.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/testing/eval.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -35,6 +40,25 @@ TEST_F(Clip, SmallGradientsStayAsTheyAre) {
 TEST_F(Clip, AnInfiniteNormGivesNan) {
   const Tensor x = Constant({std::numeric_limits<float>::infinity(), 1.f});
   EXPECT_TRUE(std::isnan(Eval(ClipByGlobalNorm({x}, 1).tensors[0])->AsDouble(1)));
+}
+
+// Fixed bug: the gradients were turned around.
+TEST_F(Clip, ANegativeNormIsAnError) {
+  ClipByGlobalNorm({Constant({3.f, 4.f})}, -1);
+  EXPECT_THAT(std::string(graph_.status().message()),
+              ::testing::HasSubstr("ClipByGlobalNorm: clip_norm is -1, but must be 0 or more"));
+}
+
+// A norm of 13 is clipped to 6.5: the step is half of the gradient.
+TEST_F(Clip, AnOptimizerClipsWhatAnotherApplies) {
+  testing::Stepper stepper(graph_);
+  const Variable a = GetVariable("a", {2}, {.initializer = initializers::Zeros()});
+  const Variable b = GetVariable("b", {}, {.initializer = initializers::Zeros()});
+  const Tensor loss = ReduceSum(a * Constant({3.f, 4.f})) + b * 12.f;
+  const Operation step = train::ClipByGlobalNorm(train::Momentum(1.0, 0.5), 6.5).Minimize(loss);
+  stepper.Run(step, {}, 2);
+  ExpectNear(stepper.Value("a"), {-1.5 * 2.5, -2 * 2.5}, 1e-5);
+  ExpectNear(stepper.Value("b/Momentum"), {9}, 1e-5);
 }
 
 TEST_F(Clip, ClipByNormOfAllOrOfRows) {

@@ -49,19 +49,10 @@ std::vector<Operation> ApplyToAll(const Update& update, const Tensor& gradient,
   return updates;
 }
 
-std::vector<Operation> FormulaOptimizer::ApplyDense(const Tensor& gradient,
-                                                    const Variable& variable) {
-  return ApplyToAll(UpdateOf(variable), gradient, variable);
-}
-
-std::vector<Operation> FormulaOptimizer::ApplySparse(const RowGradient& gradient,
-                                                     const Variable& variable) {
-  const Update update = UpdateOf(variable);
+std::vector<Operation> ApplyToRows(const Update& update, const RowGradient& gradient,
+                                   const Variable& variable) {
   const UpdateDef& def = DefOf(update);
   const bool same = def.rows == RowUpdates::kSameResult;
-  // Where both ways are right, the cheaper one is taken.
-  if (def.rows == RowUpdates::kAllRows || (same && !gradient.FewerThanAll()))
-    return ApplyToAll(update, gradient.dense(), variable);
   const std::vector<Variable> states = StatesOf(update, variable);
   std::vector<Tensor> rows;
   for (const Variable& state : states) rows.push_back(gradient.Of(state));
@@ -72,6 +63,21 @@ std::vector<Operation> FormulaOptimizer::ApplySparse(const RowGradient& gradient
   std::vector<Operation> updates;
   for (size_t i = 0; i < states.size(); ++i) updates.push_back(gradient.Assign(states[i], next[i]));
   return updates;
+}
+
+std::vector<Operation> FormulaOptimizer::ApplyDense(const Tensor& gradient,
+                                                    const Variable& variable) {
+  return ApplyToAll(UpdateOf(variable), gradient, variable);
+}
+
+std::vector<Operation> FormulaOptimizer::ApplySparse(const RowGradient& gradient,
+                                                     const Variable& variable) {
+  const Update update = UpdateOf(variable);
+  const RowUpdates rows = DefOf(update).rows;
+  // Where both ways are right, the cheaper one is taken.
+  if (rows == RowUpdates::kAllRows || (rows == RowUpdates::kSameResult && !gradient.FewerThanAll()))
+    return ApplyToAll(update, gradient.dense(), variable);
+  return ApplyToRows(update, gradient, variable);
 }
 
 }  // namespace estimator::train

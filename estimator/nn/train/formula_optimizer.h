@@ -38,6 +38,10 @@ struct Update {
 std::vector<Operation> ApplyToAll(const Update& update, const Tensor& gradient,
                                   const Variable& variable);
 
+// The same for the looked-up rows only, whatever the op's UpdateDef::rows says.
+std::vector<Operation> ApplyToRows(const Update& update, const RowGradient& gradient,
+                                   const Variable& variable);
+
 class FormulaOptimizer : public Optimizer {
  protected:
   using Optimizer::Optimizer;

@@ -78,6 +78,10 @@ class Optimizer {
   virtual Operation ApplyGradients(const std::vector<GradientAndVariable>& grads_and_vars,
                                    const ApplyOptions& options = {});
 
+  // Whether ApplyGradients sums the gradients of the replicas by a rule of its own, as that of
+  // tpu::CrossShardOptimizer does. An optimizer around it then leaves the sum to it.
+  virtual bool SumsOverReplicas() const { return false; }
+
   // For example "Momentum": the scope of the ops and, in most subclasses, the name of the slots.
   const std::string& name() const { return name_; }
   // To show the learning rate in a summary, call learning_rate().Build(). That is an error for

@@ -89,6 +89,7 @@ TEST_P(LearningTest, VariablesMayBeDoubles) {
 INSTANTIATE_TEST_SUITE_P(All, LearningTest,
                          ::testing::Values(Of<GradientDescent>("GradientDescent", 3),
                                            Of<Momentum>("Momentum", 0.3), Of<Adam>("Adam", 0.3),
+                                           Of<LazyAdam>("LazyAdam", 0.3),
                                            Of<RMSProp>("RMSProp", 0.3), Of<Adagrad>("Adagrad"),
                                            Of<Adadelta>("Adadelta", 500), Of<Ftrl>("Ftrl"),
                                            Of<ProximalAdagrad>("ProximalAdagrad"),

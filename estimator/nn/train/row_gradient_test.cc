@@ -158,6 +158,7 @@ TEST_F(RowGradientTest, OptimizersMoveLookedUpRowsAsDenseOnesAndNoOthers) {
       As(RMSProp(0.1, {.decay = 0.8, .momentum = 0.5})),
       As(RMSProp(0.1, {.decay = 0.8, .momentum = 0.5, .epsilon = 1e-3, .centered = true})),
       As(Adadelta(0.5, {.epsilon = 1e-3})),
+      As(LazyAdam(0.1, {.epsilon = 1e-3})),
       As(Ftrl(0.1, ftrl)),
       As(Ftrl(0.1, shrinking)),
       As(ProximalAdagrad(0.1,
@@ -221,6 +222,23 @@ TEST_F(RowGradientTest, GradientDescentAndAdagradGiveTheBitsOfDenseGradients) {
     }
     EXPECT_NE(Doubles(stepper.Value("table"))[0], 1) << "it learns";
   }
+}
+
+TEST_F(RowGradientTest, LazyAdamHasTheVariablesOfAdamAndIsAdamOnReplicas) {
+  const ReplicaScope replicas({.dense_gradients = true});
+  std::vector<std::vector<std::string>> names;
+  std::vector<std::vector<double>> values;
+  for (const MakeOptimizer& make : {As(train::Adam(0.1)), As(train::LazyAdam(0.1))}) {
+    Graph graph;
+    const GraphScope scope(graph);
+    testing::Stepper stepper(graph);
+    const Operation step = make()->Minimize(Loss(Table()));
+    stepper.Run(step, {}, 2);
+    names.push_back(testing::VariableNames(graph));
+    values.push_back(Doubles(stepper.Value("table")));
+  }
+  EXPECT_EQ(names[0], names[1]);
+  EXPECT_EQ(values[0], values[1]);
 }
 
 TEST_F(RowGradientTest, AdamMovesEveryRowAsInTensorFlow) {

@@ -10,6 +10,7 @@
 #include "estimator/nn/train/adam.h"
 #include "estimator/nn/train/adam_weight_decay.h"
 #include "estimator/nn/train/clip.h"
+#include "estimator/nn/train/clipping_optimizer.h"
 #include "estimator/nn/train/exponential_moving_average.h"
 #include "estimator/nn/train/ftrl.h"
 #include "estimator/nn/train/gradient_descent.h"

@@ -70,6 +70,7 @@ Cases EmbeddingCases() {
        UnderEmbedding(train::Ftrl(
            0.5, {.learning_rate_power = -0.6, .l2_shrinkage_regularization_strength = 0.001}))},
       {"embedding_gradient_descent", UnderEmbedding(train::GradientDescent(0.5))},
+      {"embedding_lazy_adam", UnderEmbedding(train::LazyAdam(0.05))},
       {"embedding_momentum", UnderEmbedding(momentum)},
       {"embedding_momentum_nesterov",
        UnderEmbedding(train::Momentum(0.2, 0.9, {.use_nesterov = true}))},
