@@ -16,7 +16,8 @@ Output CreateModel(const Features& features, bool is_training, const Tensor& lab
   const BertModel model = BuildBertModel(config, is_training,
                                          {.input_ids = features["input_ids"],
                                           .input_mask = features["input_mask"],
-                                          .token_type_ids = features["segment_ids"]});
+                                          .token_type_ids = features["segment_ids"]},
+                                         params.use_one_hot_embeddings.value_or(params.use_tpu));
   const Variable weights = GetVariable("output_weights", {params.num_labels, config.hidden_size},
                                        {.initializer = CreateInitializer(config)});
   const Variable bias =

@@ -3,6 +3,7 @@
 #define MODELS_BERT_CLASSIFIER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "models/bert/bert_config.h"
@@ -16,6 +17,8 @@ struct ClassifierParams : tpu::Params {
   int64_t num_labels = 2;
   std::string init_checkpoint;  // a checkpoint whose values variables start at; "": none
   OptimizerOptions optimizer;
+  // As in modeling.h. None: use_tpu, as the original's programs pass it.
+  std::optional<bool> use_one_hot_embeddings = std::nullopt;
 };
 
 // Builds the network with one output layer on its pooled output.

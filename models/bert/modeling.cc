@@ -15,9 +15,11 @@ constexpr char kWordEmbeddings[] = "bert/embeddings/word_embeddings";
 // Builds the layers of one network.
 class Builder {
  public:
-  Builder(const BertConfig& config, bool is_training, const BertInput& input)
+  Builder(const BertConfig& config, bool is_training, const BertInput& input,
+          bool use_one_hot_embeddings)
       : config_(config),
         is_training_(is_training),
+        use_one_hot_embeddings_(use_one_hot_embeddings),
         input_(input),
         batch_(input.input_ids.dim(0)),
         length_(input.input_ids.dim(1)) {}
@@ -72,9 +74,12 @@ class Builder {
           config_.max_position_embeddings, " (max_position_embeddings)")));
     }
     const Shape rows = {batch_, length_, config_.hidden_size};
-    const Tensor one_hot =
-        OneHot(Reshape(input_.token_type_ids, {-1}), config_.type_vocab_size);  // few types
-    Tensor x = Gather(*table, input_.input_ids) + Reshape(MatMul(one_hot, types), rows);
+    const auto product = [&rows](const Tensor& ids, const Variable& of) {
+      return Reshape(MatMul(OneHot(Reshape(ids, {-1}), of.shape().dim(0)), of), rows);
+    };
+    const Tensor words = use_one_hot_embeddings_ ? product(input_.input_ids, *table)
+                                                 : Gather(*table, input_.input_ids);
+    Tensor x = words + product(input_.token_type_ids, types);  // few types
     x = x + Slice(positions, {0, 0}, {length_, config_.hidden_size});
     return Reshape(HiddenDropout(LayerNorm(x)), {-1, config_.hidden_size});
   }
@@ -126,15 +131,16 @@ class Builder {
   }
 
   const BertConfig& config_;
-  const bool is_training_;
+  const bool is_training_, use_one_hot_embeddings_;
   const BertInput& input_;
   const int64_t batch_, length_;
 };
 
 }  // namespace
 
-BertModel BuildBertModel(const BertConfig& config, bool is_training, const BertInput& input) {
-  return Builder(config, is_training, input).Build();
+BertModel BuildBertModel(const BertConfig& config, bool is_training, const BertInput& input,
+                         bool use_one_hot_embeddings) {
+  return Builder(config, is_training, input, use_one_hot_embeddings).Build();
 }
 
 Initializer CreateInitializer(const BertConfig& config) {

@@ -32,14 +32,16 @@ struct BertModel {
 
 // Builds the network.
 //   is_training: whether the dropout of `config` applies.
-// Words are looked up with Gather on the CPU and on replicas. The original multiplies one-hot
-// vectors on a TPU. Both give the same output and gradients, but another global norm if a word
-// occurs twice, because the norm of IndexedSlices counts each slice.
+//   use_one_hot_embeddings: whether words are one-hot vectors that are multiplied with the table,
+//     as the original does on a TPU, or looked up with Gather. The product takes N * S * vocab_size
+//     floats. Both give the same output and gradients, but another global norm if a word occurs
+//     twice: the gradient of a lookup is IndexedSlices, whose norm counts each slice.
 // Errors (kept by the graph): INVALID_ARGUMENT if S is more than max_position_embeddings. The step
-// fails for a word out of range, naming it. A token type out of range adds nothing, as in the
-// original.
+// fails for a looked-up word out of range, naming it. A one-hot word and a token type out of range
+// add nothing, as in the original.
 // Source: google-research/bert modeling.BertModel.
-BertModel BuildBertModel(const BertConfig& config, bool is_training, const BertInput& input);
+BertModel BuildBertModel(const BertConfig& config, bool is_training, const BertInput& input,
+                         bool use_one_hot_embeddings = false);
 
 // Parts that the heads of both tasks share.
 Initializer CreateInitializer(const BertConfig& config);

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/testing/graph_fixture.h"
+#include "estimator/nn/testing/step.h"
 
 namespace estimator::bert {
 namespace {
@@ -75,6 +78,32 @@ TEST_F(BertModelTest, OfBaseSizeHasTheVariablesOfThePublicCheckpoint) {
       expected[absl::StrCat("bert/encoder/layer_", i, "/", name)] = spec;
   }
   EXPECT_EQ(variables, expected);
+}
+
+// Fixed bug: replicas looked words up, so that the norm of the original on a TPU was another.
+TEST_F(BertModelTest, OneHotWordsGiveTheSameOutputAndTheNormOfTheWholeTable) {
+  BertConfig config = SmallConfig();
+  config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
+  std::vector<double> outputs, norms, whole;
+  for (const bool one_hot : {false, true}) {
+    Graph graph;
+    graph.set_seed(1);
+    const GraphScope scope(graph);
+    testing::Stepper stepper(graph);
+    BertInput input = Input(2, 8);  // all words are word 1
+    input.input_ids = input.input_mask = OnesLike(input.input_ids);
+    const BertModel model = BuildBertModel(config, true, input, one_hot);
+    const Tensor gradient =
+        Gradients(ReduceSum(Square(model.sequence_output) * 3.0f), {model.embedding_table})[0];
+    EST_ASSERT_OK(graph.status());
+    outputs.push_back(stepper.Eval(ReduceSum(Square(model.pooled_output))).AsDouble());
+    norms.push_back(stepper.Eval(GlobalNorm({gradient})).AsDouble());
+    whole.push_back(stepper.Eval(Sqrt(ReduceSum(Square(gradient)))).AsDouble());
+  }
+  EXPECT_NEAR(whole[1], whole[0], 1e-4 * whole[0]);
+  EXPECT_NEAR(outputs[1], outputs[0], 1e-5 * outputs[0]);
+  EXPECT_NEAR(norms[1], whole[1], 1e-5 * whole[1]);
+  EXPECT_GT(std::abs(norms[0] - whole[0]), 0.1 * whole[0]) << "the slices of a lookup count alone";
 }
 
 TEST_F(BertModelTest, DropsOutInTrainingOnly) {

@@ -70,7 +70,8 @@ tpu::TPUEstimatorSpec PretrainingModelFn(const Features& features, const Labels&
   const BertModel model = BuildBertModel(config, mode == Mode::kTrain,
                                          {.input_ids = features["input_ids"],
                                           .input_mask = features["input_mask"],
-                                          .token_type_ids = features["segment_ids"]});
+                                          .token_type_ids = features["segment_ids"]},
+                                         params.use_one_hot_embeddings.value_or(params.use_tpu));
   const Task masked_lm = MaskedLm(config, model, features);
   const Task next_sentence = NextSentence(config, model, features);
   InitFromBertCheckpoint(params.init_checkpoint);

@@ -3,6 +3,7 @@
 #ifndef MODELS_BERT_PRETRAINING_H_
 #define MODELS_BERT_PRETRAINING_H_
 
+#include <optional>
 #include <string>
 
 #include "models/bert/bert_config.h"
@@ -15,6 +16,8 @@ struct PretrainingParams : tpu::Params {
   BertConfig bert_config;
   std::string init_checkpoint;  // a checkpoint whose values variables start at; "": none
   OptimizerOptions optimizer;
+  // As in modeling.h. None: use_tpu, as the original's programs pass it.
+  std::optional<bool> use_one_hot_embeddings = std::nullopt;
 };
 
 // Builds the network with the heads of both tasks. P is the number of places for masked words.
