@@ -265,6 +265,42 @@ TEST_F(ImportTrainGraphTest, ASummaryOfRandomNumbersInACondIsLeftOut) {
                                 HasSubstr("draws random numbers inside tf.cond"))));
 }
 
+// Fixed bug: the dropout of a program with an is_training that is fed was refused.
+TEST_F(ImportTrainGraphTest, RandomNumbersInACondNeedAFixedCondition) {
+  SmallTraining training = SmallTraining::Small();
+  training.Node(
+      "on", "Placeholder", {},
+      SmallTraining::TypeAttr("dtype", "DT_BOOL") + SmallTraining::ShapeAttr("shape", {}));
+  training.Node("pred", "Identity", {"on"}, SmallTraining::TypeAttr("T", "DT_BOOL"));
+  training.Node("switch", "Switch", {"sub", "pred"}, kT);
+  training.Node("shape", "Shape", {"switch:1"},
+                kT + SmallTraining::TypeAttr("out_type", "DT_INT32"));
+  training.Node("noise", "RandomUniform", {"shape"},
+                SmallTraining::TypeAttr("T", "DT_INT32") + SmallTraining::TypeAttr("dtype"));
+  training.Node("noisy", "Mul", {"switch:1", "noise"}, kT);
+  training.Node("merge", "Merge", {"switch", "noisy"}, kT);
+  training.Rewire("square", {"merge"});
+  const auto open = TrainGraph::Parse(training.Bytes(), "file");
+  ASSERT_TRUE(open.ok()) << open.status();
+  ASSERT_THAT(open->info().obstacles, SizeIs(1));
+  EXPECT_EQ(open->info().obstacles[0].reason, "draws random numbers inside tf.cond");
+  for (const bool on : {true, false}) {
+    const auto fed =
+        TrainGraph::Parse(training.Bytes(), "file", {.feeds = {{"on:0", Array::Scalar(on)}}});
+    ASSERT_TRUE(fed.ok()) << fed.status();
+    EXPECT_THAT(fed->info().obstacles, IsEmpty());
+    Graph graph;
+    const GraphScope scope(graph);
+    const std::vector<Tensor> inputs(
+        2, graph.AddOp("Placeholder", {}, {{"dtype", DType::kFloat32}, {"shape", Shape{4, 1}}}));
+    const auto imported = fed->Import({.inputs = inputs, .fetches = {}}, graph);
+    ASSERT_TRUE(imported.ok()) << imported.status();
+    const Node* const square = graph.FindNode("square");
+    ASSERT_NE(square, nullptr);
+    EXPECT_EQ(square->input(0).node()->name(), on ? "noisy" : "sub");
+  }
+}
+
 TEST_F(ImportTrainGraphTest, DifferencesOfConstantListsAreConstants) {
   SmallTraining training = SmallTraining::Small();
   const auto list = [&](const std::string& name, const std::vector<int>& values) {

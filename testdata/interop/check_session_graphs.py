@@ -117,6 +117,28 @@ def update_in_cond(folder):
     return Case(kept.op.name, loss.name)
 
 
+def dropout_in_cond(folder):
+    """Dropout with an is_training that is fed."""
+    x, y = placeholders()
+    training = tf1.placeholder(tf.bool, [], "on")
+    loss = linear(tf1.layers.dropout(x, 0.4, training=training, seed=3), y)
+    train_op = sgd(loss)
+    save(folder)
+    return Case(train_op.name, loss.name, flags=["--feed=on:0=true"], feeds={"on:0": True})
+
+
+def response_normalization(folder):
+    """tf.nn.lrn, and depth_to_space with its gradient."""
+    x, y = placeholders()
+    w = tf1.get_variable("w", [3, 4 * 4 * 8], initializer=tf1.random_uniform_initializer(seed=1))
+    deep = tf.nn.lrn(tf.reshape(x @ w, [-1, 4, 4, 8]), 2, bias=1.5, alpha=0.3, beta=0.75)
+    wide = tf1.space_to_depth(tf1.depth_to_space(deep, 2) ** 2, 4)
+    loss = linear(tf.reduce_mean(wide, [1, 2])[:, :3], y, "v")
+    train_op = sgd(loss)
+    save(folder)
+    return Case(train_op.name, loss.name)
+
+
 def partitioned(folder):
     """A variable in two parts, and the slots of its optimizer."""
     x, y = placeholders()
@@ -204,7 +226,8 @@ def _of_estimator(folder, kind, outputs):
     return Case(None, None, inputs=[f"{name}:{k}" for k in outputs])
 
 
-CASES = [no_collections, gan, unread_inputs, fed_numbers, update_in_cond, partitioned, float16,
+CASES = [no_collections, gan, unread_inputs, fed_numbers, update_in_cond, dropout_in_cond,
+         response_normalization, partitioned, float16,
          float_step, numpy_queue, string_queue, canned_v1, canned_v2]
 
 

@@ -201,8 +201,9 @@ absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string&
                                            .seed = FLAGS_seed,
                                            .repeat = training},
                                           wanted));
-  // Sizes that the graph leaves open may prevent the import too.
-  if (const auto specs = InputSpecs(&input, batch_size / replicas, wanted)) {
+  // Sizes that the graph leaves open may prevent the import too. A check writes nothing anyway.
+  const auto specs = InputSpecs(&input, batch_size / replicas, wanted);
+  if (specs.has_value() && !OnlyChecks()) {
     EST_RETURN_IF_ERROR(
         model_fn.Check(training ? Mode::kTrain : Mode::kEval, *specs, static_cast<int>(replicas)));
   }

@@ -12,12 +12,14 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/load.h"
+#include "estimator/graphdef/testing/small_training.h"
 
 namespace estimator {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kMeta[] = "testdata/train_graph/tiny/model.ckpt-5.meta";
 constexpr char kInput[] =
@@ -120,6 +122,31 @@ TEST_F(TrainGraph, RefusesWrongInputBeforeItWrites) {
          "astype(\"uint8\")");
   expect(absl::StrCat(kInput, " --steps=1 --mode=fly"), "--mode must be train, eval or export");
   expect("--mode=export --export_dir=/tmp", "--predictions");
+}
+
+// Fixed bug: sizes of the batch were found to prevent the training when the folder was filled.
+TEST_F(TrainGraph, NamesWhatSizesPreventBeforeItWrites) {
+  testing::SmallTraining training = testing::SmallTraining::Small();
+  const std::string t = testing::SmallTraining::TypeAttr("T");
+  training.Variable("pairs", {8, 8}, 0, false);
+  training.Node("transposed", "MatMul", {"sub", "sub"},
+                t + " attr { key: 'transpose_b' value { b: true } }");
+  training.Node("total", "Add", {"pairs/read", "transposed"}, t);
+  training.Node("keep", "Assign", {"pairs", "total"}, t);
+  training.Rewire("train", {"^step", "^keep"});
+  const std::string meta = dir_.File("graph.meta");
+  EST_ASSERT_OK(WriteFileAtomically(meta, training.Bytes()));
+  EST_ASSERT_OK(SaveNpy(dir_.File("x.npy"), Array(DType::kFloat32, {16, 1})));
+  const std::string flags = absl::StrCat("--meta=", meta, " --model_dir=", Folder());
+  EXPECT_THAT(Program(flags + " --show_input").output, Not(HasSubstr("cannot be imported")));
+  const ProgramRun shown = Program(flags + " --show_input --batch_size=4");
+  EXPECT_THAT(shown.output, AllOf(HasSubstr("With batches of 4"), HasSubstr("total")));
+  const ProgramRun run =
+      Program(absl::StrCat(flags, " --steps=1 --batch_size=4 --input=npy:", dir_.File("x.npy"), ",",
+                           dir_.File("x.npy")));
+  EXPECT_EQ(run.exit_code, 1) << run.output;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("because of these nodes"), HasSubstr("total")));
+  EXPECT_FALSE(FileExists(Folder()));
 }
 
 TEST_F(TrainGraph, TrainsEvaluatesAndExportsASavedModel) {

@@ -1,6 +1,7 @@
 #include "estimator/graphdef/import/op_conversions.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -9,10 +10,17 @@
 #include "estimator/graph/constant_value.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/einsum.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
+#include "estimator/ops/matmul.h"
+#include "estimator/ops/shape_ops.h"
 
 namespace estimator {
 
 namespace {
+
+constexpr int64_t kMaxBlock = 1 << 15;  // the square of the size of a block fits its type
 
 // Returns the inputs as outputs: for Identity, and for ops that matter only in training.
 ImportOutputs PassThrough(const ImportNode& node) { return node.inputs; }
@@ -129,6 +137,71 @@ ImportOutputs ConvertShapeN(const ImportNode& node) {
   return shapes;
 }
 
+// ChannelSums has a matrix of all pairs of channels.
+absl::Status CheckChannels(const Tensor& x) {
+  constexpr int64_t kMaxChannels = 8192;
+  if (x.rank() == 4 && x.dim(3) <= kMaxChannels) return absl::OkStatus();
+  return InvalidArgument("takes [N,H,W,C] with at most ", kMaxChannels, " channels, not ",
+                         x.spec().ToString());
+}
+
+// For each channel, the sum over those at most depth_radius away.
+Tensor ChannelSums(const ImportNode& node, const Tensor& x) {
+  const int64_t channels = x.dim(-1), radius = node.attrs.i("depth_radius");
+  Array near(DType::kFloat32, {channels, channels});
+  for (int64_t i = 0; i < channels; ++i)
+    for (int64_t k = 0; k < channels; ++k)
+      near.data<float>()[i * channels + k] = std::abs(i - k) <= radius ? 1.0F : 0.0F;
+  const Tensor rows = Reshape(x, Shape{x.dim(0) * x.dim(1) * x.dim(2), channels});
+  const Tensor sums = MatMul(rows, node.graph.AddConst(near.Cast(x.dtype()), node.name + "/near"));
+  return Reshape(sums, x.shape());
+}
+
+// Local response normalization: bias + alpha * the sum of the squares of the channels at most
+// depth_radius away.
+Tensor ResponseNorm(const ImportNode& node, const Tensor& x) {
+  return Add(Multiply(ChannelSums(node, Square(x)), node.attrs.f("alpha")), node.attrs.f("bias"));
+}
+
+// Source: TF 2.15 lrn_op.cc. y = x * norm^-beta.
+ImportOutputs ConvertLrn(const ImportNode& node) {
+  const Tensor& x = node.inputs[0];
+  EST_RETURN_IF_ERROR(CheckChannels(x));
+  return std::vector<Tensor>{
+      Multiply(x, Pow(ResponseNorm(node, x), -node.attrs.f("beta")), node.name)};
+}
+
+// dx = dy * norm^-beta - 2 * alpha * beta * x * sums(dy * y / norm)
+ImportOutputs ConvertLrnGrad(const ImportNode& node) {
+  const Tensor &dy = node.inputs[0], &x = node.inputs[1], &y = node.inputs[2];
+  EST_RETURN_IF_ERROR(CheckChannels(x));
+  const float beta = node.attrs.f("beta");
+  const Tensor norm = ResponseNorm(node, x);
+  const Tensor others = Multiply(x, ChannelSums(node, Divide(Multiply(dy, y), norm)));
+  return std::vector<Tensor>{Subtract(Multiply(dy, Pow(norm, -beta)),
+                                      Multiply(others, 2 * node.attrs.f("alpha") * beta),
+                                      node.name)};
+}
+
+// Blocks of channels become blocks of pixels, or with `to_depth` the other way round.
+ImportOutputs ConvertBlocks(const ImportNode& node, bool to_depth) {
+  const Tensor& x = node.inputs[0];
+  const int64_t block = node.attrs.i("block_size");
+  const int64_t pixels = to_depth ? block : 1, channels = to_depth ? 1 : block * block;
+  if (x.rank() != 4 || block < 1 || block > kMaxBlock || x.dim(1) % pixels != 0 ||
+      x.dim(2) % pixels != 0 || x.dim(3) % channels != 0)
+    return InvalidArgument("blocks of ", block, " do not divide ", x.spec().ToString());
+  const int64_t n = x.dim(0), h = x.dim(1) / pixels, w = x.dim(2) / pixels, c = x.dim(3) / channels;
+  // The axes in between are swapped in both directions, by the same transposition.
+  const Shape apart = to_depth ? Shape{n, h, block, w, block, c} : Shape{n, h, w, block, block, c};
+  const Shape joined =
+      to_depth ? Shape{n, h, w, block * block * c} : Shape{n, h * block, w * block, c};
+  return std::vector<Tensor>{
+      Reshape(Transpose(Reshape(x, apart), {0, 1, 3, 2, 4, 5}), joined, node.name)};
+}
+ImportOutputs ConvertDepthToSpace(const ImportNode& node) { return ConvertBlocks(node, false); }
+ImportOutputs ConvertSpaceToDepth(const ImportNode& node) { return ConvertBlocks(node, true); }
+
 ImportOutputs ConvertTopK(const ImportNode& node) {
   return OpBuilder("TopKV2", node.name)
       .Input(node.inputs[0])
@@ -159,6 +232,12 @@ void AddOpConversions(ImportRules& rules) {
   rules["EnsureShape"] = {"EnsureShape", "shape:p"};
   rules["Gather"] = {"", "", ConvertGather, 2};
   rules["InTopK"] = {"", "k:i", ConvertInTopK, 2};
+  constexpr absl::string_view kBlocks = "block_size:i data_format:s=NHWC!";
+  rules["DepthToSpace"] = {"", kBlocks, ConvertDepthToSpace, 1};
+  rules["SpaceToDepth"] = {"", kBlocks, ConvertSpaceToDepth, 1};
+  constexpr absl::string_view kLrn = "depth_radius:i=5 bias:f=1 alpha:f=1 beta:f=0.5";
+  rules["LRN"] = {"", kLrn, ConvertLrn, 1};
+  rules["LRNGrad"] = {"", kLrn, ConvertLrnGrad, 3};
   rules["ListDiff"] = {"", "out_idx:t=int32", ConvertListDiff, 2};
   for (const char* op : {"MatrixDiagV2", "MatrixDiagV3"})
     rules[op] = {"", "", ConvertMatrixDiag, 5};

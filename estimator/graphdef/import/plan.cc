@@ -93,12 +93,34 @@ class Planner {
     }
   }
 
+  // Whether each condition of a node has the same value in each step: is_training is fed, or a
+  // constant. The node then runs in each step, or its value is never selected.
+  bool HasFixedConditions(int i) const {
+    const Branches::Context& conditions = plan_.branches->ConditionsOf(i);
+    return !nodes_.node(i).in_branch &&
+           std::all_of(conditions.begin(), conditions.end(),
+                       [this](const auto& condition) { return IsFixed(condition.first); });
+  }
+
+  bool IsFixed(FlatTensor at) const {
+    constexpr int kMaxNodes = 10;  // logical_not, or the default of a Keras learning phase
+    for (int k = 0; k < kMaxNodes; ++k) {
+      const FlatNode& node = nodes_.node(at.node);
+      if (source_.feeds.count(at) > 0 || node.op == "Const") return true;
+      if (!IsOneOf(node.op, {"Identity", "LogicalNot", "PlaceholderWithDefault"}) ||
+          nodes_.IsGiven(at) || node.inputs.empty())
+        return false;
+      at = node.inputs[0];
+    }
+    return false;
+  }
+
   // The reason why a node cannot be imported because of a tf.cond.
   std::optional<std::string> ConditionProblem(int i) const {
     const FlatNode& node = nodes_.node(i);
     const bool writes = FindWriteRule(node.op) != nullptr;
     if (writes && node.in_branch) return "an update inside tf.cond (If)";
-    if (!writes && plan_.branches->IsConditional(i) && IsRandomOp(node.op))
+    if (IsRandomOp(node.op) && plan_.branches->IsConditional(i) && !HasFixedConditions(i))
       return "draws random numbers inside tf.cond";
     if (IsMergeOp(node.op) && plan_.branches->ChoiceOf(i) == nullptr) return "not of one tf.cond";
     if (IsSwitchOp(node.op) && node.inputs.size() != 2) return "takes 2 inputs";
