@@ -206,6 +206,11 @@ absl::Status FindTrainOps(const TrainGraphOptions& options, ImportSource& source
   }
   const std::vector<std::vector<int>> users = UsersOf(nodes);
   const std::set<int> updates = listed.empty() ? Updates(source, users) : listed;
+  constexpr size_t kMaxUpdates = 1 << 14;  // each is a walk through the graph
+  if (updates.size() > kMaxUpdates) {
+    return InvalidArgument("the graph has ", updates.size(), " updates, and at most ", kMaxUpdates,
+                           " are looked through; give TrainGraphOptions::train_op (--train_op)");
+  }
   const std::vector<Runner> runners = Runners(nodes, users, updates, !listed.empty());
   if (runners.size() == 1 && runners[0].runs == updates) {
     take(runners[0].node);

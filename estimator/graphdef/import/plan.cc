@@ -248,9 +248,9 @@ class Planner {
       }
     }
     for (const SourceVariable& variable : source_.variables) {
+      if (variable.whole.empty() || !plan_.Needs(variable.node)) continue;
       const std::string problem = PartProblem(source_.variables, variable);
-      if (!problem.empty() && plan_.Needs(variable.node))
-        obstacles_.Add(nodes_.node(variable.node), problem);
+      if (!problem.empty()) obstacles_.Add(nodes_.node(variable.node), problem);
     }
   }
 

@@ -294,17 +294,17 @@ class TrainImporter {
     for (const auto& [node, variable] : variables_.all()) {
       const std::vector<int> parts = variables_.Parts(node);
       if (parts[0] != node) continue;  // the whole is assigned with its first part
+      const bool changes = std::any_of(parts.begin(), parts.end(),
+                                       [this](int part) { return !versions_[part].empty(); });
+      if (!changes) continue;
       std::vector<int> writes;
       std::vector<Tensor> values;
-      bool changes = false;
       for (const int part : parts) {
         const std::vector<int>& of_part = plan_.order->Writes(part);
         writes.insert(writes.end(), of_part.begin(), of_part.end());
         const std::vector<Tensor>& versions = versions_[part];
-        changes = changes || !versions.empty();
         values.push_back(versions.empty() ? variables_.Value(part) : versions.back());
       }
-      if (!changes) continue;
       const auto delta = deltas_.find(writes[0]);
       const std::string name = nodes_.node(writes.back()).name;
       const Tensor value =
