@@ -15,6 +15,7 @@
 #include "estimator/base/status.h"
 #include "estimator/export/saved_model/find_saved_model.h"
 #include "estimator/records/tfrecord.h"
+#include "tools/saved_model/npz.h"
 
 namespace estimator {
 namespace {
@@ -32,8 +33,17 @@ absl::StatusOr<Array> ReadRecords(const std::string& path) {
 
 absl::StatusOr<Array> ReadInput(const std::string& path) {
   if (absl::EndsWith(path, ".tfrecord")) return ReadRecords(path);
+  if (absl::EndsWith(path, ".npz")) return LoadNpz(path, "");
+  constexpr absl::string_view kBehindFile = ".npz[";  // FILE.npz[NAME], as in saved_model_cli
+  const size_t end = path.rfind(kBehindFile);
+  if (end != std::string::npos && path.back() == ']') {
+    const size_t name = end + kBehindFile.size();
+    return LoadNpz(path.substr(0, name - 1), path.substr(name, path.size() - 1 - name));
+  }
   if (!absl::EndsWith(path, ".npy")) {
-    return InvalidArgument(path, ": an input must be a .npy file (numpy.save) or a .tfrecord file");
+    return InvalidArgument(path,
+                           ": an input must be a .npy file (numpy.save), FILE.npz[NAME] "
+                           "(numpy.savez) or a .tfrecord file");
   }
   return LoadNpy(path);
 }

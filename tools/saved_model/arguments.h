@@ -21,8 +21,8 @@ absl::StatusOr<std::string> FindSavedModel(const std::string& dir);
 // Errors: INVALID_ARGUMENT naming the part that is not NAME=FILE, or a name that occurs twice.
 absl::StatusOr<std::map<std::string, std::string>> ParseInputFiles(absl::string_view text);
 
-// Reads each file: the array of a .npy file, or the records of a .tfrecord file as string
-// [records].
+// Reads each file: the array of a .npy file, the array NAME of FILE.npz[NAME], the only array of a
+// .npz file, or the records of a .tfrecord file as string [records].
 // Errors: INVALID_ARGUMENT for another file extension; those of the files, naming the input.
 absl::StatusOr<ArrayMap> ReadInputs(const std::map<std::string, std::string>& files);
 

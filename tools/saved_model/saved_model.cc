@@ -28,7 +28,8 @@ DEFINE_string(tag_set, "", "the tags of one graph, comma-separated; run: the def
 DEFINE_string(signature_def, "", "a signature of that graph; run: the default is serving_default");
 DEFINE_bool(all, false, "show: show everything");
 DEFINE_bool(list_ops, false, "show: list the ops of that graph");
-DEFINE_string(inputs, "", "run: input files, NAME=FILE;NAME=FILE, each .npy or .tfrecord");
+DEFINE_string(inputs, "",
+              "run: input files, NAME=FILE;NAME=FILE, each .npy, .npz[ARRAY] or .tfrecord");
 DEFINE_string(outputs, "", "run: outputs to compute, comma-separated; empty: all");
 DEFINE_string(outdir, "",
               "run: folder in which to write NAME.npy for each output; empty: print them");
