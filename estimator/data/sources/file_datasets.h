@@ -60,7 +60,7 @@ struct FixedLengthRecordOptions {
 
 // The records of the files in order. The dataset is indexed.
 // Errors (of MakeIterator): DATA_LOSS if the size of a file, without header and footer, is not a
-// multiple of record_bytes.
+// multiple of record_bytes; RESOURCE_EXHAUSTED if a compressed file does not fit into memory.
 Dataset FixedLengthRecordDataset(std::vector<std::string> files, int64_t record_bytes,
                                  FixedLengthRecordOptions options = {});
 

@@ -1,13 +1,17 @@
 // FixedLengthRecordDataset. The place of a record follows from its index.
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/available_memory.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
+#include "estimator/base/strings.h"
 #include "estimator/data/pipeline/dataset_node.h"
 #include "estimator/data/sources/file_datasets.h"
 #include "estimator/data/sources/file_records.h"
+#include "estimator/records/byte_stream.h"
 
 namespace estimator {
 namespace {
@@ -51,6 +55,30 @@ class FixedLengthRecords final : public RandomAccess {
   int64_t size_, record_bytes_, header_bytes_;
 };
 
+// The decompressed bytes of a file. Records are read in any order, so all of them are in memory.
+// If they might not fit, they are counted first, without being kept.
+absl::StatusOr<std::string> DecompressedFile(const std::string& path, Compression compression) {
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  const std::optional<AvailableMemory> memory = ReadAvailableMemory();
+  constexpr int64_t kLargestRatio = 1032;  // of zlib's format
+  if (memory && static_cast<int64_t>(bytes.size()) > memory->bytes / 2 / kLargestRatio) {
+    const int64_t most = memory->bytes / 2;  // a string that grows is in memory twice
+    EST_ASSIGN_OR_RETURN(const std::unique_ptr<ByteStream> stream,
+                         ByteStream::Open(path, compression));
+    std::string piece(ByteStream::kBufferBytes, '\0');
+    while (stream->offset() <= most) {
+      EST_ASSIGN_OR_RETURN(const size_t count, stream->Read(piece.size(), piece.data()));
+      if (count < piece.size()) break;
+    }
+    if (stream->offset() > most) {
+      return ResourceExhausted(path, ": has more than ", HumanBytes(most),
+                               " decompressed, too much for the memory (", memory->bound,
+                               "); decompress the file: one that is not compressed stays on disk");
+    }
+  }
+  return Decompress(bytes, compression, path);
+}
+
 absl::StatusOr<NodePtr> Open(const std::vector<std::string>& paths, int64_t record_bytes,
                              const FixedLengthRecordOptions& options) {
   if (record_bytes < 1 || options.header_bytes < 0 || options.footer_bytes < 0) {
@@ -67,8 +95,7 @@ absl::StatusOr<NodePtr> Open(const std::vector<std::string>& paths, int64_t reco
     if (options.compression == Compression::kNone) {
       EST_ASSIGN_OR_RETURN(file.file, RandomAccessFile::Open(path));
     } else {
-      EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-      EST_ASSIGN_OR_RETURN(file.contents, Decompress(bytes, options.compression, path));
+      EST_ASSIGN_OR_RETURN(file.contents, DecompressedFile(path, options.compression));
     }
     const int64_t body = file.size() - options.header_bytes - options.footer_bytes;
     if (body < 0 || body % record_bytes != 0) {

@@ -1,21 +1,59 @@
 // Reads a million records through the pipeline of a training, and checks that memory does not grow.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <fstream>
+#include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/file.h"
 #include "estimator/base/testing/child_memory.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/data/parsing/example_builder.h"
 #include "estimator/data/parsing/parse_example.h"
 #include "estimator/data/sources/file_datasets.h"
+#include "estimator/records/compression.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator {
 namespace {
 
 constexpr int64_t kRecordsOfAFile = 10'000, kBatch = 100, kRecords = 1'000'000;
+
+// Fixed bug: a compressed file of any size was read into memory.
+TEST(RecordMemory, AGzipBombIsRefusedBeforeItIsInMemory) {
+  if (!kMemoryIsTrue) GTEST_SKIP() << "sanitizers take address space of their own";
+  constexpr int64_t kBytes = int64_t{256} << 20;
+  const TempDir dir;
+  {
+    const auto bomb = Compress(std::string(kBytes, '\0'), Compression::kGzip);
+    EST_ASSERT_OK(bomb);
+    EST_ASSERT_OK(WriteFileAtomically(dir.File("bomb"), *bomb));
+  }
+  const auto error = [&] {
+    return FixedLengthRecordDataset({dir.File("bomb")}, 2, {.compression = Compression::kGzip})
+        .MakeIterator()
+        .status();
+  };
+  const auto measured = MeasureInChild([&]() -> absl::Status {
+    int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const auto most = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGESIZE) + kBytes);
+    const rlimit limit = {.rlim_cur = most, .rlim_max = most};
+    if (::setrlimit(RLIMIT_AS, &limit) != 0) return absl::InternalError("setrlimit");
+    const absl::Status status = error();
+    return absl::StrContains(status.message(), "decompressed, too much for the memory")
+               ? absl::OkStatus()
+               : absl::InternalError(status.ToString());
+  });
+  EST_ASSERT_OK(measured);
+  EXPECT_LT(measured->growth_bytes, kBytes / 8);
+  EST_EXPECT_OK(error());  // without the limit it fits
+}
 
 TEST(RecordMemory, StaysFlatOverAMillionRecords) {
   if (!kMemoryIsTrue) GTEST_SKIP() << "sanitizers keep memory that was freed";
