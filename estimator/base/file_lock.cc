@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "estimator/base/fault_injection.h"
-#include "estimator/base/file_error.h"
+#include "estimator/base/out_of_resources.h"
 #include "estimator/base/status.h"
 
 namespace estimator {

@@ -15,7 +15,7 @@
 #include <system_error>
 
 #include "estimator/base/fault_injection.h"
-#include "estimator/base/file_error.h"
+#include "estimator/base/out_of_resources.h"
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
 
@@ -82,8 +82,8 @@ absl::Status CheckLocal(absl::string_view path) {
       "(gcsfuse), or give a local directory");
 }
 
-// Refuses a path through a link to nothing: the name is taken, so no directory can be created there,
-// and the system would only say that it exists.
+// Refuses a path through a link to nothing: the name is taken, so no directory can be created
+// there, and the system would only say that it exists.
 absl::Status CheckNoDanglingLink(absl::string_view path) {
   for (absl::string_view part = path; !part.empty(); part = Dirname(part)) {
     const std::string name(part);

@@ -1,5 +1,6 @@
 #include "estimator/base/out_of_resources.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
 #include <pthread.h>
@@ -28,6 +29,14 @@ std::terminate_handler next_handler = nullptr;
 std::atomic<bool> exit_is_expected = false;
 // Freed before an error is printed, because that needs some memory.
 void* reserve = nullptr;
+
+constexpr absl::string_view kUlimit = " (ulimit -";
+
+// The soft limit of this process; RLIM_INFINITY if there is none.
+rlim_t LimitOf(decltype(RLIMIT_FSIZE) resource) {
+  rlimit limit = {};
+  return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
 
 std::string MemoryCure() {
   rlimit limit = {};
@@ -91,6 +100,22 @@ absl::Status OutOfResourcesError(const std::exception& thrown) {
     return ResourceExhausted(kNoThreads);
   }
   return absl::OkStatus();
+}
+
+absl::Status FileError(int number, absl::string_view verb, absl::string_view path) {
+  const absl::Status status = absl::ErrnoToStatus(number, absl::StrCat("cannot ", verb, " ", path));
+  std::string cure;
+  if (number == EFBIG && LimitOf(RLIMIT_FSIZE) != RLIM_INFINITY)
+    cure = absl::StrCat("; the system limits files to ", LimitOf(RLIMIT_FSIZE), " bytes", kUlimit,
+                        "f)");
+  if (number == EMFILE)
+    cure = absl::StrCat("; the system limits this process to ", LimitOf(RLIMIT_NOFILE),
+                        " open files", kUlimit, "n); raise the limit");
+  return cure.empty() ? status : absl::Status(status.code(), absl::StrCat(status.message(), cure));
+}
+
+bool IsProcessLimit(const absl::Status& status) {
+  return absl::StrContains(status.message(), kUlimit);
 }
 
 void ExpectExit() { exit_is_expected = true; }

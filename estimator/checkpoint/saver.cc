@@ -12,7 +12,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "estimator/base/file.h"
-#include "estimator/base/file_error.h"
+#include "estimator/base/out_of_resources.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle/bundle_index.h"

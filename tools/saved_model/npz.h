@@ -18,9 +18,9 @@
 namespace estimator {
 
 // Reads the array `name` of a file; "": the only array.
-// Errors: NOT_FOUND with the names that are there; INVALID_ARGUMENT if the file is no archive, or if
-// no name chooses among several arrays; DATA_LOSS if it is damaged; UNIMPLEMENTED for what is not
-// read.
+// Errors: NOT_FOUND with the names that are there; INVALID_ARGUMENT if the file is no archive, or
+// if no name chooses among several arrays; DATA_LOSS if it is damaged; UNIMPLEMENTED for what is
+// not read.
 absl::StatusOr<Array> LoadNpz(const std::string& path, absl::string_view name);
 
 }  // namespace estimator

@@ -14,7 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
-#include "estimator/base/file_error.h"
+#include "estimator/base/out_of_resources.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_writer.h"
