@@ -35,7 +35,7 @@ absl::StatusOr<Array> ReadInput(const std::string& path) {
   if (absl::EndsWith(path, ".tfrecord")) return ReadRecords(path);
   if (absl::EndsWith(path, ".npz")) return LoadNpz(path, "");
   constexpr absl::string_view kBehindFile = ".npz[";  // FILE.npz[NAME], as in saved_model_cli
-  const size_t end = path.rfind(kBehindFile);
+  const size_t end = path.rfind(kBehindFile.data());
   if (end != std::string::npos && path.back() == ']') {
     const size_t name = end + kBehindFile.size();
     return LoadNpz(path.substr(0, name - 1), path.substr(name, path.size() - 1 - name));
