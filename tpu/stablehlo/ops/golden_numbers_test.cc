@@ -1,0 +1,110 @@
+// Every case of testdata/ops that is lowered: the interpreter (stablehlo/testing) runs the module
+// and gets the numbers of the reference kernel. JAX does the same with XLA's arithmetic:
+// testdata/interop/check_stablehlo_ops.py.
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/array/compare.h"
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/ops/testing/golden_runner.h"
+#include "gtest/gtest.h"
+#include "tpu/stablehlo/op_lowering.h"
+#include "tpu/stablehlo/ops/testing/golden_lowering.h"
+#include "tpu/stablehlo/testing/interpreter.h"
+
+namespace estimator::tpu::stablehlo {
+namespace {
+
+using estimator::testing::GoldenCase;
+using estimator::testing::Goldens;
+
+// Classes of testdata/ops/cases.py that are too narrow for an op here, and why.
+const std::map<std::string, std::string>& ClassOfOp() {
+  static const auto* const classes = new std::map<std::string, std::string>{
+      // The bits are those of the kernel but for the rounding of log, sin and cos.
+      {"RandomStandardNormal", "function"},
+      {"TruncatedNormal", "function"},
+  };
+  return *classes;
+}
+
+// Cases whose numbers differ, and why that is right.
+const std::set<std::string>& Different() {
+  static const auto* const cases = new std::set<std::string>{
+      // 1e30 swallows what is added before it, and overflows before it is multiplied by 0: the
+      // kernels go element by element, and the lowering doubles its distance.
+      "Cumprod/special",
+      "Cumsum/special",
+  };
+  return *cases;
+}
+
+// A module whose @main is the op.
+absl::StatusOr<std::string> ModuleOf(const KernelSpec& spec) {
+  Writer w;
+  const std::vector<Type> inputs = testing::Types(spec.inputs);
+  const Values arguments = w.BeginFunction("main", inputs, std::vector<std::string>(inputs.size()),
+                                           testing::Types(spec.outputs));
+  LoweringResult results = testing::Lower(w, spec, arguments);
+  if (!results.ok()) return results.status();
+  w.EndFunction(*results);
+  return w.Module("op", "");
+}
+
+void ExpectNumbersOfTheKernel(const GoldenCase& golden) {
+  const auto spec = testing::SpecOf(golden);
+  EST_ASSERT_OK(spec);
+  const auto module = ModuleOf(*spec);
+  if (absl::IsUnimplemented(module.status())) return;  // golden_cases_test lists these
+  EST_ASSERT_OK(module);
+  const auto expected = RunReferenceKernel(*spec, golden.inputs);
+  EST_ASSERT_OK(expected);
+  const auto results = testing::Interpret(*module, {golden.inputs});
+  ASSERT_TRUE(results.ok()) << results.status() << "\n" << *module;
+  const auto found = ClassOfOp().find(golden.op);
+  const std::string tolerance = found == ClassOfOp().end() ? golden.tolerance : found->second;
+  for (size_t i = 0; i < expected->size(); ++i) {
+    const Difference difference =
+        Compare((*results)[0][i], (*expected)[i],
+                estimator::testing::GoldenTolerance(tolerance, (*expected)[i]));
+    EXPECT_EQ(difference.report, "") << "output " << i << "\n" << *module;
+  }
+}
+
+std::vector<std::string> LoweredGoldens() {
+  std::set<std::string> ops;
+  for (const GoldenCase& golden : Goldens())
+    if (FindLowering(golden.op) != nullptr) ops.insert(golden.op);
+  return {ops.begin(), ops.end()};
+}
+
+class StableHloNumbers : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(StableHloNumbers, EqualTheReferenceKernels) {
+  for (const GoldenCase& golden : Goldens()) {
+    const std::string name = absl::StrCat(golden.op, "/", golden.name);
+    if (golden.op != GetParam() || Different().count(name) > 0) continue;
+    SCOPED_TRACE(absl::StrCat(name, " {", golden.attrs.ToString(), "}"));
+    ExpectNumbersOfTheKernel(golden);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, StableHloNumbers, ::testing::ValuesIn(LoweredGoldens()),
+                         [](const auto& info) { return info.param; });
+
+// None is skipped: an op without goldens would have no numbers here.
+TEST(StableHloNumbersTable, HasEveryLoweredOp) {
+  std::set<std::string> without;
+  const std::vector<std::string> with = LoweredGoldens();
+  for (const std::string& op : LoweredOps())
+    if (std::count(with.begin(), with.end(), op) == 0) without.insert(op);
+  // lower_step_numbers_test has sums over replicas. The others are copies.
+  EXPECT_EQ(without,
+            (std::set<std::string>{"CheckRange", "CrossReplicaSum", "IdentityN", "ReplicaId"}));
+}
+
+}  // namespace
+}  // namespace estimator::tpu::stablehlo
