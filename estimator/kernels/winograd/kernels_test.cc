@@ -197,6 +197,9 @@ void CheckAll(const std::vector<Case>& cases, const std::vector<Case>& pooled_ca
     fused.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
     CheckResult(fused, {x, filter, bias}, {0}, {0},
                 {Fused((*convolution)[0], bias, Array(DType::kFloat32, {0}), true)});
+    // The shortcut is added before relu.
+    CheckResult(fused, {x, filter, bias, side}, {0, 3}, {0},
+                {Fused((*convolution)[0], bias, side, true)});
     fused.attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd"});
     CheckResult(fused, {x, filter, bias, side}, {0, 3}, {0},
                 {Fused((*convolution)[0], bias, side, false)});
