@@ -6,6 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
@@ -116,6 +122,28 @@ TEST(FileTest, AKillAtAnyInstantOfAnAtomicWriteLeavesOldOrNewContents) {
   EXPECT_EQ(num_operations,
             6);  // open, write, sync, rename, sync of the directory; then it succeeds
   EXPECT_EQ(*ReadFile(path), "the new contents");
+}
+
+// After a power loss a file may be empty whose bytes were not on the disk before it got its name.
+TEST(FileTest, AnAtomicWriteSyncsTheBytesBeforeTheRenameAndTheFolderAfterIt) {
+  const TempDir dir;
+  std::vector<std::string> operations;
+  {
+    const ScopedFaultInjector record([&](FileOperation operation, absl::string_view path) -> Fault {
+      const bool temporary = absl::StrContains(path, ".tmp-");
+      operations.push_back(absl::StrCat(FileOperationName(operation), " ",
+                                        temporary            ? "temporary"
+                                        : path == dir.path() ? "folder"
+                                                             : Basename(path)));
+      return {};
+    });
+    EST_ASSERT_OK(WriteDerivedFile(dir.File("checkpoint"), "contents"));
+  }
+  // Other questions may be asked before.
+  operations.erase(operations.begin(),
+                   std::find(operations.begin(), operations.end(), "open temporary"));
+  EXPECT_THAT(operations, ElementsAre("open temporary", "write temporary", "sync temporary",
+                                      "close temporary", "rename checkpoint", "sync folder"));
 }
 
 TEST(WritableFileTest, TruncatesOrAppends) {

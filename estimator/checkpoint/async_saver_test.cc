@@ -153,6 +153,71 @@ TEST(AsyncSaver, WithoutMemoryForTheCopyItSavesBeforeItReturnsAndSaysSoOnce) {
   EST_ASSERT_OK(saver.Finish());
 }
 
+// Four fifths of the available memory may be taken: 8 of 10 bytes, not of 9.
+TEST(AsyncSaver, TheCopyTakesFourFifthsOfTheMemoryAndFinishFreesIt) {
+  const TempDir dir;
+  int asked = 0;
+  int64_t available = 10;
+  AsyncSaver saver({}, [&] {
+    ++asked;
+    return AvailableMemory{.bytes = available, .bound = "the machine"};
+  });
+  const testing::CapturedLog log;
+  EST_ASSERT_OK(saver.SaveInBackground(dir.path(), 1, Variables(1)));
+  EST_ASSERT_OK(saver.SaveInBackground(dir.path(), 2, Variables(2)));  // into the same copy
+  EXPECT_EQ(asked, 1);
+  EST_ASSERT_OK(saver.Finish());
+  EST_ASSERT_OK(saver.SaveInBackground(dir.path(), 3, Variables(3)));  // into a new one
+  EXPECT_EQ(asked, 2);
+  EST_ASSERT_OK(saver.Finish());
+  EXPECT_THAT(log.warnings, ::testing::IsEmpty());
+  available = 9;
+  EST_ASSERT_OK(saver.SaveInBackground(dir.path(), 4, Variables(4)));
+  EXPECT_EQ(SavedW(dir.File("model.ckpt-4")), 4);  // it is there before Finish
+  EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("needs 8 B, and 9 B")));
+}
+
+// The thread that writes the first checkpoint yields. A save that does not wait for it would
+// overtake it.
+TEST(AsyncSaver, ASaveInTheForegroundBeginsAfterTheOneInTheBackground) {
+  const TempDir dir;
+  std::string writes;  // the steps of the checkpoints that are written
+  const ScopedFaultInjector record([&](FileOperation operation, absl::string_view path) -> Fault {
+    for (const char* step : {"1", "2"}) {
+      if (operation == FileOperation::kWrite &&
+          absl::StrContains(path, absl::StrCat("model.ckpt-", step)))
+        writes += step;
+    }
+    return {};
+  });
+  AsyncSaver saver({.now_secs = [here = std::this_thread::get_id()] {
+    for (int i = 0; i < 10000 && std::this_thread::get_id() != here; ++i) std::this_thread::yield();
+    return 1e9;
+  }});
+  EST_ASSERT_OK(saver.SaveInBackground(dir.path(), 1, Variables(1)));
+  EST_ASSERT_OK(saver.Save(dir.path(), 2, Variables(2)));
+  EST_EXPECT_OK(saver.Poll());
+  EXPECT_THAT(writes, ::testing::MatchesRegex("1+2+"));
+  EXPECT_EQ(**LatestCheckpoint(dir.path()), dir.File("model.ckpt-2"));
+}
+
+TEST(AsyncSaver, AShortWaitIsNotLogged) {
+  const TempDir dir;
+  const testing::CapturedLog log;
+  Gate gate;
+  std::atomic<int> tenths = 0;
+  AsyncSaver saver({.now_secs = [&, here = std::this_thread::get_id()] {
+    if (std::this_thread::get_id() == here) gate.Open();
+    return 1e9 + 0.9 * (tenths++ % 2);
+  }});
+  const ScopedFaultInjector faults(gate.Hook());
+  EST_ASSERT_OK(saver.SaveInBackground(dir.path(), 1, Variables(1)));
+  EST_ASSERT_OK(saver.SaveInBackground(dir.path(), 2, Variables(2)));
+  EST_ASSERT_OK(saver.Finish());
+  for (const std::string& line : log.infos)
+    EXPECT_THAT(line, ::testing::Not(HasSubstr("Training waited")));
+}
+
 TEST(AsyncSaver, AnErrorOfTheBackgroundIsReturnedOnceByTheNextCallOfAnyKind) {
   for (const std::string next : {"poll", "finish", "save", "background"}) {
     const TempDir dir;

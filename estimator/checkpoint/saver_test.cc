@@ -5,11 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
@@ -185,6 +188,50 @@ TEST(Saver, KilledAtAnyInstantALatestCheckpointIsWhole) {
       EXPECT_EQ(StepIn(dir.File(name.substr(0, 13))) % 10, 0);
     EXPECT_GE(Indexes(dir).size(), 2u) << n;
   }
+}
+
+// After a power loss only what was synced is there. So the state file must not name a checkpoint
+// without bytes, and an old checkpoint must not be gone before the new one is there.
+TEST(Saver, EveryFileIsSyncedBeforeItsNameAndTheOldestCheckpointIsDeletedLast) {
+  const TempDir dir;
+  Saver saver({.keep_checkpoint_max = 1});
+  const SaverExtras extras = {.input_state = "here", .meta_graph = MetaGraph("graph")};
+  EST_ASSERT_OK(saver.Save(dir.path(), 1, Variables(1), extras));
+  std::set<std::string> unsynced;  // files with bytes that may not be on the disk
+  std::vector<std::string> named;  // in the order of their renames
+  std::string last_name, deleted_after;
+  bool folder_synced = true;
+  {
+    const ScopedFaultInjector watch([&](FileOperation operation, absl::string_view path) -> Fault {
+      const std::string file(path);
+      if (operation == FileOperation::kWrite) unsynced.insert(file);
+      if (operation == FileOperation::kSync) unsynced.erase(file);
+      if (operation == FileOperation::kSync && path == dir.path()) folder_synced = true;
+      if (operation == FileOperation::kRename && !absl::StrContains(path, "ckpt-1")) {
+        EXPECT_THAT(unsynced, ::testing::IsEmpty()) << "before the rename to " << path;
+        last_name = std::string(Basename(path));
+        named.push_back(last_name);
+        folder_synced = false;
+      }
+      if ((operation == FileOperation::kRemove || operation == FileOperation::kRename) &&
+          absl::StrContains(path, "model.ckpt-1") && deleted_after.empty()) {
+        deleted_after = last_name;
+        EXPECT_TRUE(folder_synced) << "before " << path << " is deleted";
+      }
+      return {};
+    });
+    EST_ASSERT_OK(saver.Save(dir.path(), 2, Variables(2), extras));
+  }
+  EXPECT_EQ(deleted_after, "checkpoint");
+  ASSERT_FALSE(named.empty());
+  EXPECT_EQ(named.back(), "checkpoint");
+  // The index makes a checkpoint of the data.
+  const auto place = [&](const std::string& name) {
+    return std::find(named.begin(), named.end(), name) - named.begin();
+  };
+  EXPECT_LT(place("model.ckpt-2.data-00000-of-00001"), place("model.ckpt-2.index"));
+  EXPECT_LT(place("model.ckpt-2.index"), place("checkpoint"));
+  EXPECT_FALSE(FileExists(dir.File("model.ckpt-1.index")));
 }
 
 TEST(Saver, AStaleGraphOfASaveWithoutOneIsRemoved) {
