@@ -110,6 +110,35 @@ TEST_F(ImportTrainGraphTest, AReadInNoOrderGetsTheOldValueAndAWarning) {
   EXPECT_EQ(ValueOf(*imported, "average")->name(), "w/read");
 }
 
+// The order of the writes is that of the paths, not that of the nodes in the file: v is doubled and
+// copied, then raised and copied again.
+TEST_F(ImportTrainGraphTest, SeveralWritesOfAVariableTakeEffectInTheOrderOfTheirPaths) {
+  SmallTraining training = SmallTraining::Small();
+  training.Variable("v", {1, 1}, 3, false);
+  training.Variable("between", {1, 1}, 0, false);
+  training.Variable("after", {1, 1}, 0, false);
+  training.Variable("before", {1, 1}, 0, false);
+  training.Node("copy_after", "Assign", {"after", "v/read", "^raise"}, kT);
+  training.Node("raise", "AssignAdd", {"v", "w/Initializer/Const", "^copy_between"}, kT);
+  training.Node("copy_between", "Assign", {"between", "v/read", "^double"}, kT);
+  training.Node("double", "AssignAdd", {"v", "v/read", "^copy_before"}, kT);
+  training.Node("copy_before", "Assign", {"before", "v/read"}, kT);
+  training.Rewire("train", {"^step", "^copy_after", "^raise"});
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  // raise(double(v)): both are additions.
+  const Node* const raised = ValueOf(*imported, "v");
+  ASSERT_EQ(raised->op(), "AddV2");
+  EXPECT_EQ(raised->input(1).node()->op(), "Const");
+  const Node* const doubled = raised->input(0).node();
+  ASSERT_EQ(doubled->op(), "AddV2");
+  EXPECT_EQ(doubled->input(0).node()->name(), "v/read");
+  EXPECT_EQ(doubled->input(1).node()->name(), "v/read");
+  EXPECT_EQ(ValueOf(*imported, "after"), raised);
+  EXPECT_EQ(ValueOf(*imported, "between"), doubled);
+  EXPECT_EQ(ValueOf(*imported, "before")->name(), "v/read");
+}
+
 TEST_F(ImportTrainGraphTest, ListsAllObstaclesInOneTable) {
   SmallTraining training = SmallTraining::Small();
   training.Node("py", "PyFunc", {"gradients/MatMul"});
