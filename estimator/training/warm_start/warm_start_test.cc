@@ -201,6 +201,42 @@ TEST_F(WarmStartTest, WhatIsWrongWithVocabulariesIsSaidTogetherAndWithTheTableOf
                             HasSubstr("1 of 1 variables differ"), HasSubstr("new"))));
 }
 
+TEST_F(WarmStartTest, AVocabularyNeedsItsAxisAndABackupOfTheVariablesShape) {
+  Make("words", {3, 2});
+  VocabInfo info{.new_vocab = Vocabulary("new", "c\nx\na\n"),
+                 .new_vocab_size = 3,
+                 .old_vocab = Vocabulary("old", "a\nb\nc\n"),
+                 .backup_initializer = [](const Shape&, DType dtype) {
+                   return initializers::Constant(9)(Shape{2, 3}, dtype);
+                 }};
+  const auto error = [&](const char* name, const char* stored) {
+    return Error({.vars_to_warm_start = std::nullopt,
+                  .var_name_to_vocab_info = {{name, info}},
+                  .var_name_to_prev_var_name = {{name, stored}}});
+  };
+  EXPECT_THAT(error("words", "embedding"),
+              ErrorHas("backup_initializer returns f32 [2,3], but must return f32 [3,2]"));
+  EXPECT_FALSE(store_.initialized("words"));
+  info.axis = 1;
+  EXPECT_THAT(error("dense/kernel", "embedding"),
+              ErrorHas("the variable is f32 [2] and has no axis 1"));
+}
+
+// The values of before stay: the mismatch is found before the first one is read.
+TEST_F(WarmStartTest, AMismatchChangesNoVariable) {
+  Make("embedding", {9, 9});
+  EST_ASSERT_OK(store_.Set("dense/kernel", Array::Of<float>({2}, {7, 8})));
+  EST_ASSERT_OK(store_.Set("dense/bias", Array::Scalar(9.0f)));
+  EXPECT_FALSE(Error({.vars_to_warm_start = ".*"}).ok());
+  ASSERT_TRUE(store_.initialized("dense/kernel") && store_.initialized("dense/bias"));
+  EXPECT_THAT(store_.Peek("dense/kernel")->values<float>(), ElementsAre(7, 8));
+  EXPECT_EQ(store_.Peek("dense/bias")->scalar<float>(), 9);
+  // The variables that are not chosen keep theirs too.
+  EST_ASSERT_OK(Error({.vars_to_warm_start = "dense/kernel$"}));
+  EXPECT_THAT(store_.Peek("dense/kernel")->values<float>(), ElementsAre(1, 2));
+  EXPECT_EQ(store_.Peek("dense/bias")->scalar<float>(), 9);
+}
+
 // testdata/saved_models/generate.py: its variables are stored under the paths of their objects.
 TEST_F(WarmStartTest, ASavedModelOfKerasServesByTheNamesOfItsVariables) {
   Make("conv2d/bias", {4});
