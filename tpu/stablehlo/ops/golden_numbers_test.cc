@@ -1,6 +1,9 @@
 // Every case of testdata/ops that is lowered: the interpreter (stablehlo/testing) runs the module
 // and gets the numbers of the reference kernel. JAX does the same with XLA's arithmetic:
 // testdata/interop/check_stablehlo_ops.py.
+#include <cfloat>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -94,6 +97,40 @@ TEST_P(StableHloNumbers, EqualTheReferenceKernels) {
 
 INSTANTIATE_TEST_SUITE_P(Ops, StableHloNumbers, ::testing::ValuesIn(LoweredGoldens()),
                          [](const auto& info) { return info.param; });
+
+// An infinity of the bad sign is no worse than the last finite number, so the first of them counts.
+TEST(StableHloNumbersOfLimits, ArgMaxAndArgMinEqualTheKernels) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double sign : {-1.0, 1.0}) {
+    for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+      const double most = dtype == DType::kFloat32 ? double{FLT_MAX} : DBL_MAX;
+      const double nan = std::nan(""), less = most / 1e30;
+      const Array x =
+          Array::Of<double>({4, 2}, {sign * infinity, sign * most, sign * most, sign * less, nan,
+                                     sign * infinity, sign * infinity, nan})
+              .Cast(dtype);
+      SCOPED_TRACE(absl::StrCat(x.TypeString(), sign));
+      ExpectNumbersOfTheKernel({.op = sign < 0 ? "ArgMax" : "ArgMin",
+                                .name = "limits",
+                                .tolerance = "exact",
+                                .attrs = {{"output_type", DType::kInt64}},
+                                .inputs = {x, Array::Scalar<int32_t>(1)},
+                                .constants = {1}});
+    }
+  }
+}
+
+// A uint8 cannot number 300 classes: class 300 - 256 would be hot twice.
+TEST(StableHloNumbersOfLimits, OneHotOfUint8MayHaveMoreClassesThanItsIndicesCanNumber) {
+  ExpectNumbersOfTheKernel(
+      {.op = "OneHot",
+       .name = "uint8",
+       .tolerance = "exact",
+       .attrs = {{"axis", int64_t{-1}}},
+       .inputs = {Array::Of<uint8_t>({3}, {44, 255, 0}), Array::Scalar<int32_t>(300),
+                  Array::Scalar(2.0f), Array::Scalar(-1.0f)},
+       .constants = {1}});
+}
 
 // None is skipped: an op without goldens would have no numbers here.
 TEST(StableHloNumbersTable, HasEveryLoweredOp) {
