@@ -124,6 +124,18 @@ std::vector<Case> ConfigCases() {
   };
 }
 
+// The rows [n, 128] of x, in two beams of 64 numbers, of which each is replaced by the better one as
+// a beam search does: flat indices of TopK, divided and taken with a GatherNd.
+Tensor Beams(const Tensor& x, int32_t offset) {
+  const int64_t rows = x.dim(0);
+  const Tensor beams = Reshape(x, Shape{rows, 2, 64});
+  const Tensor best = TopK(x, 2).indices;           // [n, 2], in [0, 128)
+  const Tensor beam = FloorDiv(best, 64) + offset;  // [n, 2], in [0, 2)
+  const Tensor row = BroadcastTo(ExpandDims(Range(rows), 1), Shape{rows, 2});
+  const Tensor index = Stack({Cast(row, DType::kInt32), beam}, 2);
+  return Reshape(GatherNd(beams, index), Shape{rows, 128});
+}
+
 std::vector<Case> InputCases() {
   return {
       {"a batch size that is not params.batch_size", "input-error",
@@ -193,6 +205,18 @@ std::vector<Case> InputCases() {
            return x + MatMul(OneHot(features["id"], 1024), GetVariable("table", {1024, 128}));
          };
        }},
+      {"a best row of another table", "unchecked-index", Layer([](const Tensor& x) {
+         return x + Gather(GetVariable("table", {127, 128}),
+                           ArgMax(x, 1, {.output_type = DType::kInt32}));
+       }),
+       Layer([](const Tensor& x) {
+         return x + Gather(GetVariable("table", {128, 128}),
+                           ArgMax(x, 1, {.output_type = DType::kInt32}));
+       })},
+      // Fixed bug: a beam search had a note for each of its gathers.
+      {"beams of a wrong row", "unchecked-index",
+       Layer([](const Tensor& x) { return x + Beams(x, 1); }),
+       Layer([](const Tensor& x) { return x + Beams(x, 0); })},
   };
 }
 

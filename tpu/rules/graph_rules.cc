@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/graph/placeholder_dependency.h"
 #include "estimator/op_def/op_def.h"
+#include "tpu/rules/index_range.h"
 
 namespace estimator::tpu {
 namespace {
@@ -115,7 +116,7 @@ void CheckGraphRules(const CheckedModel& model, Report& report) {
     }
     // Nodes of gradients repeat the indices of the model's own nodes, which are reported.
     if ((node->op() == "GatherV2" || node->op() == "GatherNd") && DependsOnInput(*node, 1) &&
-        model.graph.gradient_nodes().count(node) == 0) {
+        model.graph.gradient_nodes().count(node) == 0 && !IndicesAreInRange(*node)) {
       report.Add("unchecked-index", model.Where(NameOf(*node)),
                  absl::StrCat("indices ", node->input(1).spec().ToString(),
                               " come from the input and select rows of ",
