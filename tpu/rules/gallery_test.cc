@@ -124,8 +124,8 @@ std::vector<Case> ConfigCases() {
   };
 }
 
-// The rows [n, 128] of x, in two beams of 64 numbers, of which each is replaced by the better one as
-// a beam search does: flat indices of TopK, divided and taken with a GatherNd.
+// The rows [n, 128] of x, in two beams of 64 numbers, of which each is replaced by the better one
+// as a beam search does: flat indices of TopK, divided and taken with a GatherNd.
 Tensor Beams(const Tensor& x, int32_t offset) {
   const int64_t rows = x.dim(0);
   const Tensor beams = Reshape(x, Shape{rows, 2, 64});
