@@ -122,8 +122,7 @@ absl::StatusOr<TFRecordIndex> LoadTFRecordIndex(StringArg path) {
   }
   EST_ASSIGN_OR_RETURN(TFRecordIndex index, Scan(path, {.buffer_size_bytes = kScanBufferBytes}));
   if (index.offsets.back() != size) return index;  // the file grew during the scan
-  const absl::Status written =
-      WriteDerivedFile(cached_path, EncodeTFRecordIndex(index, modified));
+  const absl::Status written = WriteDerivedFile(cached_path, EncodeTFRecordIndex(index, modified));
   if (!written.ok()) {
     LOG_FIRST_N(INFO, 1) << "The index of a TFRecord file is kept in memory and made again by the "
                             "next run, because it cannot be saved: "
