@@ -80,8 +80,12 @@ absl::StatusOr<size_t> ReadAt(int fd, const std::string& path, int64_t offset, s
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadFile(StringArg path) {
+absl::StatusOr<std::string> ReadFile(StringArg path, int64_t max_bytes) {
   EST_ASSIGN_OR_RETURN(const auto file, RandomAccessFile::Open(path));
+  if (file->size() > max_bytes) {
+    return DataLoss(path, " has ", file->size(), " bytes, but a file of its kind has at most ",
+                    max_bytes, "; it is damaged, or of another kind");
+  }
   // The size is only a first guess: files of /proc report 0, and a file may grow while it is read.
   std::string contents;
   size_t piece = std::max<size_t>(static_cast<size_t>(file->size()) + 1, 4096);

@@ -19,9 +19,10 @@
 namespace estimator {
 
 // Reads a whole file.
-// Errors: those of opening it; FAILED_PRECONDITION for a directory, a pipe, a socket or a device.
-// RandomAccessFile and MmapFile have the same.
-absl::StatusOr<std::string> ReadFile(StringArg path);
+// Errors: those of opening it; FAILED_PRECONDITION for a directory, a pipe, a socket or a device,
+// as RandomAccessFile and MmapFile have; DATA_LOSS, before anything is read, if it has more than
+// max_bytes. A file in a folder that may be a stranger's may have any size and take no disk space.
+absl::StatusOr<std::string> ReadFile(StringArg path, int64_t max_bytes = INT64_MAX);
 
 // Writes to a temporary name, syncs, renames, and syncs the directory. A reader always sees either
 // the old contents or the new contents, whole, even after a power loss. A killed process may leave

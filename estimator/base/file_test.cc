@@ -287,6 +287,16 @@ TEST(RandomAccessFileTest, AnInjectedShortReadLooksLikeTheEnd) {
   EXPECT_EQ((*MmapFile::Open(dir.File("a")))->data(), "0123");
 }
 
+// A file may have any size and take no space on the disk.
+TEST(ReadFileTest, AFileThatIsTooLargeIsRefusedBeforeItIsRead) {
+  const TempDir dir;
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), "0123456789"));
+  EXPECT_EQ(*ReadFile(dir.File("a"), 10), "0123456789");
+  ASSERT_EQ(::truncate(dir.File("a").c_str(), int64_t{1} << 40), 0);
+  EXPECT_THAT(ReadFile(dir.File("a"), 10),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("has 1099511627776 bytes, but")));
+}
+
 TEST(MmapFileTest, ShowsTheContentsEvenAfterTheFileIsReplaced) {
   const TempDir dir;
   EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), "old"));

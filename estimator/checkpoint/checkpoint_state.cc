@@ -20,6 +20,9 @@ namespace {
 // On disk: do not change.
 constexpr char kStateFileName[] = "checkpoint";
 
+// 100,000 paths of 600 bytes. A text proto takes many times its bytes once it is parsed.
+constexpr int64_t kMaxStateBytes = int64_t{64} << 20;
+
 // Keeps the first error of the parser. By default it would only be logged.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
@@ -61,7 +64,7 @@ std::string CheckpointStatePath(StringArg directory) { return JoinPath(directory
 
 absl::StatusOr<CheckpointState> GetCheckpointState(StringArg directory) {
   const std::string path = CheckpointStatePath(directory);
-  EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxStateBytes));
   proto::CheckpointState message;
   google::protobuf::TextFormat::Parser parser;
   FirstError error;

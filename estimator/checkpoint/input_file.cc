@@ -53,8 +53,11 @@ InputFile DecodeInputFile(std::string bytes) {
   return file;
 }
 
+// Positions, seeds and counts take a few bytes; only elements that a pipeline holds take more.
+constexpr int64_t kMaxInputBytes = int64_t{512} << 20;
+
 absl::StatusOr<InputFile> ReadInputFile(absl::string_view prefix) {
-  EST_ASSIGN_OR_RETURN(std::string bytes, ReadFile(InputStatePath(prefix)));
+  EST_ASSIGN_OR_RETURN(std::string bytes, ReadFile(InputStatePath(prefix), kMaxInputBytes));
   return DecodeInputFile(std::move(bytes));
 }
 

@@ -17,7 +17,7 @@
 namespace estimator {
 
 absl::StatusOr<TrainGraph> TrainGraph::Read(StringArg meta_path, const TrainGraphOptions& options) {
-  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(meta_path));
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(meta_path, kMaxMessageBytes));
   return Parse(bytes, meta_path, options);
 }
 

@@ -107,18 +107,17 @@ absl::StatusOr<TFRecordIndex> LoadTFRecordIndex(StringArg path) {
   EST_ASSIGN_OR_RETURN(const int64_t size, FileSize(path));
   EST_ASSIGN_OR_RETURN(const double modified, FileModifiedTimeSeconds(path));
   const std::string cached_path = TFRecordIndexPath(path);
-  if (FileExists(cached_path)) {
-    const absl::StatusOr<std::string> bytes = ReadFile(cached_path);
-    absl::Status status = bytes.status();
-    if (status.ok()) {
-      absl::StatusOr<TFRecordIndex> cached = DecodeTFRecordIndex(*bytes, size, modified);
-      if (cached.ok()) return cached;
-      status = cached.status();
-    }
-    // A file that has changed is nothing to worry about, so only damage is a warning.
-    if (!absl::IsNotFound(status)) {
-      LOG(WARNING) << cached_path << ": " << status.message() << "; it is made again";
-    }
+  // A record takes more bytes than its place in the index.
+  const absl::StatusOr<std::string> bytes = ReadFile(cached_path, size + 1024);
+  absl::Status status = bytes.status();
+  if (status.ok()) {
+    absl::StatusOr<TFRecordIndex> cached = DecodeTFRecordIndex(*bytes, size, modified);
+    if (cached.ok()) return cached;
+    status = cached.status();
+  }
+  // A file that has changed is nothing to worry about, so only damage is a warning.
+  if (!absl::IsNotFound(status)) {
+    LOG(WARNING) << cached_path << ": " << status.message() << "; it is made again";
   }
   EST_ASSIGN_OR_RETURN(TFRecordIndex index, Scan(path, {.buffer_size_bytes = kScanBufferBytes}));
   if (index.offsets.back() != size) return index;  // the file grew during the scan

@@ -186,7 +186,7 @@ absl::StatusOr<bool> WasEvaluated(const TrainAndEvaluateCall& call, int64_t step
   EST_ASSIGN_OR_RETURN(const auto metrics, ReadEvalMetrics(call.estimator.EvalDir(call.eval_name)));
   if (metrics.count(step) == 0) return false;
   if (call.exporters.empty()) return true;
-  const absl::StatusOr<std::string> exported = ReadFile(ExportedStepPath(call));
+  const absl::StatusOr<std::string> exported = ReadFile(ExportedStepPath(call), 64);
   if (absl::IsNotFound(exported.status())) return false;
   EST_RETURN_IF_ERROR(exported.status());
   return *exported == absl::StrCat(step, "\n");

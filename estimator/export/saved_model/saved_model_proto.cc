@@ -21,7 +21,7 @@ absl::StatusOr<proto::SavedModel> ReadSavedModelProto(absl::string_view dir) {
   const bool binary = FileExists(path);
   if (!binary) path = JoinPath(dir, "saved_model.pbtxt");
   if (!FileExists(path)) return NoSavedModel(dir);
-  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxMessageBytes));
   proto::SavedModel model;
   google::protobuf::TextFormat::Parser text;
   text.SetRecursionLimit(kMaxNesting);
@@ -34,7 +34,7 @@ absl::StatusOr<proto::SavedModel> ReadSavedModelProto(absl::string_view dir) {
 }
 
 absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(absl::string_view path) {
-  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  EST_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxMessageBytes));
   proto::MetaGraphDef graph;
   if (!ParseWithinLimit(bytes, &graph)) {
     return DataLoss(path, ": these ", bytes.size(), " bytes are not a MetaGraphDef");

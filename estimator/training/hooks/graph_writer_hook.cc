@@ -16,7 +16,7 @@ namespace estimator {
 absl::Status GraphWriterHook::AfterCreateSession(Session& session) {
   const std::string path = JoinPath(session.model_dir(), "graph.pbtxt");
   const std::string text = GraphToText(session.graph());
-  const absl::StatusOr<std::string> present = ReadFile(path);
+  const absl::StatusOr<std::string> present = ReadFile(path, static_cast<int64_t>(text.size()));
   if (!present.ok() || *present != text) EST_RETURN_IF_ERROR(WriteDerivedFile(path, text));
   const absl::Status fits =
       CheckConstantBytes(session.graph(), max_constant_bytes_, "an event file");
