@@ -38,8 +38,9 @@ absl::Status RemoveAllButIndex(const std::string& prefix) {
   std::vector<std::string> paths = {InputStatePath(prefix), MetaGraphPath(prefix)};
   EST_ASSIGN_OR_RETURN(const auto data_files, DataFilesOf(prefix));
   for (const std::string& name : data_files) paths.push_back(JoinPath(Dirname(prefix), name));
-  for (const std::string& path : paths) EST_RETURN_IF_ERROR(WriteOrRemove(path, nullptr));
-  return absl::OkStatus();
+  absl::Status status;  // a file that stays keeps no other from being removed
+  for (const std::string& path : paths) status.Update(WriteOrRemove(path, nullptr));
+  return status;
 }
 
 // Removes what a killed run left: the temporary files, and the files without index of a checkpoint
@@ -93,8 +94,11 @@ Saver::Saver(SaverOptions options) : options_(std::move(options)) {}
 absl::Status Saver::Recover(StringArg directory) {
   const std::string folder(directory.empty() ? "." : directory);
   EST_RETURN_IF_ERROR(CreateDirectories(folder));
-  EST_RETURN_IF_ERROR(RemoveInterrupted(folder, options_.basename));
-  EST_RETURN_IF_ERROR(RemoveTemporaryFiles(folder, "checkpoint."));
+  absl::Status cleaned = RemoveInterrupted(folder, options_.basename);
+  cleaned.Update(RemoveTemporaryFiles(folder, "checkpoint."));
+  // It takes space, but no save needs it to be gone, so a file that stays must not stop the run.
+  deletion_failed_ |= !cleaned.ok();
+  LOG_IF(WARNING, !cleaned.ok()) << "cannot remove what an interrupted run left: " << cleaned;
   const double now = options_.now_secs ? options_.now_secs() : SystemSecs();
   CheckpointState recovered;
   std::vector<std::string> foreign;

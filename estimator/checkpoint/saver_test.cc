@@ -388,6 +388,20 @@ TEST(Saver, AnUnknownAnswerOfTheFileSystemDeletesNothing) {
   }
 }
 
+// Fixed bug: every later save failed, and the steps were lost.
+TEST(Saver, AFileThatCannotBeRemovedStopsNoSave) {
+  const TempDir dir;
+  Saver saver({.keep_checkpoint_max = 1});
+  EST_ASSERT_OK(saver.Save(dir.path(), 4, Variables(4)));
+  EST_ASSERT_OK(CreateDirectories(dir.File("model.ckpt-4.meta/keep")));
+  for (const int step : {8, 12, 16}) {
+    EST_ASSERT_OK(saver.Save(dir.path(), step, Variables(step)));
+    EXPECT_EQ(StepIn(dir.File(absl::StrCat("model.ckpt-", step))), step);
+  }
+  EXPECT_TRUE(FileExists(dir.File("model.ckpt-4.meta/keep")));
+  EXPECT_FALSE(FileExists(dir.File("model.ckpt-4.data-00000-of-00001")));
+}
+
 TEST(Saver, FilesOfACheckpointAreNotWrittenThroughLinks) {
   for (const char* const name : {"checkpoint", "model.ckpt-8.meta", "model.ckpt-8.input",
                                  "model.ckpt-8.index", "model.ckpt-8.data-00000-of-00001"}) {
