@@ -106,7 +106,9 @@ absl::StatusOr<std::shared_ptr<EventFileWriter>> EventFileWriter::ForDirectory(
     StringArg directory) {
   const std::lock_guard<std::mutex> lock(directories_mutex);
   auto& [writer, next] = GetDirectories()[std::string(directory)];
-  if (writer != nullptr) return writer;
+  // A writer keeps its first error, which ended a session. It must not end the next one too.
+  if (writer != nullptr && !writer->failed()) return writer;
+  writer = nullptr;
   Beginning beginning = std::exchange(next, {});
   // Readers would discard what another process, such as an evaluator, has written meanwhile.
   if (beginning.start_step && WasWrittenSince(directory, beginning.started)) {
@@ -124,7 +126,7 @@ absl::StatusOr<std::shared_ptr<EventFileWriter>> EventFileWriter::ForDirectory(
 void StartEventSession(StringArg directory, int64_t global_step) {
   const std::lock_guard<std::mutex> lock(directories_mutex);
   auto& [writer, next] = GetDirectories()[std::string(directory)];
-  if (writer != nullptr) {
+  if (writer != nullptr && !writer->failed()) {
     writer->StartSession(global_step);
   } else {
     next = {.start_step = global_step, .started = absl::Now(), .checkpoint = {}};
@@ -167,9 +169,14 @@ absl::Status EventFileWriter::Write(const proto::Event& event) {
   if (const std::optional<int64_t> step = std::exchange(start_step_, std::nullopt)) {
     proto::Event start = NewEvent(*step);
     start.mutable_session_log()->set_status(proto::SessionLog::START);
-    EST_RETURN_IF_ERROR(file_->Write(start.SerializeAsString()));
+    EST_RETURN_IF_ERROR(Told(file_->Write(start.SerializeAsString())));
   }
-  return file_->Write(bytes);
+  return Told(file_->Write(bytes));
+}
+
+absl::Status EventFileWriter::Told(absl::Status status) {
+  if (!status.ok()) failed_ = true;
+  return status;
 }
 
 // Readers discard the step of kStart too. The values of `global_step` itself are from before the
@@ -181,7 +188,7 @@ void EventFileWriter::StartSession(int64_t global_step) {
 
 absl::Status EventFileWriter::Flush() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return file_->Flush();
+  return Told(file_->Flush());
 }
 
 absl::Status EventFileWriter::AddSummary(StringArg serialized_summary, int64_t step) {

@@ -3,6 +3,7 @@
 #ifndef ESTIMATOR_SUMMARY_EVENT_FILE_WRITER_H_
 #define ESTIMATOR_SUMMARY_EVENT_FILE_WRITER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -32,8 +33,8 @@ class EventFileWriter {
   // Creates the file and writes its first record. The directory is created if it does not exist.
   static absl::StatusOr<std::unique_ptr<EventFileWriter>> Open(StringArg directory,
                                                                StringArg suffix = "");
-  // The writer of this process for a directory. Every call returns the same writer until
-  // CloseAllEventFileWriters. Source: TF 2.15 tf.compat.v1.summary.FileWriterCache.
+  // The writer of this process for a directory. Every call returns the same writer until it fails
+  // or CloseAllEventFileWriters. Source: TF 2.15 tf.compat.v1.summary.FileWriterCache.
   static absl::StatusOr<std::shared_ptr<EventFileWriter>> ForDirectory(StringArg directory);
 
   // Tells that a session begins whose variables are at `global_step`. The next event is preceded by
@@ -72,8 +73,11 @@ class EventFileWriter {
   EventFileWriter& operator=(const EventFileWriter&) = delete;
 
   const std::string& path() const { return path_; }
+  // Whether a call returned an error of the file.
+  bool failed() const { return failed_; }
 
  private:
+  absl::Status Told(absl::Status status);  // notes an error
   EventFileWriter(std::string path, std::unique_ptr<TFRecordWriter> file);
   absl::Status Write(const proto::Event& event);
 
@@ -81,6 +85,7 @@ class EventFileWriter {
   std::mutex mutex_;
   std::unique_ptr<TFRecordWriter> file_;  // guarded by mutex_
   std::optional<int64_t> start_step_;     // of a kStart to write; guarded by mutex_
+  std::atomic<bool> failed_ = false;
 };
 
 // EventFileWriter::StartSession for the writer of this process for a directory. If there is none,

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
+#include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
@@ -218,6 +219,31 @@ TEST(EventFile, SessionsAndCheckpointsOfADirectoryWaitForItsWriter) {
   EXPECT_EQ(SessionLogs(writer->path()),
             (std::vector<std::string>{"step 0", "1 8 ", "3 7 seven", "step 8", "3 9 nine", "1 10 ",
                                       "step 10"}));
+}
+
+// Fixed bug: after a full disk no later call of Train in the process could write.
+TEST(EventFile, ASessionAfterAnErrorHasAnotherWriter) {
+  const TempDir dir;
+  {
+    const ScopedFaultInjector faults([](FileOperation operation, absl::string_view) -> Fault {
+      if (operation != FileOperation::kWrite) return {};
+      return {.status = absl::ResourceExhaustedError("full")};
+    });
+    EXPECT_FALSE(EventFileWriter::ForDirectory(dir.path()).ok());
+  }
+  const auto writer = EventFileWriter::ForDirectory(dir.path()).value();
+  {
+    const ScopedFaultInjector faults([](FileOperation operation, absl::string_view) -> Fault {
+      if (operation != FileOperation::kWrite) return {};
+      return {.status = absl::ResourceExhaustedError("full")};
+    });
+    EST_ASSERT_OK(writer->AddScalar("loss", 1, 1));
+    EXPECT_FALSE(writer->Flush().ok());
+  }
+  StartEventSession(dir.path(), 0);
+  const auto other = EventFileWriter::ForDirectory(dir.path()).value();
+  EST_EXPECT_OK(other->AddScalar("loss", 1, 1));
+  EST_EXPECT_OK(CloseAllEventFileWriters());
 }
 
 TEST(EventFile, ThreadsWriteToOneFile) {
