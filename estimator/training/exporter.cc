@@ -2,12 +2,16 @@
 
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
+#include "estimator/export/saved_model/find_saved_model.h"
 #include "estimator/summary/event_reader.h"
 #include "glog/logging.h"
 
@@ -17,16 +21,28 @@ namespace {
 constexpr char kLoss[] = "loss";
 
 // The names of the exports in `export_path`, the oldest first.
-std::vector<std::string> ExportNames(const std::string& export_path) {
-  const absl::StatusOr<std::vector<std::string>> all = ListDirectory(export_path);
+StatusOrRange<std::vector<std::string>> ExportNames(const std::string& export_path) {
+  auto all = ListDirectory(export_path);
   std::vector<std::string> names;
-  if (!all.ok()) return names;
+  if (absl::IsNotFound(all.status())) return names;
+  EST_RETURN_IF_ERROR(all.status());
   for (const std::string& name : *all) {
     // The name is the second of the export, which has ten digits until 2286. A folder that is still
     // being written has another name.
     if (name.size() == 10 && absl::c_all_of(name, absl::ascii_isdigit)) names.push_back(name);
   }
   return names;
+}
+
+// Whether what has the name of an export is one that may be deleted: a folder, not a link to one,
+// with a SavedModel or with the rest of one, which a deletion that was interrupted leaves.
+bool IsOwnExport(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(std::filesystem::symlink_status(path, error))) return false;
+  const auto names = ListDirectory(path);
+  return names.ok() && (HoldsSavedModel(path) || absl::c_all_of(*names, [](absl::string_view name) {
+                          return name == "variables" || absl::StartsWith(name, "assets");
+                        }));
 }
 
 absl::StatusOr<double> LossOf(const EvalResult& result, absl::string_view which) {
@@ -44,14 +60,25 @@ EvalResult ResultOfScalars(int64_t step, const std::map<std::string, double>& sc
 
 }  // namespace
 
-bool HasExports(const std::string& export_path) { return !ExportNames(export_path).empty(); }
+absl::StatusOr<bool> HasExports(const std::string& export_path) {
+  EST_ASSIGN_OR_RETURN(const auto names, ExportNames(export_path));
+  return !names.empty();
+}
 
 void DeleteOldExports(const std::string& export_path, int64_t exports_to_keep) {
-  const std::vector<std::string> names = ExportNames(export_path);
-  for (size_t i = 0; i + static_cast<size_t>(exports_to_keep) < names.size(); ++i) {
-    const absl::Status removed = RemoveDirectoryRecursively(JoinPath(export_path, names[i]));
-    // As in TensorFlow, this is no error, because the new export is whole.
-    LOG_IF(WARNING, !removed.ok()) << "cannot delete an old export: " << removed.message();
+  // As in TensorFlow, an error is none of the export's, because the new one is whole.
+  const auto warn = [](const absl::Status& status) {
+    LOG_IF(WARNING, !status.ok()) << "cannot delete an old export: " << status.message();
+  };
+  const auto names = ExportNames(export_path);
+  if (!names.ok()) return warn(names.status());
+  std::vector<std::string> exports;
+  for (const std::string& name : *names) {
+    const std::string path = JoinPath(export_path, name);
+    if (IsOwnExport(path)) exports.push_back(path);
+  }
+  for (size_t i = 0; i + static_cast<size_t>(exports_to_keep) < exports.size(); ++i) {
+    warn(RemoveDirectoryRecursively(exports[i]));
   }
 }
 
@@ -117,7 +144,8 @@ ExportResult BestExporter::Export(EstimatorBase& estimator, const std::string& e
     model_dir_ = estimator.model_dir();
     best_.reset();
     // Without an export, a better result from before is of no use: there must be one export.
-    if (HasExports(export_path)) {
+    EST_ASSIGN_OR_RETURN(const bool has_exports, HasExports(export_path));
+    if (has_exports) {
       EST_ASSIGN_OR_RETURN(best_, BestOfEventFiles(*model_dir_, eval_result.global_step()));
     }
   }

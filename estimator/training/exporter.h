@@ -156,10 +156,12 @@ class BestExporter : public SavedModelExporter {
 };
 
 // Whether `export_path` has an export: a folder whose name is 10 digits.
-bool HasExports(const std::string& export_path);
+// Errors: those of listing export_path.
+absl::StatusOr<bool> HasExports(const std::string& export_path);
 
 // Deletes all exports in `export_path` but the newest `exports_to_keep`. Only folders whose name is
-// 10 digits count. What cannot be deleted is logged.
+// 10 digits count, and of them only those with a SavedModel or the rest of one, which are not
+// symbolic links: nothing else is deleted. What cannot be deleted is logged.
 // Source: TF 2.15 tf_estimator exporter._garbage_collect_exports.
 void DeleteOldExports(const std::string& export_path, int64_t exports_to_keep);
 

@@ -1,9 +1,13 @@
 // The exporters of TrainAndEvaluate, called as it calls them.
 #include "estimator/training/exporter.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
@@ -95,6 +99,30 @@ TEST_F(ExporterTest, ExportsToKeepMustBePositive) {
       LatestExporter(
           {.name = "all", .serving_input_receiver_fn = raw_, .exports_to_keep = std::nullopt})
           .Validate());
+}
+
+TEST(DeleteOldExports, DeletesOnlyFoldersOfExports) {
+  const TempDir dir;
+  EST_ASSERT_OK(CreateDirectories(dir.File("1400000001/variables")));  // the rest of a deleted one
+  EST_ASSERT_OK(CreateDirectories(dir.File("1400000002")));
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("1400000002/thesis.tex"), "precious"));
+  EST_ASSERT_OK(CreateDirectories(dir.File("other")));
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("other/saved_model.pb"), "precious"));
+  ASSERT_EQ(::symlink("other", dir.File("1400000003").c_str()), 0);
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("1400000004"), "a file"));
+  EST_ASSERT_OK(CreateDirectories(dir.File("1400000005")));
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("1400000005/saved_model.pb"), "x"));
+  DeleteOldExports(dir.path(), 1);
+  EXPECT_THAT(*ListDirectory(dir.path()),
+              ElementsAre("1400000002", "1400000003", "1400000004", "1400000005", "other"));
+  EXPECT_TRUE(FileExists(dir.File("other/saved_model.pb")));
+  EXPECT_TRUE(*HasExports(dir.path()));
+  EXPECT_FALSE(*HasExports(dir.File("missing")));
+  const ScopedFaultInjector faults([](FileOperation, absl::string_view path) -> Fault {
+    return {.status = absl::ErrnoToStatus(EIO, absl::StrCat("cannot list ", path))};
+  });
+  EXPECT_THAT(HasExports(dir.path()), ErrorHas(dir.path()))
+      << "a BestExporter would export a worse model";
 }
 
 TEST(DeleteOldExports, KeepsTheNewestAndForeignNames) {
