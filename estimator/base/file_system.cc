@@ -2,6 +2,7 @@
 
 #include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <sys/stat.h>
@@ -32,6 +33,12 @@ absl::StatusOr<struct stat> Stat(absl::string_view path) {
   return info;
 }
 
+// Whether an error of stat(2) says that there is nothing: no such name, a parent that is a file, or
+// a name that no file can have.
+bool SaysAbsent(int number) {
+  return number == ENOENT || number == ENOTDIR || number == ENAMETOOLONG;
+}
+
 // The same for answers on which files depend. Guesses (FileExists) do not ask the injector: a test
 // looks at files while its hook stops a writer.
 absl::StatusOr<struct stat> StatOrFault(absl::string_view path) {
@@ -44,13 +51,23 @@ absl::StatusOr<struct stat> StatOrFault(absl::string_view path) {
 absl::StatusOr<bool> Exists(StringArg path) {
   errno = 0;
   const absl::Status status = StatOrFault(path).status();
-  // ENOTDIR: a parent is a file, so nothing is below it.
-  if (absl::IsNotFound(status) || errno == ENOTDIR) return false;
+  if (absl::IsNotFound(status) || SaysAbsent(errno)) return false;
   EST_RETURN_IF_ERROR(status);
   return true;
 }
 
-bool FileExists(StringArg path) { return Stat(path).ok(); }
+absl::StatusOr<bool> DirectoryExists(StringArg path) {
+  errno = 0;
+  const auto info = StatOrFault(path);
+  if (absl::IsNotFound(info.status()) || SaysAbsent(errno)) return false;
+  EST_RETURN_IF_ERROR(info.status());
+  return S_ISDIR(info->st_mode);
+}
+
+bool FileExists(StringArg path) {
+  errno = 0;
+  return Stat(path).ok() || !SaysAbsent(errno);
+}
 
 bool IsDirectory(StringArg path) {
   const auto info = Stat(path);
@@ -114,11 +131,14 @@ absl::Status CheckWritableDirectory(StringArg path) {
   EST_RETURN_IF_ERROR(CheckLocal(path));
   EST_RETURN_IF_ERROR(CheckNoDanglingLink(path));
   std::string nearest(path.empty() ? "." : path);  // path, or its nearest parent that exists
-  while (!FileExists(nearest)) {
+  while (true) {
+    EST_ASSIGN_OR_RETURN(const bool exists, Exists(nearest));
+    if (exists) break;
     const absl::string_view above = Dirname(nearest);
     nearest = std::string(above.empty() ? "." : above);
   }
-  if (!IsDirectory(nearest)) {
+  EST_ASSIGN_OR_RETURN(const bool is_directory, DirectoryExists(nearest));
+  if (!is_directory) {
     return FailedPrecondition(nearest, " is a file, so ",
                               nearest == path
                                   ? "it is not a directory"
@@ -189,10 +209,52 @@ StatusOrRange<std::vector<std::string>> ListDirectory(StringArg path) {
   return names;
 }
 
+namespace {
+
+// The first error of the functions below in a call of Glob, but for those that say that there is
+// nothing to read. Left to itself, glob(3) takes a folder that fails halfway for a shorter one.
+thread_local int glob_error = 0;
+
+void KeepGlobError() {
+  if (glob_error == 0 && !SaysAbsent(errno) && errno != EACCES && errno != ELOOP) {
+    glob_error = errno;
+  }
+}
+
+void* OpenForGlob(const char* path) {
+  DIR* const directory = ::opendir(path);
+  if (directory == nullptr) KeepGlobError();
+  return directory;
+}
+
+struct dirent* ReadForGlob(void* directory) {
+  errno = 0;
+  struct dirent* const entry = ::readdir(static_cast<DIR*>(directory));
+  if (entry == nullptr) KeepGlobError();
+  return entry;
+}
+
+template <int (*kStat)(const char*, struct stat*)>
+int StatForGlob(const char* path, struct stat* info) {
+  const int result = kStat(path, info);
+  if (result != 0) KeepGlobError();
+  return result;
+}
+
+}  // namespace
+
 StatusOrRange<std::vector<std::string>> Glob(StringArg pattern) {
   glob_t matches = {};
+  matches.gl_opendir = OpenForGlob;
+  matches.gl_readdir = ReadForGlob;
+  matches.gl_closedir = [](void* directory) { ::closedir(static_cast<DIR*>(directory)); };
+  matches.gl_stat = StatForGlob<::stat>;
+  matches.gl_lstat = StatForGlob<::lstat>;
+  glob_error = 0;
   const absl::Cleanup free = [&matches] { ::globfree(&matches); };
-  const int code = ::glob(std::string(pattern).c_str(), GLOB_NOSORT, nullptr, &matches);
+  const int code =
+      ::glob(std::string(pattern).c_str(), GLOB_NOSORT | GLOB_ALTDIRFUNC, nullptr, &matches);
+  if (glob_error != 0) return Error(glob_error, "match pattern", pattern);
   if (code != 0 && code != GLOB_NOMATCH) return Error(errno, "match pattern", pattern);
   std::vector<std::string> paths(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
   std::sort(paths.begin(), paths.end());

@@ -19,7 +19,11 @@ namespace estimator {
 // Errors: what keeps the answer unknown, such as EIO or ESTALE. It must not be taken for "there is
 // none" before something is removed, overwritten or begun anew.
 absl::StatusOr<bool> Exists(StringArg path);
-// The same with unknown as false, for messages and guesses.
+// True for a directory, also through a symbolic link. Errors: as those of Exists.
+absl::StatusOr<bool> DirectoryExists(StringArg path);
+
+// The same without errors, for messages and for what is opened next. What is unknown counts as
+// there, so that opening it gives the error, and as no directory.
 bool FileExists(StringArg path);
 bool IsDirectory(StringArg path);
 
@@ -63,7 +67,8 @@ StatusOrRange<std::vector<std::string>> ListDirectory(StringArg path);
 
 // The paths that match a shell pattern (* ? [abc]), sorted by bytes; empty if none matches. As in a
 // shell, * does not match a name that begins with a dot, such as the temporary names of
-// WriteFileAtomically.
+// WriteFileAtomically, and folders that the user may not read have no match.
+// Errors: a folder that cannot be read, for example because of EIO.
 StatusOrRange<std::vector<std::string>> Glob(StringArg pattern);
 // The pattern that matches exactly this path, for a folder named "lr=[0.05]" before "/*".
 std::string EscapeGlob(absl::string_view path);

@@ -172,12 +172,23 @@ TEST(FileSystemTest, AnUnknownAnswerIsNotAbsence) {
   EST_ASSERT_OK(WriteFileAtomically(dir.File("a"), ""));
   EXPECT_TRUE(*Exists(dir.File("a")));
   EXPECT_FALSE(*Exists(dir.File("b")));
-  EXPECT_FALSE(*Exists(dir.File("a/b")));  // a parent is a file
+  EXPECT_FALSE(*Exists(dir.File("a/b")));                  // a parent is a file
+  EXPECT_FALSE(*Exists(dir.File(std::string(300, 'a'))));  // no file can have this name
+  EXPECT_TRUE(*DirectoryExists(dir.path()));
+  EXPECT_FALSE(*DirectoryExists(dir.File("a")));
+  EXPECT_FALSE(*DirectoryExists(dir.File("b")));
+  // Opening a link to itself gives the error, so it must not be called absent.
+  ASSERT_EQ(::symlink("loop", dir.File("loop").c_str()), 0);
+  EXPECT_THAT(Exists(dir.File("loop")).status(), ErrorHas("Too many levels"));
+  EXPECT_TRUE(FileExists(dir.File("loop")));
+  EXPECT_FALSE(FileExists(dir.File("b")));
   ScopedFaultInjector faults([](FileOperation operation, absl::string_view path) -> Fault {
     if (operation != FileOperation::kStat) return {};
     return {.status = absl::ErrnoToStatus(EIO, absl::StrCat("cannot find ", path))};
   });
   EXPECT_THAT(Exists(dir.File("a")).status(), ErrorHas(dir.File("a")));
+  EXPECT_THAT(DirectoryExists(dir.path()).status(), ErrorHas(dir.path()));
+  EXPECT_THAT(CheckWritableDirectory(dir.path()), ErrorHas("Input/output error"));
 }
 
 TEST(FileSystemTest, AnInjectedFaultLeavesTheDiskAlone) {

@@ -92,7 +92,8 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
   const absl::Status found = FileSize(directory).status();
   if (absl::IsNotFound(found)) return std::nullopt;
   EST_RETURN_IF_ERROR(found);
-  if (!IsDirectory(directory)) {
+  EST_ASSIGN_OR_RETURN(const bool is_directory, DirectoryExists(directory));
+  if (!is_directory) {
     return FailedPrecondition(directory, " is a file, not a directory of checkpoints");
   }
   Prefixes candidates;
@@ -147,14 +148,14 @@ absl::StatusOr<std::optional<std::string>> NewestThatIsWhole(absl::string_view d
 }  // namespace
 
 absl::Status CheckCheckpoint(StringArg prefix) {
-  if (IsDirectory(prefix) && FileExists(CheckpointStatePath(prefix)) &&
-      !FileExists(IndexPath(prefix))) {
+  const absl::Status opened = BundleReader::Open(prefix).status();
+  if (absl::IsNotFound(opened) && IsDirectory(prefix) && FileExists(CheckpointStatePath(prefix))) {
     const absl::StatusOr<CheckpointState> state = GetCheckpointState(prefix);
     return NotFound(prefix,
                     " is a directory of checkpoints, not one of them; give one, for example ",
                     state.ok() ? state->model_checkpoint_path : JoinPath(prefix, "model.ckpt-100"));
   }
-  return BundleReader::Open(prefix).status();
+  return opened;
 }
 
 absl::Status CheckModelDir(StringArg given) {

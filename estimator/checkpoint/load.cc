@@ -14,7 +14,8 @@
 namespace estimator {
 
 absl::StatusOr<std::string> CheckpointPrefix(StringArg directory_or_prefix) {
-  if (!IsDirectory(directory_or_prefix)) {
+  EST_ASSIGN_OR_RETURN(const bool is_directory, DirectoryExists(directory_or_prefix));
+  if (!is_directory) {
     return std::string(absl::StripSuffix(directory_or_prefix, ".index"));
   }
   // A SavedModel has its checkpoint at this prefix.

@@ -141,14 +141,16 @@ absl::StatusOr<Dataset> Records(const ImageNetInputOptions& options, Mode mode) 
 
 absl::StatusOr<std::vector<std::string>> FindImageNetFiles(StringArg data_dir, Mode mode) {
   const std::string split = mode == Mode::kTrain ? "train" : "validation";
-  if (!IsDirectory(data_dir)) {
+  EST_ASSIGN_OR_RETURN(const bool is_directory, DirectoryExists(data_dir));
+  if (!is_directory) {
     return absl::NotFoundError(absl::StrCat("no such directory: '", data_dir, "'"));
   }
   std::vector<std::string> patterns;
   for (const std::string& folder : {std::string(data_dir), JoinPath(data_dir, split)}) {
     const std::string pattern = JoinPath(folder, absl::StrCat(split, "-*"));
     patterns.push_back(pattern);
-    if (auto files = MatchFiles(pattern); files.ok()) return *std::move(files);
+    auto files = MatchFiles(pattern);
+    if (!absl::IsNotFound(files.status())) return files;
   }
   return absl::NotFoundError(absl::StrCat(
       "no TFRecord files match ", absl::StrJoin(patterns, " or "),

@@ -115,7 +115,8 @@ absl::Status CheckDataDir(absl::string_view data_dir) {
   const std::vector<absl::string_view> names = {kTrainImages, kTrainLabels, kTestImages,
                                                 kTestLabels};
   std::string problem;
-  if (!IsDirectory(data_dir)) {
+  EST_ASSIGN_OR_RETURN(const bool is_directory, DirectoryExists(data_dir));
+  if (!is_directory) {
     problem = FileExists(data_dir)
                   ? absl::StrCat("'", data_dir, "' is a file, but must be the folder of the files")
                   : absl::StrCat("no such directory: '", data_dir, "'");

@@ -91,7 +91,8 @@ absl::StatusOr<int> RunShow(const Arguments& arguments) {
 // is damaged or missing. LoadCheckpoint would fall back to another checkpoint, about which the user
 // did not ask.
 absl::StatusOr<std::string> PrefixWithoutGoingBack(const std::string& argument) {
-  if (!IsDirectory(argument)) return CheckpointPrefix(argument);
+  EST_ASSIGN_OR_RETURN(const bool is_directory, DirectoryExists(argument));
+  if (!is_directory) return CheckpointPrefix(argument);
   const auto state = GetCheckpointState(argument);
   if (state.ok()) return state->model_checkpoint_path;
   if (absl::IsNotFound(state.status())) return CheckpointPrefix(argument);  // a SavedModel

@@ -82,7 +82,9 @@ class Finder {
       const std::string& folders = train_.empty() ? validation_ : train_;
       EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(folders));
       for (const std::string& name : names) {
-        if (name[0] != '.' && IsDirectory(JoinPath(folders, name))) AddSynset(name, "");
+        if (name[0] == '.') continue;
+        EST_ASSIGN_OR_RETURN(const bool is_folder, DirectoryExists(JoinPath(folders, name)));
+        if (is_folder) AddSynset(name, "");
       }
       Note(absl::StrCat("labels are the folders of ", folders,
                         " in sorted order, because there is no list of synsets (--labels_file)"));

@@ -137,7 +137,8 @@ absl::Status ForEachFile(const std::string& directory,
   for (const std::string& name : names) {
     if (name[0] == '.') continue;
     const std::string path = JoinPath(directory, name);
-    EST_RETURN_IF_ERROR(IsDirectory(path) ? ForEachFile(path, use) : use(path));
+    EST_ASSIGN_OR_RETURN(const bool is_folder, DirectoryExists(path));
+    EST_RETURN_IF_ERROR(is_folder ? ForEachFile(path, use) : use(path));
   }
   return absl::OkStatus();
 }
@@ -149,7 +150,8 @@ absl::StatusOr<SampleSet> ClassFolderSamples(const std::string& directory) {
   for (const std::string& name : names) {
     if (name[0] == '.') continue;
     const std::string folder = JoinPath(directory, name);
-    if (!IsDirectory(folder)) {
+    EST_ASSIGN_OR_RETURN(const bool is_folder, DirectoryExists(folder));
+    if (!is_folder) {
       beside.push_back(name);
       continue;
     }

@@ -124,7 +124,7 @@ class Detector {
   std::optional<Accelerator> FindGPU() {
     int64_t num_gpus = 0;
     // The driver numbers the devices without gaps, and asking it would need its library.
-    while (FileExists(machine_.Path(absl::StrCat("dev/nvidia", num_gpus)))) ++num_gpus;
+    while (Exists(machine_.Path(absl::StrCat("dev/nvidia", num_gpus))).value_or(false)) ++num_gpus;
     std::string how;
     if (const char* name = "CUDA_VISIBLE_DEVICES"; num_gpus > 0) {
       // An empty list hides all GPUs.

@@ -114,7 +114,7 @@ absl::StatusOr<std::string> FindLibtpu(const Machine& machine, const std::string
     paths.push_back(installed);
   }
   for (const std::string& path : paths) {
-    if (FileExists(path)) return path;
+    if (Exists(path).value_or(false)) return path;
   }
   if (!installed.empty()) {
     return NotFound(

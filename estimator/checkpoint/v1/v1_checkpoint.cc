@@ -198,7 +198,8 @@ absl::StatusOr<std::vector<std::string>> V1Files(absl::string_view prefix) {
   EST_ASSIGN_OR_RETURN(const bool has_bundle, Exists(IndexPath(prefix)));
   if (has_bundle) return std::vector<std::string>();
   EST_ASSIGN_OR_RETURN(const bool is_file, Exists(prefix));
-  if (is_file && !IsDirectory(prefix)) {
+  EST_ASSIGN_OR_RETURN(const bool is_directory, DirectoryExists(prefix));
+  if (is_file && !is_directory) {
     return std::vector<std::string>{std::string(prefix)};
   }
   absl::string_view base = prefix;

@@ -94,7 +94,11 @@ StatusOrRange<std::vector<std::string>> MatchFiles(StringArg pattern) {
 StatusOrRange<std::vector<std::string>> MatchFiles(const std::vector<std::string>& patterns) {
   std::vector<std::string> files, unmatched;
   for (const std::string& pattern : patterns) {
-    if (pattern.find_first_of("*?[") == std::string::npos || FileExists(pattern)) {
+    bool is_file = pattern.find_first_of("*?[") == std::string::npos;
+    if (!is_file) {
+      EST_ASSIGN_OR_RETURN(is_file, Exists(pattern));
+    }
+    if (is_file) {
       files.push_back(pattern);
       continue;
     }

@@ -13,8 +13,9 @@ absl::Status StartTrainingEvents(const std::string& model_dir, int64_t global_st
   EST_ASSIGN_OR_RETURN(const auto names, ListDirectory(model_dir));
   for (const std::string& name : names) {
     const std::string path = JoinPath(model_dir, name);
-    if ((name == "eval" || absl::StartsWith(name, "eval_")) && IsDirectory(path))
-      StartEventSession(path, global_step);
+    if (name != "eval" && !absl::StartsWith(name, "eval_")) continue;
+    EST_ASSIGN_OR_RETURN(const bool is_directory, DirectoryExists(path));
+    if (is_directory) StartEventSession(path, global_step);
   }
   return absl::OkStatus();
 }
