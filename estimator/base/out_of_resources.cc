@@ -1,6 +1,6 @@
 #include "estimator/base/out_of_resources.h"
 
-#include <absl/strings/match.h>
+#include <absl/strings/cord.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
 #include <pthread.h>
@@ -30,7 +30,8 @@ std::atomic<bool> exit_is_expected = false;
 // Freed before an error is printed, because that needs some memory.
 void* reserve = nullptr;
 
-constexpr absl::string_view kUlimit = " (ulimit -";
+// A payload of the errors of FileError that a limit of this process causes.
+constexpr absl::string_view kProcessLimit = "estimator/process_limit";
 
 // The soft limit of this process; RLIM_INFINITY if there is none.
 rlim_t LimitOf(decltype(RLIMIT_FSIZE) resource) {
@@ -106,16 +107,19 @@ absl::Status FileError(int number, absl::string_view verb, absl::string_view pat
   const absl::Status status = absl::ErrnoToStatus(number, absl::StrCat("cannot ", verb, " ", path));
   std::string cure;
   if (number == EFBIG && LimitOf(RLIMIT_FSIZE) != RLIM_INFINITY)
-    cure = absl::StrCat("; the system limits files to ", LimitOf(RLIMIT_FSIZE), " bytes", kUlimit,
-                        "f)");
+    cure = absl::StrCat("; the system limits files to ", LimitOf(RLIMIT_FSIZE), " bytes",
+                        " (ulimit -f)");
   if (number == EMFILE)
     cure = absl::StrCat("; the system limits this process to ", LimitOf(RLIMIT_NOFILE),
-                        " open files", kUlimit, "n); raise the limit");
-  return cure.empty() ? status : absl::Status(status.code(), absl::StrCat(status.message(), cure));
+                        " open files (ulimit -n); raise the limit");
+  if (cure.empty()) return status;
+  absl::Status limited(status.code(), absl::StrCat(status.message(), cure));
+  limited.SetPayload(kProcessLimit, absl::Cord());
+  return limited;
 }
 
 bool IsProcessLimit(const absl::Status& status) {
-  return absl::StrContains(status.message(), kUlimit);
+  return status.GetPayload(kProcessLimit).has_value();
 }
 
 void ExpectExit() { exit_is_expected = true; }

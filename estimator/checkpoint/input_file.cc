@@ -53,7 +53,7 @@ InputFile DecodeInputFile(std::string bytes) {
   return file;
 }
 
-// Positions, seeds and counts take a few bytes; only elements that a pipeline holds take more.
+// Positions, seeds and counts, and a few bytes for each element of the buffers of shuffles.
 constexpr int64_t kMaxInputBytes = int64_t{512} << 20;
 
 absl::StatusOr<InputFile> ReadInputFile(absl::string_view prefix) {

@@ -37,13 +37,13 @@ absl::StatusOr<std::map<Tensor, std::string>> ForwardTensors(Graph& graph,
   if (!unknown.empty() && tensors.empty()) {
     return InvalidArgument(
         "this model's graph has none of the forward tensors of ", reference.folder(), ": ",
-        JoinSome(unknown, kShownNames),
+        JoinSome(unknown, kNamesInReport),
         "; use the names of layers and ops of the model that made the reference, or record the "
         "reference without forward/");
   }
   if (!unknown.empty()) {
     notes.push_back(absl::StrCat("forward tensors that this model's graph does not have: ",
-                                 JoinSome(unknown, kShownNames)));
+                                 JoinSome(unknown, kNamesInReport)));
   }
   return tensors;
 }
@@ -57,7 +57,7 @@ absl::Status CheckGradients(const Graph& graph, const Reference& reference) {
   }
   if (frozen.empty()) return absl::OkStatus();
   return InvalidArgument(
-      reference.folder(), " has gradients of ", JoinSome(frozen, kShownNames),
+      reference.folder(), " has gradients of ", JoinSome(frozen, kNamesInReport),
       ", which are not trainable variables of this model; make them trainable, or record the "
       "reference with frozen variables");
 }
@@ -150,7 +150,7 @@ absl::StatusOr<FirstStep> RunFirstStep(BuiltModel& model, Backend& backend, cons
     result.notes.push_back(
         absl::StrCat("forward tensors that are not split by examples, which are not compared on "
                      "replicas: ",
-                     JoinSome(whole, kShownNames)));
+                     JoinSome(whole, kNamesInReport)));
   }
   return result;
 }

@@ -192,7 +192,7 @@ class Replayer {
     return InvalidArgument(
         "nothing was compared in ", num_steps_, " of ", reference_.num_steps(), " steps of ",
         reference_.folder(), ", which expects ",
-        names.empty() ? std::string("nothing") : JoinSome(names, kShownNames),
+        names.empty() ? std::string("nothing") : JoinSome(names, kNamesInReport),
         "; if it has only final/, run all steps; else record a loss, or predictions in PREDICT",
         report_.notes.empty() ? "" : "; ", absl::StrJoin(report_.notes, "; "));
   }
@@ -265,7 +265,7 @@ class Replayer {
       report_.notes.push_back(
           absl::StrCat("forward tensors of another shape, which are not "
                        "compared: ",
-                       JoinSome(others, kShownNames)));
+                       JoinSome(others, kNamesInReport)));
     }
     return HoldAll(Stage::kForward, comparable, tolerances_.rtol);
   }

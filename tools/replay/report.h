@@ -11,7 +11,7 @@
 namespace estimator::replay {
 
 // How many names a note or an error lists. A large model has thousands.
-inline constexpr size_t kShownNames = 8;
+inline constexpr size_t kNamesInReport = 8;
 
 // The kinds of compared values, in the order in which a step computes them.
 enum class Stage { kForward, kPrediction, kLoss, kGradient, kVariable, kNorm };
