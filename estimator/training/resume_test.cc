@@ -101,16 +101,18 @@ TEST_F(ResumeTest, AChangedSeedIsNoticed) {
 
 // Fixed bug: "the seed is 1, but was 0" of graphs of TensorFlow, which draws seeds of its own then.
 TEST_F(ResumeTest, ASeedThatTensorFlowDrewIsNoSeed) {
-  const std::string to = dir_.File("drawn");
-  CopyAsOfStep5(dir_.File("whole"), to);
+  auto options = WithDropout(dir_.File("drawn"));
+  options.config.checkpoint_save_graph_def = true;
+  EST_ASSERT_OK(Estimator<TinyParams>(options).Train(Shuffled, MaxSteps(5)));
+  const std::string path = dir_.File("drawn/model.ckpt-5.meta");
   proto::MetaGraphDef meta;
-  ASSERT_TRUE(meta.ParseFromString(ReadFile(JoinPath(to, "model.ckpt-5.meta")).value()));
+  ASSERT_TRUE(meta.ParseFromString(ReadFile(path).value()));
   for (proto::NodeDef& node : *meta.mutable_graph_def()->mutable_node()) {
     for (const char* const seed : {"seed", "seed2"})
       if (node.attr().count(seed) > 0) (*node.mutable_attr())[seed].set_i(0);
   }
-  EST_ASSERT_OK(WriteFileAtomically(JoinPath(to, "model.ckpt-5.meta"), meta.SerializeAsString()));
-  Estimator<TinyParams> resumed(WithDropout(to));
+  EST_ASSERT_OK(WriteFileAtomically(path, meta.SerializeAsString()));
+  Estimator<TinyParams> resumed(options);
   const testing::CapturedLog log;
   EST_ASSERT_OK(resumed.Train(Shuffled, MaxSteps(6)));
   EXPECT_THAT(log.warnings, IsEmpty());

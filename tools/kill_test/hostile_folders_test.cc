@@ -60,8 +60,8 @@ absl::Status CheckInChild(const std::function<absl::Status()>& work) {
 
 // Errors: a signal, the time limit, or no output.
 absl::Status CheckProgram(absl::string_view command) {
-  const ProgramRun run = RunProgram(
-      absl::StrCat("ulimit -v 4000000; timeout -k 1 ", kSeconds, " ", command, " < /dev/null"));
+  const ProgramRun run = RunProgram(absl::StrCat("sh -c 'ulimit -v 4000000; exec timeout -k 1 ",
+                                                 kSeconds, " ", command, " < /dev/null'"));
   if (run.exit_code < 0 || run.exit_code > 2) {
     return absl::InternalError(absl::StrCat("exit code ", run.exit_code, ": ", run.output));
   }

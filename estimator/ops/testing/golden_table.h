@@ -32,17 +32,17 @@
 namespace estimator::testing {
 
 struct GoldenCase {
-  std::string op;
-  std::string name;
-  std::string tolerance;
-  Attrs attrs;
+  std::string op = "";
+  std::string name = "";
+  std::string tolerance = "";
+  Attrs attrs = {};
   int num_outputs = 0;
-  std::vector<Array> inputs;
-  std::set<int> constants;       // operands
-  std::map<int, Array> outputs;  // the outputs that are compared
-  std::map<int, Array> grad_ys;  // by output
-  std::set<int> differentiated;  // operands
-  std::map<int, Array> grads;    // by operand; absent if TensorFlow has no gradient
+  std::vector<Array> inputs = {};
+  std::set<int> constants = {};       // operands
+  std::map<int, Array> outputs = {};  // the outputs that are compared
+  std::map<int, Array> grad_ys = {};  // by output
+  std::set<int> differentiated = {};  // operands
+  std::map<int, Array> grads = {};    // by operand; absent if TensorFlow has no gradient
 };
 
 // Reads `folder`/cases.txt and the checkpoint `folder`/goldens, in the order of the table.

@@ -120,6 +120,20 @@ TEST(StableHloNumbersOfLimits, ArgMaxAndArgMinEqualTheKernels) {
   }
 }
 
+// The comparator of the sort must order NaN as the kernel does, and keep the order of 0 and -0.
+TEST(StableHloNumbersOfLimits, TopKOrdersNumbersAroundNaN) {
+  const float nan = std::nanf("");
+  ExpectNumbersOfTheKernel(
+      {.op = "TopKV2",
+       .name = "nan",
+       .tolerance = "exact",
+       .attrs = {{"sorted", true}, {"index_type", DType::kInt32}},
+       .num_outputs = 2,
+       .inputs = {Array::Of<float>({2, 5}, {2, nan, -0.0f, 0, nan, -nan, -INFINITY, nan, 1, -nan}),
+                  Array::Scalar<int32_t>(5)},
+       .constants = {1}});
+}
+
 // A uint8 cannot number 300 classes: class 300 - 256 would be hot twice.
 TEST(StableHloNumbersOfLimits, OneHotOfUint8MayHaveMoreClassesThanItsIndicesCanNumber) {
   ExpectNumbersOfTheKernel(

@@ -8,6 +8,13 @@
 namespace estimator::tpu::stablehlo::testing {
 namespace {
 
+// `a` beside `b`, as the op `compare` says.
+Bits Compared(const Op& op, const Type& type, Bits a, Bits b) {
+  const std::string direction = op.Word("comparison_direction");
+  const bool total = op.has("compare_type") && op.Word("compare_type") == "TOTALORDER";
+  return Bits{total ? CompareInTotalOrder(direction, a, b) : Compare(direction, type, a, b)};
+}
+
 std::vector<Tensor> RunElementwise(const Op& op, const Operands& in) {
   const Type& type = in.at(0)->type;
   for (const Tensor* x : in)
@@ -21,9 +28,8 @@ std::vector<Tensor> RunElementwise(const Op& op, const Operands& in) {
   const auto x = [&in](size_t operand, size_t i) { return in[operand]->elements[i]; };
   const Type bools(DType::kBool, type.shape);
   if (op.name == "compare") {
-    const std::string direction = op.Word("comparison_direction");
     Require(in.size() == 2 && in[0]->type == in[1]->type, op, "operands of one type");
-    each(2, bools, [&](size_t i) { return Bits{Compare(direction, type, x(0, i), x(1, i))}; });
+    each(2, bools, [&](size_t i) { return Compared(op, type, x(0, i), x(1, i)); });
   } else if (op.name == "select") {
     Require(type.dtype == DType::kBool && in.size() == 3 && in[1]->type == in[2]->type, op,
             "a bool and two values of one type");
@@ -70,32 +76,38 @@ std::vector<Tensor> RunTensorOp(const Op& op, const Operands& in) {
 }
 
 Combiner CombinerOf(const Block& region) {
-  const auto argument = [&region](const std::string& name) {
-    const auto found = std::find(region.arguments.begin(), region.arguments.end(), name);
-    if (found == region.arguments.end()) throw Unimplemented("a region that reads ", name);
-    return static_cast<size_t>(found - region.arguments.begin());
+  // The values of the region in their order: the arguments, then the result of each op.
+  std::vector<std::string> names = region.arguments;
+  std::vector<Type> types = region.types;
+  const auto position = [&names](const std::string& name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) throw Unimplemented("a region that reads ", name);
+    return static_cast<size_t>(found - names.begin());
   };
   const Op& last = region.ops.back();
   if (last.operands.size() != 1) throw Unimplemented("a region of several results");
-  if (region.ops.size() == 1) {
-    const size_t taken = argument(last.operands[0]);
-    return [taken](const std::vector<Bits>& arguments) { return arguments.at(taken); };
+  std::vector<Combiner> steps;
+  for (size_t i = 0; i + 1 < region.ops.size(); ++i) {
+    const Op& op = region.ops[i];
+    if (op.operands.size() != 2 || op.results.size() != 1)
+      throw Unimplemented("a region with ", op.name);
+    const size_t a = position(op.operands[0]), b = position(op.operands[1]);
+    const Type type = types[a];
+    if (!(type == types[b] && type == op.operand_types[0]))
+      throw InvalidArgument("a region of ", type.ToString(), " and ", types[b].ToString());
+    steps.emplace_back([op, type, a, b](const std::vector<Bits>& values) {
+      if (op.name == "compare") return Compared(op, type, values.at(a), values.at(b));
+      const Bits result = Binary(op.name, type, values.at(a), values.at(b));
+      return op.name == "add" && IsFloating(type.dtype) ? result : Rounded(type, result);
+    });
+    names.push_back(op.results[0]);
+    types.push_back(op.result_types.at(0));
   }
-  const Op& op = region.ops[0];
-  if (region.ops.size() != 2 || op.operands.size() != 2 || op.results != last.operands)
-    throw Unimplemented("a region of several ops");
-  const size_t a = argument(op.operands[0]), b = argument(op.operands[1]);
-  const Type type = region.types[a];
-  if (!(type == region.types[b] && type == op.operand_types[0]))
-    throw InvalidArgument("a region of ", type.ToString(), " and ", region.types[b].ToString());
-  if (op.name == "compare") {
-    return [=, direction = op.Word("comparison_direction")](const std::vector<Bits>& arguments) {
-      return Bits{Compare(direction, type, arguments.at(a), arguments.at(b))};
-    };
-  }
-  return [=, name = op.name](const std::vector<Bits>& arguments) {
-    const Bits result = Binary(name, type, arguments.at(a), arguments.at(b));
-    return name == "add" && IsFloating(type.dtype) ? result : Rounded(type, result);
+  const size_t taken = position(last.operands[0]), num_arguments = region.arguments.size();
+  return [steps, taken, num_arguments](std::vector<Bits> values) {
+    if (values.size() != num_arguments) throw InvalidArgument("a region takes other arguments");
+    for (const Combiner& step : steps) values.push_back(step(values));
+    return values.at(taken);
   };
 }
 

@@ -1,6 +1,7 @@
 #include "tpu/stablehlo/testing/scalar.h"
 
 #include <cmath>
+#include <compare>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -280,18 +281,25 @@ Bits Binary(const std::string& op, const Type& type, Bits a, Bits b) {
   throw Unimplemented("the interpreter has no ", op, " of ", type.ToString());
 }
 
+template <typename T>
+bool Holds(const std::string& direction, T x, T y) {
+  if (direction == "EQ") return x == y;
+  if (direction == "NE") return x != y;
+  if (direction == "LT") return x < y;
+  if (direction == "LE") return x <= y;
+  if (direction == "GT") return x > y;
+  if (direction == "GE") return x >= y;
+  throw InvalidArgument("no comparison ", direction);
+}
+
 bool Compare(const std::string& direction, const Type& type, Bits a, Bits b) {
-  const auto holds = [&direction](auto x, auto y) {
-    if (direction == "EQ") return x == y;
-    if (direction == "NE") return x != y;
-    if (direction == "LT") return x < y;
-    if (direction == "LE") return x <= y;
-    if (direction == "GT") return x > y;
-    if (direction == "GE") return x >= y;
-    throw InvalidArgument("no comparison ", direction);
-  };
-  if (IsFloating(type.dtype)) return holds(AsFloat(a), AsFloat(b));
-  return IsUnsigned(type) ? holds(a, b) : holds(AsInt(a), AsInt(b));
+  if (IsFloating(type.dtype)) return Holds(direction, AsFloat(a), AsFloat(b));
+  return IsUnsigned(type) ? Holds(direction, a, b) : Holds(direction, AsInt(a), AsInt(b));
+}
+
+bool CompareInTotalOrder(const std::string& direction, Bits a, Bits b) {
+  const auto order = std::strong_order(AsFloat(a), AsFloat(b));
+  return Holds(direction, std::is_gt(order) - std::is_lt(order), 0);
 }
 
 Bits Convert(const Type& from, const Type& to, Bits x) {

@@ -47,6 +47,8 @@ bool IsBinary(const std::string& op);
 Bits Unary(const std::string& op, const Type& type, Bits x);
 Bits Binary(const std::string& op, const Type& type, Bits a, Bits b);
 bool Compare(const std::string& direction, const Type& type, Bits a, Bits b);
+// Of floats, in the total order of IEEE 754: NaN with a sign bit, numbers, other NaN.
+bool CompareInTotalOrder(const std::string& direction, Bits a, Bits b);
 Bits Convert(const Type& from, const Type& to, Bits x);
 
 }  // namespace estimator::tpu::stablehlo::testing
