@@ -12,6 +12,7 @@ for flag in --use_tpu=false --use_tpu; do
   awk '/^BERT:/ { sub(",", "", $3); exit !($3 + 0 < 0.65 && $7 + 0 < $3 + 0) }' "$dir/out"
   grep -q "^wide_and_deep: trained to step 40$" "$dir/out" # and not 80
   grep -q "^gan: trained to step 40$" "$dir/out"
+  grep -q "^weighted has global_step, logits/biases, logits/weights$" "$dir/out"
   grep -qF "shapes: [4,1,2] [2,3,4,6]" "$dir/out"
   # By hand: the mean of max(0, 1 + positive - semi-hard negative) over the four pairs.
   grep -q "^triplet loss: 1.75$" "$dir/out"

@@ -241,7 +241,9 @@ absl::Status FindTrainOps(const TrainGraphOptions& options, ImportSource& source
 absl::Status FindLoss(const TrainGraphOptions& options, ImportSource& source) {
   FlatGraph& nodes = *source.nodes;
   if (!options.loss.empty()) {
-    EST_ASSIGN_OR_RETURN(source.loss, nodes.Find(options.loss));
+    const absl::StatusOr<FlatTensor> found = nodes.Find(options.loss);
+    if (!found.ok()) return Annotate(found.status(), "TrainGraphOptions::loss, --loss");
+    source.loss = *found;
   } else if (source.loss.node < 0) {  // the signature has none
     // The Estimator adds its summary last. It is loss_1 if the model has a scope or summary `loss`.
     const auto shown =
