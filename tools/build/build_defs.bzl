@@ -1,4 +1,4 @@
-"""C++ rules with the project's warnings. .bazelrc sets the C++ standard and the target machine.
+"""C++ rules with the project's options and warnings.
 
 A library is a folder: est_library(name = "checkpoint") has all sources and headers of the folder
 and of its rooms. est_test makes one program of the tests of a room. The compiler gets several
@@ -9,7 +9,39 @@ tools/checks/layers.txt), and for tests GoogleTest and the matchers of absl::Sta
 
 load(":jumbo.bzl", "jumbo")
 
-EST_COPTS = [
+# Labels of this repository, also in a BUILD file of another workspace that calls the macros.
+_FASTBUILD = str(Label("//tools/build:fastbuild"))
+_MAIN = str(Label("//estimator/base:main"))
+_NO_PRECOMPILE = str(Label("//tools/build:no_precompile"))
+_PRECOMPILED_ESTIMATOR = Label("//tpu:precompiled")
+_TPU = str(Label("//tpu"))
+
+# Every compilation has these, whatever the .bazelrc of the workspace says.
+BASE_COPTS = [
+    "-std=c++20",
+    # AVX2. Our own loops choose AVX-512 at run time.
+    "-march=x86-64-v3",
+    # The process has one thread pool: OpenMP, which oneDNN uses.
+    "-fopenmp",
+    # One object for the static library, the shared one, and programs. Nothing replaces a function
+    # of the shared library, and it is loaded with the program, so calls and thread-local variables
+    # cost what they cost in a program.
+    "-fPIC",
+    "-fno-semantic-interposition",
+    "-ftls-model=initial-exec",
+] + select({
+    # A mode without options of its own: for workspaces that do not say `-c opt`.
+    _FASTBUILD: ["-O2", "-DNDEBUG"],
+    "//conditions:default": [],
+})
+
+# Objects are position-independent by BASE_COPTS, and each is compiled once.
+COMPILED_ONCE = {
+    "features": ["-supports_pic", "-supports_dynamic_linker"],
+    "linkstatic": True,
+}
+
+EST_COPTS = BASE_COPTS + [
     "-Wall",
     "-Wextra",
     "-Wpedantic",
@@ -26,6 +58,7 @@ GRAPH_COPTS = ["-Og"]
 _COMMON_DEPS = [
     "@sys//:absl",
     "@sys//:glog",
+    "@sys//:openmp",
 ]
 
 # What nearly every file includes: //tools/build:common. Parsing these took more than half of the
@@ -64,17 +97,18 @@ def _begin_with(header):
     """The copts and deps of a target whose sources begin with a precompiled header.
 
     Args:
-      header: the label of a precompiled_header.
+      header: the Label of a precompiled_header.
     """
-    file = header[2:].replace(":", "/") + ".h"
+    folders = [header.workspace_root, header.package, header.name + ".h"]
+    file = "/".join(["$(GENDIR)"] + [folder for folder in folders if folder])
     return struct(
         copts = select({
-            "//tools/build:no_precompile": [],
-            "//conditions:default": ["-include", "$(GENDIR)/" + file],
+            _NO_PRECOMPILE: [],
+            "//conditions:default": ["-include", file],
         }),
         deps = select({
-            "//tools/build:no_precompile": [],
-            "//conditions:default": [header],
+            _NO_PRECOMPILE: [],
+            "//conditions:default": [str(header)],
         }),
     )
 
@@ -112,7 +146,7 @@ def est_library(
       copts: compiler options in addition to the project's warnings.
       **kwargs: further arguments of cc_library.
     """
-    common = _begin_with("//tools/build:common")
+    common = _begin_with(Label("//tools/build:common"))
     if srcs == None:
         srcs = _without_tests(native.glob(["**/*.cc"], exclude = exclude))
     if hdrs == None:
@@ -124,7 +158,13 @@ def est_library(
     # Parts with other options include headers of the library, and the library uses what they
     # define.
     if options:
-        native.cc_library(name = name + "_headers", hdrs = hdrs, deps = deps, testonly = testonly)
+        native.cc_library(
+            name = name + "_headers",
+            hdrs = hdrs,
+            deps = deps,
+            testonly = testonly,
+            **COMPILED_ONCE
+        )
         deps = [":" + name + "_headers"] + deps
         hdrs = []
     parts = []
@@ -139,6 +179,7 @@ def est_library(
             deps = deps,
             alwayslink = True,
             testonly = testonly,
+            **COMPILED_ONCE
         )
         parts.append(":" + part)
 
@@ -153,18 +194,18 @@ def est_library(
         textual_hdrs = sources.textual_hdrs,
         copts = common.copts + EST_COPTS + copts,
         deps = deps + parts,
-        **kwargs
+        **dict(COMPILED_ONCE, **kwargs)
     )
 
 def est_binary(name, srcs = None, deps = [], link = [], copts = [], **kwargs):
     """A program of NAME.cc. `deps` and `link` are those of est_library."""
-    common = _begin_with("//tools/build:common")
+    common = _begin_with(Label("//tools/build:common"))
     native.cc_binary(
         name = name,
         srcs = [name + ".cc"] if srcs == None else srcs,
         copts = common.copts + EST_COPTS + copts,
         deps = deps + link + _COMMON_DEPS + common.deps,
-        **kwargs
+        **dict(COMPILED_ONCE, **kwargs)
     )
 
 # For tests. What they test has the options of its library.
@@ -200,17 +241,40 @@ def estimator_binary(
       copts: compiler options in addition to those of the precompiled header.
       **kwargs: further arguments of cc_binary.
     """
-    estimator = _begin_with("//tpu:precompiled")
+    estimator = _begin_with(_PRECOMPILED_ESTIMATOR)
     native.cc_binary(
         name = name,
         srcs = [name + ".cc"] if srcs == None else srcs,
-        copts = estimator.copts + PROGRAM_COPTS + copts,
-        deps = deps + _COMMON_DEPS + estimator.deps + [
-            "//estimator/base:main",
-            "//tpu",
+        copts = estimator.copts + BASE_COPTS + PROGRAM_COPTS + copts,
+        deps = deps + _COMMON_DEPS + estimator.deps + [_MAIN, _TPU, "@sys//:gflags"],
+        **dict(COMPILED_ONCE, **kwargs)
+    )
+
+def estimator_test(
+        name,
+        srcs = None,
+        deps = [],
+        copts = ["-Wall", "-Werror=unused-result"],
+        **kwargs):
+    """A GoogleTest of a model: NAME.cc by default, with //tpu. It has a main function.
+
+    Args:
+      name: the test, and the name of its file without extension.
+      srcs: default: NAME.cc.
+      deps: libraries in addition to //tpu, absl, glog, gflags and GoogleTest.
+      copts: compiler options, as those of estimator_binary.
+      **kwargs: further arguments of cc_test.
+    """
+    estimator = _begin_with(_PRECOMPILED_ESTIMATOR)
+    native.cc_test(
+        name = name,
+        srcs = [name + ".cc"] if srcs == None else srcs,
+        copts = estimator.copts + BASE_COPTS + PROGRAM_COPTS + copts,
+        deps = ["@sys//:gtest_main"] + deps + _COMMON_DEPS + estimator.deps + [
+            _TPU,
             "@sys//:gflags",
         ],
-        **kwargs
+        **dict(COMPILED_ONCE, **kwargs)
     )
 
 def est_test(
@@ -234,7 +298,7 @@ def est_test(
       size: of the cc_test.
       **kwargs: further arguments of cc_test.
     """
-    common = _begin_with("//tools/build:common_test")
+    common = _begin_with(Label("//tools/build:common_test"))
     srcs = [name + ".cc"] if srcs == None else srcs
     sources = jumbo(name + "_", srcs, singly, at_most = 8, own_names = True)
     native.cc_test(
@@ -243,7 +307,7 @@ def est_test(
         copts = common.copts + TEST_COPTS + EST_COPTS + copts,
         size = size,
         deps = deps + link + _COMMON_DEPS + common.deps + ["//estimator/base/testing:gtest"],
-        **kwargs
+        **dict(COMPILED_ONCE, **kwargs)
     )
 
 def est_fuzz_test(name, src, corpus, deps):
@@ -266,6 +330,7 @@ def est_fuzz_test(name, src, corpus, deps):
         copts = EST_COPTS,
         data = [corpus],
         deps = deps + _COMMON_DEPS + ["//estimator/base/testing:fuzz_replay"],
+        **COMPILED_ONCE
     )
     native.cc_binary(
         name = name,
@@ -278,4 +343,5 @@ def est_fuzz_test(name, src, corpus, deps):
             "manual",
         ],
         deps = deps + _COMMON_DEPS,
+        **COMPILED_ONCE
     )

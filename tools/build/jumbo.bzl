@@ -4,13 +4,18 @@ Much of the time of a compilation is the parsing of headers. Ten sources that ar
 parse them once.
 """
 
+def _path(source):
+    """The path below the root of the source's workspace, which may not be the main one."""
+    path = source.short_path  # ../WORKSPACE/PATH in another workspace
+    return path.split("/", 2)[2] if path.startswith("../") else path
+
 def _jumbo_source_impl(ctx):
     out = ctx.actions.declare_file(ctx.label.name + ".cc")
     if ctx.attr.own_names:
         commands = []
         for source in ctx.files.srcs:
             stem = source.basename[:-len(".cc")]
-            commands.append("echo '#line 1 \"%s\"'" % source.short_path)
+            commands.append("echo '#line 1 \"%s\"'" % _path(source))
             commands.append("sed 's/^namespace {$/namespace in_%s {/' %s" % (stem, source.path))
         ctx.actions.run_shell(
             inputs = ctx.files.srcs,
@@ -19,7 +24,7 @@ def _jumbo_source_impl(ctx):
             mnemonic = "JumboSource",
         )
     else:
-        lines = ["#include \"%s\"\n" % source.short_path for source in ctx.files.srcs]
+        lines = ["#include \"%s\"\n" % _path(source) for source in ctx.files.srcs]
         ctx.actions.write(out, "".join(lines))
     return [DefaultInfo(files = depset([out]))]
 
@@ -80,7 +85,7 @@ def jumbo(name, srcs, singly = [], at_most = 12, own_names = False):
     alone = [source for source in srcs if source not in together]
     return struct(
         srcs = select({
-            "//tools/build:no_jumbo": srcs,
+            str(Label("//tools/build:no_jumbo")): srcs,
             "//conditions:default": generated + alone,
         }),
         textual_hdrs = together,

@@ -1,6 +1,6 @@
 """C++ protocol buffers, by the system's protoc, whose version is that of its libprotobuf."""
 
-load(":build_defs.bzl", "GRAPH_COPTS")
+load(":build_defs.bzl", "BASE_COPTS", "COMPILED_ONCE", "GRAPH_COPTS")
 
 def proto_cc_library(name, srcs, deps = [], **kwargs):
     """A cc_library of the messages in srcs: #include "<package>/<file>.pb.h".
@@ -11,6 +11,8 @@ def proto_cc_library(name, srcs, deps = [], **kwargs):
       deps: other proto_cc_library targets whose files srcs import.
       **kwargs: visibility, testonly and similar arguments.
     """
+    root = Label("//:BUILD").workspace_root
+    out = ["$(GENDIR)"] + ([root] if root else [])
     stems = [src[:-len(".proto")] for src in srcs]
     headers = [stem + ".pb.h" for stem in stems]
     sources = [stem + ".pb.cc" for stem in stems]
@@ -23,7 +25,7 @@ def proto_cc_library(name, srcs, deps = [], **kwargs):
         name = name + "_protoc",
         srcs = srcs + [dep + "_protos" for dep in deps],
         outs = headers + sources,
-        cmd = "/usr/bin/protoc -I. --cpp_out=$(GENDIR) " +
+        cmd = "/usr/bin/protoc -I%s --cpp_out=%s " % (root or ".", "/".join(out)) +
               " ".join(["$(location %s)" % src for src in srcs]),
         message = "Generating C++ of",
     )
@@ -31,7 +33,7 @@ def proto_cc_library(name, srcs, deps = [], **kwargs):
         name = name,
         srcs = sources,
         hdrs = headers,
-        copts = GRAPH_COPTS + ["-w"],
+        copts = BASE_COPTS + GRAPH_COPTS + ["-w"],
         deps = deps + ["@sys//:protobuf"],
-        **kwargs
+        **dict(COMPILED_ONCE, **kwargs)
     )
