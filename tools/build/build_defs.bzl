@@ -250,6 +250,28 @@ def estimator_binary(
         **dict(COMPILED_ONCE, **kwargs)
     )
 
+def estimator_library(
+        name,
+        copts = ["-Wall", "-Werror=unused-result"],
+        deps = [],
+        **kwargs):
+    """A library of a model, an op or an input: a cc_library with //tpu. Compiled with -O2.
+
+    Args:
+      name: the library.
+      copts: compiler options, as those of estimator_binary.
+      deps: libraries in addition to //tpu, absl, glog and gflags.
+      **kwargs: further arguments of cc_library.
+    """
+    native.cc_library(
+        name = name,
+        copts = BASE_COPTS + copts,
+        deps = deps + _COMMON_DEPS + [_TPU, "@sys//:gflags"],
+        # What registers an op is linked though nothing calls it.
+        alwayslink = True,
+        **dict(COMPILED_ONCE, **kwargs)
+    )
+
 def estimator_test(
         name,
         srcs = None,
