@@ -29,6 +29,7 @@
 #include "estimator/base/standard_streams.h"
 #include "estimator/base/strings.h"
 #include "estimator/base/usage_error.h"
+#include "estimator/base/version.h"
 
 // gflags calls this function instead of exit(). It is exported, but no header declares it. Debian
 // builds gflags in the namespace `google`; its header makes `gflags` an alias of that.
@@ -129,6 +130,13 @@ void ExpandHomeInFlags() {
   }
 }
 
+// For --version. A program may have a version of its own (gflags::SetVersionString).
+void SetVersion() {
+  static const std::string own = gflags::VersionString();
+  gflags::SetVersionString(own.empty() ? absl::StrCat(kVersion, " (Estimator)")
+                                       : absl::StrCat(own, " (Estimator ", kVersion, ")"));
+}
+
 using Body = std::function<int(const std::vector<std::string>& arguments)>;
 
 void PrintException(const std::exception& exception, absl::string_view hint) {
@@ -176,6 +184,7 @@ int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, in
   if (!problems.empty()) return kUsageExitCode;
 
   google::gflags_exitfunc = ExitFromGflags;
+  SetVersion();
   gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
   ExpandHomeInFlags();
   InitializeLogging(argv[0]);

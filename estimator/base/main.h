@@ -22,7 +22,7 @@ inline constexpr int kUsageExitCode = 2;  // the command line is wrong; the prog
 // Opens standard streams that are closed (standard_streams.h), parses flags (gflags), logs to
 // stderr from INFO on (glog), installs the handlers of interrupts (interrupt.h) and of too little
 // memory (out_of_resources.h), and runs body. Returns the exit code of the process:
-//   0    body returned OK, or --help was given.
+//   0    body returned OK, --help or --version was given.
 //   1    body failed or threw an exception, or stdout could not be written. The error is on stderr.
 //   2    The command line is wrong: an unknown flag, a value that its flag does not accept, or an
 //        unexpected argument. All problems are printed together. Also for a UsageError
@@ -30,7 +30,8 @@ inline constexpr int kUsageExitCode = 2;  // the command line is wrong; the prog
 //   130  body returned CANCELLED after an interrupt.
 // Under `bazel run`, relative paths are relative to the directory where the user typed the command.
 // `~/` at the beginning of a flag's value or of an argument becomes the user's home directory.
-// --help prints the program's own flags; --helpfull prints all flags.
+// --help prints the program's own flags; --helpfull prints all flags. --version prints the version
+// of the project (version.h), after that of gflags::SetVersionString if the program has one.
 int Main(int argc, char** argv, const std::function<absl::Status()>& body);
 
 // As Main, for a program with commands. Arguments that are not flags are passed to body, in order.

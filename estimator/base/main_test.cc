@@ -22,6 +22,7 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/base/usage_error.h"
+#include "estimator/base/version.h"
 
 DEFINE_int32(train_steps, 10, "how many steps");
 DEFINE_bool(use_tpu, false, "run on a TPU");
@@ -265,6 +266,25 @@ TEST(MainDeathTest, WhatGflagsFindsInAFlagfileExitsWithTwo) {
   std::string flag = "--flagfile=" + dir.File("flags"), name = "program";
   char* argv[] = {name.data(), flag.data(), nullptr};
   EXPECT_EXIT(Main(2, argv, absl::OkStatus), ::testing::ExitedWithCode(2), "train_steps");
+}
+
+TEST(MainDeathTest, VersionIsThatOfTheProject) {
+  const auto run = [](const char* own) {
+    gflags::SetVersionString(own);
+    // gflags prints it to stdout, and EXPECT_EXIT looks at stderr.
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    std::string flag = "--version", name = "program";
+    char* argv[] = {name.data(), flag.data(), nullptr};
+    return Main(2, argv, [] { return absl::InternalError("the program ran"); });
+  };
+  const std::string version = kVersion;
+  EXPECT_EXIT(run(""), ::testing::ExitedWithCode(0), " version " + version + " \\(Estimator\\)");
+  EXPECT_EXIT(run("7.1"), ::testing::ExitedWithCode(0),
+              " version 7.1 \\(Estimator " + version + "\\)");
+}
+
+TEST(MainTest, VersionHasThreeNumbers) {
+  EXPECT_THAT(kVersion, ::testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
 }
 
 TEST(MainDeathTest, HelpOfGflagsItselfExitsWithZero) {

@@ -10,6 +10,7 @@
 #include "estimator/base/testing/run_program.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/base/version.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/checkpoint_state.h"
@@ -41,6 +42,12 @@ TEST_F(CheckpointTest, HelpIsAWordToo) {
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_THAT(help.output, StartsWith("checkpoint COMMAND CHECKPOINT"));
   EXPECT_EQ(help.output, Run("--help").output);
+}
+
+TEST_F(CheckpointTest, HasTheVersionOfTheProject) {
+  const ProgramRun version = Run("--version");
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_THAT(version.output, HasSubstr(absl::StrCat("version ", kVersion, " (Estimator)")));
 }
 
 TEST_F(CheckpointTest, WrongArgumentsAreAnsweredWithTheFormAndTheCure) {
