@@ -21,6 +21,7 @@
 #include <system_error>
 
 #include "estimator/base/command_line.h"
+#include "estimator/base/cpu/cpu_isa.h"
 #include "estimator/base/finished_early.h"
 #include "estimator/base/flag_spelling.h"
 #include "estimator/base/home_directory.h"
@@ -30,6 +31,11 @@
 #include "estimator/base/strings.h"
 #include "estimator/base/usage_error.h"
 #include "estimator/base/version.h"
+
+DEFINE_string(
+    cpu_isa, "",
+    "the newest instruction set to use: avx2, avx512, avx512_bf16 or amx; empty: what the "
+    "CPU has");
 
 // gflags calls this function instead of exit(). It is exported, but no header declares it. Debian
 // builds gflags in the namespace `google`; its header makes `gflags` an alias of that.
@@ -137,6 +143,10 @@ void SetVersion() {
                                        : absl::StrCat(own, " (Estimator ", kVersion, ")"));
 }
 
+absl::Status ApplyCpuIsaFlag() {
+  return FLAGS_cpu_isa.empty() ? absl::OkStatus() : LimitCpuIsa(FLAGS_cpu_isa);
+}
+
 using Body = std::function<int(const std::vector<std::string>& arguments)>;
 
 void PrintException(const std::exception& exception, absl::string_view hint) {
@@ -187,6 +197,10 @@ int RunProgram(int argc, char** argv, bool takes_arguments, const Body& body, in
   SetVersion();
   gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
   ExpandHomeInFlags();
+  if (const absl::Status limit = ApplyCpuIsaFlag(); !limit.ok()) {
+    absl::FPrintF(stderr, "flag --%s\n", limit.message());
+    return kUsageExitCode;
+  }
   InitializeLogging(argv[0]);
   InstallInterruptHandlers();
   InstallOutOfResourcesHandlers(error_exit_code);

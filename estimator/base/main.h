@@ -32,6 +32,7 @@ inline constexpr int kUsageExitCode = 2;  // the command line is wrong; the prog
 // `~/` at the beginning of a flag's value or of an argument becomes the user's home directory.
 // --help prints the program's own flags; --helpfull prints all flags. --version prints the version
 // of the project (version.h), after that of gflags::SetVersionString if the program has one.
+// --cpu_isa limits the instruction sets (cpu/cpu_isa.h).
 int Main(int argc, char** argv, const std::function<absl::Status()>& body);
 
 // As Main, for a program with commands. Arguments that are not flags are passed to body, in order.

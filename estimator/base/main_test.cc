@@ -11,10 +11,12 @@
 #include <iostream>
 #include <map>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "estimator/base/cpu/cpu_isa.h"
 #include "estimator/base/file.h"
 #include "estimator/base/finished_early.h"
 #include "estimator/base/flag_spelling.h"
@@ -285,6 +287,22 @@ TEST(MainDeathTest, VersionIsThatOfTheProject) {
 
 TEST(MainTest, VersionHasThreeNumbers) {
   EXPECT_THAT(kVersion, ::testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
+TEST(MainTest, CpuIsaLimitsTheInstructionSets) {
+  SetNewestCpuIsaForTest(CpuIsa::kAmx);
+  EXPECT_EQ(RunMain({"--cpu_isa=avx2"}).exit_code, 0);
+  EXPECT_FALSE(MayUse(CpuIsa::kAvx512));
+  SetNewestCpuIsaForTest(CpuIsa::kAvx2);
+  const Outcome lacks = RunMain({"--cpu_isa=avx512"});
+  EXPECT_EQ(lacks.exit_code, 2);
+  EXPECT_FALSE(lacks.body_ran);
+  EXPECT_EQ(lacks.standard_error,
+            "flag --cpu_isa=avx512: this CPU has avx2 at most; set cpu_isa to that or less, or "
+            "leave it out\n");
+  EXPECT_EQ(RunMain({"--cpu_isa=sse4"}).standard_error,
+            "flag --cpu_isa must be avx2, avx512, avx512_bf16 or amx, given \"sse4\"\n");
+  SetNewestCpuIsaForTest(std::nullopt);
 }
 
 TEST(MainDeathTest, HelpOfGflagsItselfExitsWithZero) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_join.h"
+#include "estimator/base/cpu/cpu_isa.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/batch_norm.h"
@@ -107,8 +108,7 @@ TEST(ResidualNetwork, BlocksAreFusedAndReorderedAtTheEdgesOnly) {
   int reorders = 0;
   for (size_t at = 0; (at = text.find(" _Reorder(", at)) != std::string::npos; ++at) ++reorders;
   // The images to NCHW, the last block's result to its mean, and that mean's gradient back.
-  const bool blocks = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  EXPECT_EQ(reorders, blocks ? 3 : 0) << text;
+  EXPECT_EQ(reorders, MayUse(CpuIsa::kAvx512) ? 3 : 0) << text;
 }
 
 }  // namespace

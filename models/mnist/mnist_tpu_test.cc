@@ -61,6 +61,12 @@ TEST_F(MnistTpuTest, TrainsEvaluatesAndPredictsOnTheCpu) {
                "\"images_per_second\": ", "\"first_step_seconds\": ", "\"peak_rss_mib\": "});
 }
 
+TEST_F(MnistTpuTest, RunsWithTheInstructionsOfAnOlderCpu) {
+  const ProgramRun run = Program("--use_tpu=false --cpu_isa=avx2");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ExpectParts(run.output, {"evaluated 50 examples at step 4", "test image 4 is a"});
+}
+
 TEST_F(MnistTpuTest, RunsOnReplicas) {
   const ProgramRun run = Program("--use_tpu --num_shards=4 --iterations=2 --momentum=0.9");
   ASSERT_EQ(run.exit_code, 0) << run.output;
@@ -146,6 +152,7 @@ TEST_F(MnistTpuTest, HelpListsEveryFlagWithItsDefault) {
   const ProgramRun run = RunProgram("models/mnist/mnist_tpu --help");
   EXPECT_EQ(run.exit_code, 0);
   const std::vector<std::pair<std::string, std::string>> flags = {
+      {"cpu_isa", "string \"\""},
       {"data_dir", "string \"\""},
       {"model_dir", "string \"\""},
       {"batch_size", "int64 1024"},
@@ -195,6 +202,7 @@ TEST_F(MnistTpuTest, WithoutADataDirDigitsAreDrawnAndOneLineSaysSo) {
 TEST_F(MnistTpuTest, MistakesOfTheCommandLineGiveOneMessageBeforeAnyWorkAndExitWithTwo) {
   EST_ASSERT_OK(WriteFileAtomically(work_.File("file"), "not a directory"));
   const std::vector<std::pair<std::string, std::vector<std::string>>> mistakes = {
+      {"--cpu_isa=sse4", {"flag --cpu_isa must be avx2, avx512, avx512_bf16 or amx"}},
       {"--train_steps=0", {"--train_steps must be positive", "0"}},
       {"--result_json=/nowhere/at/all.json", {"a file in a folder that can be written"}},
       {absl::StrCat("--result_json=", work_.path()), {"--result_json must be a file in a folder"}},

@@ -56,12 +56,6 @@ EST_INLINE_512 void Multiply(const Left& left, const Right& right, int64_t panel
 
 }  // namespace
 
-bool HasDotProducts() {
-  __builtin_cpu_init();
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bf16");
-}
-
 EST_512 void MultiplyTilesByDotProducts(const Bfloat16* rows, int64_t distance,
                                         const int64_t* offsets, const Bfloat16* panels,
                                         int64_t panel, int64_t steps, bool first, float* sums) {

@@ -8,10 +8,7 @@
 
 namespace estimator::bfloat16 {
 
-// Whether this CPU has the instruction.
-bool HasDotProducts();
-
-// MultiplyTiles and MultiplyRows of tiles.h. REQUIRES: HasDotProducts().
+// MultiplyTiles and MultiplyRows of tiles.h. REQUIRES: MayUse(CpuIsa::kAvx512Bf16).
 void MultiplyTilesByDotProducts(const Bfloat16* rows, int64_t distance, const int64_t* offsets,
                                 const Bfloat16* panels, int64_t panel, int64_t steps, bool first,
                                 float* sums);
@@ -26,7 +23,7 @@ enum class PairOrder { kPlain, kCopied };
 // 16 pairs: sums[c][n] (=, or += if not `first`), for channel c of the left panels and n of the
 // right ones.
 //   left_panel: the distance of the left panels.
-// REQUIRES: HasDotProducts().
+// REQUIRES: MayUse(CpuIsa::kAvx512Bf16).
 void MultiplyPairs(const Bfloat16* left, int64_t left_panel, PairOrder left_order,
                    const Bfloat16* panels, int64_t panel, int64_t steps, bool first, float* sums);
 

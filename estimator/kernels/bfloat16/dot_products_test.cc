@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "estimator/base/cpu/cpu_isa.h"
+
 namespace estimator::bfloat16 {
 namespace {
 
@@ -51,7 +53,7 @@ void ExpectNear(const std::vector<float>& actual, const std::vector<double>& exp
 class DotProducts : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    if (!HasDotProducts()) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
+    if (!MayUse(CpuIsa::kAvx512Bf16)) GTEST_SKIP() << "this CPU lacks AVX-512 for bf16";
   }
   // The parameter: whether the products are the first ones, or are added to these.
   bool first() const { return GetParam(); }

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/array/array.h"
 #include "estimator/array/compare.h"
+#include "estimator/base/cpu/cpu_isa.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/bfloat16/testing/results.h"
 #include "estimator/kernels/bfloat16/tiles.h"
@@ -346,6 +348,7 @@ TEST(Bfloat16Kernels, OtherSpecsAreRefused) {
 
 TEST(Bfloat16Kernels, WithoutVectorsOfBfloat16TheWidenedKernelIsTaken) {
   const Case c{{2, 8, 8, 64}, {1, 1, 64, 32}};
+  SetNewestCpuIsaForTest(CpuIsa::kAvx2);
   hwy::SetSupportedTargetsForTest(HWY_AVX2);
   EXPECT_FALSE(bfloat16::IsAvailable());
   EXPECT_EQ(
@@ -355,6 +358,7 @@ TEST(Bfloat16Kernels, WithoutVectorsOfBfloat16TheWidenedKernelIsTaken) {
   EST_ASSERT_OK(actual);
   EXPECT_EQ(DifferenceFromF32(c, (*actual)[0]), "");
   hwy::SetSupportedTargetsForTest(0);
+  SetNewestCpuIsaForTest(std::nullopt);
 }
 
 }  // namespace

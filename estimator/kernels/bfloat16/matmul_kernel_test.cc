@@ -7,13 +7,14 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/cpu/cpu_isa.h"
 #include "estimator/kernels/bfloat16/testing/results.h"
 #include "estimator/kernels/bfloat16/tiles.h"
-#include "hwy/highway.h"
 
 namespace estimator {
 namespace {
@@ -192,9 +193,9 @@ TEST_F(Bfloat16MatMul, OtherSpecsAreRefused) {
   }
   const Case few{.m = 32, .n = 15, .k = 64};
   EXPECT_TRUE(refused(few.spec(), {few.a(), few.b()}));
-  hwy::SetSupportedTargetsForTest(HWY_AVX2);
+  SetNewestCpuIsaForTest(CpuIsa::kAvx2);
   EXPECT_TRUE(refused(c.spec(), {c.a(), c.b()}));
-  hwy::SetSupportedTargetsForTest(0);
+  SetNewestCpuIsaForTest(std::nullopt);
 }
 
 }  // namespace

@@ -1,28 +1,15 @@
 #include "estimator/kernels/bfloat16/tiles.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
+#include "estimator/base/cpu/cpu_isa.h"
 #include "estimator/kernels/bfloat16/dot_products.h"
 #include "estimator/kernels/bfloat16/target.h"
-#include "hwy/highway.h"
 
 namespace estimator::bfloat16 {
 namespace {
 
-bool AskForTiles() {
-  if (!HasDotProducts()) return false;
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(7), "2"(0));
-  constexpr unsigned kBfloat16 = 1u << 22, kTiles = 1u << 24;
-  if ((d & kBfloat16) == 0 || (d & kTiles) == 0) return false;
-  // Linux saves the registers of tiles only for processes that asked for it.
-  constexpr long kRequestPermission = 0x1023, kTileData = 18;
-  return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-}
-
+// Kept, because it is asked for every product.
 bool UsesTiles() {
-  static const bool uses = AskForTiles();
+  static const bool uses = MayUse(CpuIsa::kAmx);
   return uses;
 }
 
@@ -77,12 +64,10 @@ EST_INLINE_512 void AddProducts(const Bfloat16* upper, const Bfloat16* lower, in
 
 }  // namespace
 
-bool IsAvailable() {
-  static const bool available = HasDotProducts();
-  return available && (hwy::SupportedTargets() & HWY_AVX3) != 0;
-}
+bool IsAvailable() { return MayUse(CpuIsa::kAvx512Bf16); }
 
-bool HasAmx() { return UsesTiles() && IsAvailable(); }
+// Asks IsAvailable first: UsesTiles must not keep the answer of a test without it.
+bool HasAmx() { return IsAvailable() && UsesTiles(); }
 
 EST_512 void Configure() {
   if (!UsesTiles()) return;

@@ -10,12 +10,11 @@
 
 namespace estimator::bfloat16 {
 
-// Whether the CPU multiplies bf16 numbers, by AMX or by AVX-512. False if Highway may not use
-// AVX-512.
+// Whether the CPU multiplies bf16 numbers, by AMX or by AVX-512, and no limit (base/cpu/cpu_isa.h)
+// excludes it.
 bool IsAvailable();
 
-// Whether AMX multiplies them: the CPU has it, and the system lets this process use it. Asks the
-// system for it in the first call.
+// Whether AMX multiplies them (CpuIsa::kAmx).
 bool HasAmx();
 
 // Sets the shapes of the calling thread's tiles. Release forgets them, which makes switches between

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "estimator/base/cpu/cpu_isa.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/conv_block.h"
 #include "estimator/kernels/kernel.h"
@@ -256,11 +258,13 @@ TEST(WinogradKernels, MatchTheReference) { CheckAll(); }
 
 // The kernels choose their vectors at run time; this CPU may have larger ones.
 TEST(WinogradKernels, MatchTheReferenceWithAvx2) {
+  SetNewestCpuIsaForTest(CpuIsa::kAvx2);
   hwy::SetSupportedTargetsForTest(HWY_AVX2);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   CheckAll();
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  SetNewestCpuIsaForTest(std::nullopt);
 }
 
 // The tiles of 6x6 have larger errors, so f32 must not use them.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "estimator/base/cpu/cpu_isa.h"
 #include "estimator/kernels/bfloat16/tiles.h"
 #include "estimator/kernels/layout.h"
 #include "estimator/runtime/passes/testing/pass_module.h"
@@ -10,10 +11,7 @@ namespace estimator::ir {
 namespace {
 
 // oneDNN chooses blocks of 16 with AVX-512 only.
-bool CpuHasBlocks() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-}
+bool CpuHasBlocks() { return MayUse(CpuIsa::kAvx512); }
 
 class ChooseLayoutsTest : public ::testing::Test {
  protected:
