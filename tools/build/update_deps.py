@@ -20,7 +20,8 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__))
 # Libraries of layers.txt that are no target of sys.BUILD, or that the rules of build_defs.bzl add.
 WITHOUT_DEP = ("absl", "asan", "glog", "gtest", "openmp", "system")
 
-CXX_RULES = ("est_library", "est_test", "est_binary", "estimator_binary", "est_fuzz_test")
+CXX_RULES = ("est_library", "est_test", "est_binary", "estimator_binary", "estimator_test",
+             "est_fuzz_test")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
 
 
@@ -188,8 +189,10 @@ def deps_of(package, kind, rule, owners, libraries):
     # The rules add these.
     if kind == "est_test":
         deps.discard("//estimator/base/testing:gtest")
+    if kind in ("estimator_binary", "estimator_test"):
+        deps -= {"//tpu", "@sys//:gflags"}
     if kind == "estimator_binary":
-        deps -= {"//tpu", "//estimator/base:main", "@sys//:gflags"}
+        deps.discard("//estimator/base:main")
     return sorted(deps, key=lambda dep: (dep.startswith("@"), dep))
 
 

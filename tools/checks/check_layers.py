@@ -33,6 +33,7 @@ class Table:
         self.private = set()  # folders whose rooms only they include
         self.max_files = None  # side by side in a folder
         self.many_files = set()  # folders without that limit
+        self.copied = set()  # folders whose files include each other by their names alone
         with open(path, encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 words = line.split("#")[0].split()
@@ -60,6 +61,8 @@ class Table:
         elif kind == "max_files" and rest and rest[0].isdigit():
             self.max_files = int(rest[0])
             self.many_files.update(rest[1:])
+        elif kind == "copied" and rest:
+            self.copied.update(rest)
         else:
             return False
         return True
@@ -96,6 +99,9 @@ class Table:
 def check_own(table, source, include, root):
     """An #include "..." : a file of the repository."""
     here, there = table.folder(source), table.folder(include)
+    beside = os.path.join(os.path.dirname(source), include)
+    if here in table.copied and "/" not in include and os.path.exists(os.path.join(root, beside)):
+        return None
     generated = include.endswith(".pb.h")
     file = re.sub(r"\.pb\.h$", ".proto", include) if generated else include
     if there is None or not os.path.exists(os.path.join(root, file)):

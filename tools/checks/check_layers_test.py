@@ -55,6 +55,11 @@ def main():
     one({**leaves, HOOK: [TOP]}, "train/hooks must not see the top files of train")
     one({**leaves, "train/cellar/c.h": [], TOP: [], LOOP: ["train/cellar/c.h"]},
         "does not list room cellar")
+    # Files of a copied folder see each other by their names; others need the path.
+    copied = LAYERS + "copied app\n"
+    assert check({"app/a.cc": ["b.h"], "app/b.h": []}, copied) == []
+    one({"app/a.cc": ["c.h"], "app/b.h": []}, "no such file", copied)
+    one({"app/a.cc": ["b.h"], "app/b.h": []}, "no such file")
     # Inner folders belong to their room.
     assert check({**leaves, "train/model/deep/d.h": [MODEL], MODEL: ["train/model/deep/d.h"]}) == []
     one({**leaves, "train/input/deep/d.h": [MODEL]}, "train/input must not see train/model")
