@@ -30,7 +30,7 @@ std::optional<ConvPlan> ConvPlanOf(const ConvSpec& spec) {
   if (fused.side && spec.side != spec.y) return std::nullopt;
   const std::optional<Convolution> conv = DescribeConvolution(spec);
   if (!conv.has_value()) return std::nullopt;
-  const int64_t channels = conv->output.dims()[1];
+  const int64_t channels = DimsOf(conv->output)[1];
   if (fused.bias && spec.bias != TensorSpec{spec.x.dtype, {channels}}) return std::nullopt;
   const memory::desc bias =
       fused.bias ? memory::desc({channels}, DataType(spec.x.dtype), memory::format_tag::x)
@@ -42,10 +42,10 @@ std::optional<ConvPlan> ConvPlanOf(const ConvSpec& spec) {
   return NullIfUnsupported([&]() -> std::optional<ConvPlan> {
     // This asks for the direct algorithm and not for oneDNN's own choice, because this tier also
     // serves ConvAlgorithm::kDirect, which forbids the errors of Winograd's algorithm.
-    dnnl::convolution_forward::primitive_desc desc(
-        {kind, dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter, bias,
-         conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
-        FusedAttributes(fused), CpuEngine());
+    auto desc = Describe<dnnl::convolution_forward>(
+        CpuEngine(), FusedAttributes(fused), kind, dnnl::algorithm::convolution_direct,
+        conv->asked_input, conv->any_filter, bias, conv->asked_output, conv->strides,
+        conv->dilations, conv->pad_before, conv->pad_after);
     // In blocks, oneDNN was free to choose the layout of the images. Only if it chose ours does the
     // kernel need no copies of them.
     if (!SkipReference(desc) || !conv->IsOwn(desc.src_desc(), desc.dst_desc())) return std::nullopt;

@@ -34,11 +34,10 @@ std::optional<GradientPlan<Desc>> PlanOf(const ConvSpec& spec, Check accepts) {
   const std::optional<Convolution> conv = DescribeConvolution(spec);
   if (!conv.has_value() || conv->dilated()) return std::nullopt;
   return NullIfUnsupported([&]() -> std::optional<GradientPlan<Desc>> {
-    Desc desc(
-        {dnnl::algorithm::convolution_direct, conv->asked_input, conv->any_filter,
-         conv->asked_output, conv->strides, conv->dilations, conv->pad_before, conv->pad_after},
-        // oneDNN requires the descriptor of the forward pass as a hint for that of a gradient.
-        UserScratchpad(), CpuEngine(), ForwardHint(*conv));
+    auto desc = DescribeGradient<Desc>(CpuEngine(), UserScratchpad(), ForwardHint(*conv),
+                                       dnnl::algorithm::convolution_direct, conv->asked_input,
+                                       conv->any_filter, conv->asked_output, conv->strides,
+                                       conv->dilations, conv->pad_before, conv->pad_after);
     if (!accepts(desc, *conv)) return std::nullopt;
     return GradientPlan<Desc>{.conv = *conv, .desc = desc};
   });
@@ -55,8 +54,7 @@ std::optional<InputPlan> InputPlanOf(const ConvSpec& spec) {
 // Those that kernels/bfloat16 refuses have no kernel here either, so CreateKernel runs the f32
 // kernel on widened operands.
 bool IsSlow(const ConvSpec& spec) {
-  const bool amx = dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
-  return OneDnnFilterGradientIsSlow(spec.x.dtype, amx);
+  return OneDnnFilterGradientIsSlow(spec.x.dtype, HasIsa(dnnl::cpu_isa::avx512_core_amx));
 }
 
 // oneDNN 2.6's kernel of 1x1 filters for AVX2 gives wrong sums on two threads if the stride is not
@@ -64,7 +62,7 @@ bool IsSlow(const ConvSpec& spec) {
 bool IsWrong(const dnnl::convolution_backward_weights::primitive_desc& desc,
              const Convolution& conv) {
   const auto fills_blocks = [](const dnnl::memory::desc& images) {
-    return images.dims()[1] % 8 == 0;
+    return DimsOf(images)[1] % 8 == 0;
   };
   const bool moves_one = std::all_of(conv.strides.begin(), conv.strides.end(),
                                      [](int64_t stride) { return stride == 1; });

@@ -28,7 +28,7 @@ std::optional<memory::desc> BlockedLayout(const TensorSpec& spec) {
 }
 
 memory::desc Any(const memory::desc& layout) {
-  return memory::desc(layout.dims(), layout.data_type(), memory::format_tag::any);
+  return memory::desc(DimsOf(layout), DataTypeOf(layout), memory::format_tag::any);
 }
 
 }  // namespace
@@ -79,12 +79,12 @@ std::optional<Convolution> DescribeConvolution(const ConvSpec& spec) {
 dnnl::convolution_forward::primitive_desc ForwardHint(const Convolution& conv) {
   // The forward pass has no filter in f32 for images in bf16, although the gradient of a filter may
   // be f32.
-  const memory::desc filter(conv.any_filter.dims(), conv.asked_input.data_type(),
+  const memory::desc filter(DimsOf(conv.any_filter), DataTypeOf(conv.asked_input),
                             memory::format_tag::any);
-  return dnnl::convolution_forward::primitive_desc(
-      {dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, conv.asked_input,
-       filter, conv.asked_output, conv.strides, conv.dilations, conv.pad_before, conv.pad_after},
-      UserScratchpad(), CpuEngine());
+  return Describe<dnnl::convolution_forward>(
+      CpuEngine(), UserScratchpad(), dnnl::prop_kind::forward_training,
+      dnnl::algorithm::convolution_direct, conv.asked_input, filter, conv.asked_output,
+      conv.strides, conv.dilations, conv.pad_before, conv.pad_after);
 }
 
 }  // namespace estimator::onednn

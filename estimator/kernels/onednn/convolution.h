@@ -2,10 +2,10 @@
 #ifndef ESTIMATOR_KERNELS_ONEDNN_CONVOLUTION_H_
 #define ESTIMATOR_KERNELS_ONEDNN_CONVOLUTION_H_
 
-#include <dnnl.hpp>
 #include <optional>
 
 #include "estimator/kernels/conv_spec.h"
+#include "estimator/kernels/onednn/dnnl_api.h"
 
 namespace estimator::onednn {
 

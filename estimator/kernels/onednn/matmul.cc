@@ -75,7 +75,7 @@ std::optional<MatMulPlan> MatMulPlanOf(const MatMulSpec& spec) {
     const memory::desc a_layout = MatrixLayout(a, spec.sizes.transpose_a, rank);
     const memory::desc given_b = MatrixLayout(b, spec.sizes.transpose_b, rank);
     const memory::desc b_layout =
-        IsTurned(spec) ? memory::desc(given_b.dims(), given_b.data_type(), memory::format_tag::ba)
+        IsTurned(spec) ? memory::desc(DimsOf(given_b), DataTypeOf(given_b), memory::format_tag::ba)
                        : given_b;
     const memory::desc c_layout = MatrixLayout(c, false, rank);
     memory::dims bias_dims(static_cast<size_t>(rank), 1);
@@ -83,10 +83,11 @@ std::optional<MatMulPlan> MatMulPlanOf(const MatMulSpec& spec) {
     const memory::desc bias_layout = fused.bias ? memory::desc(bias_dims, DataType(spec.bias.dtype),
                                                                memory::dims(bias_dims.size(), 1))
                                                 : memory::desc();
-    dnnl::matmul::primitive_desc desc(
-        fused.bias ? dnnl::matmul::desc(a_layout, b_layout, bias_layout, c_layout)
-                   : dnnl::matmul::desc(a_layout, b_layout, c_layout),
-        FusedAttributes(fused), CpuEngine());
+    const dnnl::primitive_attr attributes = FusedAttributes(fused);
+    auto desc = fused.bias
+                    ? Describe<dnnl::matmul>(CpuEngine(), attributes, a_layout, b_layout,
+                                             bias_layout, c_layout)
+                    : Describe<dnnl::matmul>(CpuEngine(), attributes, a_layout, b_layout, c_layout);
     if (!SkipReference(desc)) return std::nullopt;
     return MatMulPlan{.fused = fused,
                       .a = a_layout,

@@ -107,8 +107,7 @@ absl::Status PrimitiveChain::RunStep(const Step& step, const Buffers& buffers) c
     return absl::OkStatus();
   }
   for (size_t i = 0; i < step.args.size(); ++i) {
-    // With a stream this call would write zeros into padding. The primitives write their own.
-    dnnl_memory_set_data_handle_v2(step.args[i].memory, buffers.Address(step.operands[i]), nullptr);
+    dnnl_memory_set_data_handle(step.args[i].memory, buffers.Address(step.operands[i]));
   }
   const dnnl_status_t status = dnnl_primitive_execute(
       step.primitive.get(), stream_.get(), static_cast<int>(step.args.size()), step.args.data());
@@ -160,8 +159,7 @@ bool SupportedType(DType dtype) {
   if (dtype == DType::kFloat32) return true;
   if (dtype != DType::kBfloat16) return false;
   // On AVX-512 without bf16 instructions oneDNN emulates bf16, which is slower than f32.
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
+  return HasIsa(dnnl::cpu_isa::avx512_core_bf16);
 }
 
 dnnl::memory::data_type DataType(DType dtype) {
@@ -181,13 +179,13 @@ bool AppendActivation(const FusedOps& fused, dnnl::post_ops& post_ops) {
   if (!fused.activation.has_value()) return true;
   switch (*fused.activation) {
     case fused::TileOp::kRelu:
-      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+      AppendEltwise(post_ops, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
       return true;
     case fused::TileOp::kRelu6:
-      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_clip, 0.0f, 6.0f);
+      AppendEltwise(post_ops, dnnl::algorithm::eltwise_clip, 0.0f, 6.0f);
       return true;
     case fused::TileOp::kLeakyRelu:
-      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, fused.alpha, 0.0f);
+      AppendEltwise(post_ops, dnnl::algorithm::eltwise_relu, fused.alpha, 0.0f);
       return true;
     default:
       return false;

@@ -8,7 +8,6 @@
 #define ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
 
 #include <cstddef>
-#include <dnnl.hpp>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -19,6 +18,7 @@
 #include "absl/types/span.h"
 #include "estimator/kernels/fused_ops.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/onednn/dnnl_api.h"
 #include "estimator/kernels/prepared_input.h"
 
 namespace estimator::onednn {
