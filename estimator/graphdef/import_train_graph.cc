@@ -1,5 +1,6 @@
 #include "estimator/graphdef/import_train_graph.h"
 
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -58,6 +59,7 @@ namespace {
 // What Import asks a file for.
 struct Request {
   std::map<std::string, FlatTensor> fetches;
+  PlanOptions wanted;
   ImportPlan plan;
 };
 
@@ -71,10 +73,11 @@ absl::StatusOr<Request> MakeRequest(const ImportSource& source,
         "the import asks for a train_op, metrics or a loss, but the graph is for another mode and "
         "has none: see ImportTrainGraphOptions and TrainGraphInfo::role");
   }
-  PlanOptions wanted{
-      .training = options.training, .with_metrics = options.with_metrics, .fetches = {}};
-  if (options.training || options.with_loss) wanted.fetches.push_back(source.loss);
   Request request;
+  PlanOptions& wanted = request.wanted;
+  wanted.training = options.training;
+  wanted.with_metrics = options.with_metrics;
+  if (options.training || options.with_loss) wanted.fetches.push_back(source.loss);
   for (const auto& [name, tensor] : options.fetches) {
     const absl::StatusOr<FlatTensor> at = source.nodes->Find(tensor);
     if (!at.ok()) return Annotate(at.status(), absl::StrCat("fetch '", name, "'"));
@@ -85,22 +88,15 @@ absl::StatusOr<Request> MakeRequest(const ImportSource& source,
   return request;
 }
 
-}  // namespace
+using OptionalSpecs = std::vector<std::optional<TensorSpec>>;
 
-absl::StatusOr<ImportedTrainGraph> TrainGraph::Import(const ImportTrainGraphOptions& options,
-                                                      Graph& graph) const {
-  EST_RETURN_IF_ERROR(graph.status());
-  const GraphScope scope(graph);
-  EST_ASSIGN_OR_RETURN(const Request request, MakeRequest(*source_, options));
-  EST_RETURN_IF_ERROR(ObstacleError(request.plan.obstacles, kImporter, ""));
-  return BuildTrainGraph(*source_, request.plan, options, request.fetches, graph);
-}
-
-absl::StatusOr<std::vector<TrainGraphObstacle>> TrainGraph::TryImport(
-    ImportTrainGraphOptions options, const std::vector<TensorSpec>& inputs) const {
+// What prevents a build with inputs of these specs. Leaves summaries out of the request if what
+// only they need cannot be built.
+absl::StatusOr<std::vector<TrainGraphObstacle>> TryRequest(const ImportSource& source,
+                                                           ImportTrainGraphOptions options,
+                                                           const OptionalSpecs& inputs,
+                                                           Request& request) {
   constexpr size_t kMaxTries = 20;  // each builds the whole graph
-  EST_ASSIGN_OR_RETURN(const Request request, MakeRequest(*source_, options));
-  if (!request.plan.obstacles.empty()) return request.plan.obstacles;
   Obstacles obstacles;
   std::set<int> failed;
   while (failed.size() < kMaxTries) {
@@ -108,22 +104,55 @@ absl::StatusOr<std::vector<TrainGraphObstacle>> TrainGraph::TryImport(
     Graph graph;
     const GraphScope scope(graph);
     options.inputs.clear();
-    for (const TensorSpec& input : inputs) {
-      options.inputs.push_back(graph.AddOp(
-          "Placeholder", {}, {{"dtype", input.dtype}, {"shape", input.shape}}, "input"));
+    for (const std::optional<TensorSpec>& input : inputs) {
+      Tensor& given = options.inputs.emplace_back();
+      if (!input.has_value()) continue;
+      given = graph.AddOp("Placeholder", {}, {{"dtype", input->dtype}, {"shape", input->shape}},
+                          "input");
     }
     int node = -1;
     const absl::Status status =
-        BuildTrainGraph(*source_, request.plan, options, request.fetches, graph, failed, &node)
+        BuildTrainGraph(source, request.plan, options, request.fetches, graph, failed, &node)
             .status();
     if (status.ok()) break;
     if (node < 0 && obstacles.empty()) return status;
-    if (node < 0 || !failed.insert(node).second) break;
+    if (node < 0) break;
     absl::string_view reason(status.message().data(), status.message().size());
-    absl::ConsumePrefix(&reason, absl::StrCat(source_->nodes->Where(node), ": "));
-    obstacles.Add(source_->nodes->node(node), std::string(reason));
+    absl::ConsumePrefix(&reason, absl::StrCat(source.nodes->Where(node), ": "));
+    const bool essential = request.plan.essential[static_cast<size_t>(node)];
+    if (!essential && request.wanted.unbuildable.emplace(node, reason).second) {
+      EST_ASSIGN_OR_RETURN(request.plan, MakeImportPlan(source, request.wanted));
+      continue;
+    }
+    if (!failed.insert(node).second) break;
+    obstacles.Add(source.nodes->node(node), std::string(reason));
   }
   return obstacles.list();
+}
+
+}  // namespace
+
+absl::StatusOr<ImportedTrainGraph> TrainGraph::Import(const ImportTrainGraphOptions& options,
+                                                      Graph& graph) const {
+  EST_RETURN_IF_ERROR(graph.status());
+  const GraphScope scope(graph);
+  EST_ASSIGN_OR_RETURN(Request request, MakeRequest(*source_, options));
+  EST_RETURN_IF_ERROR(ObstacleError(request.plan.obstacles, kImporter, ""));
+  // What only summaries need must not fail in `graph`, which keeps errors.
+  if (request.plan.needed != request.plan.essential) {
+    OptionalSpecs inputs;
+    for (const Tensor& input : options.inputs)
+      inputs.push_back(input.valid() ? std::optional(input.spec()) : std::nullopt);
+    EST_RETURN_IF_ERROR(TryRequest(*source_, options, inputs, request).status());
+  }
+  return BuildTrainGraph(*source_, request.plan, options, request.fetches, graph);
+}
+
+absl::StatusOr<std::vector<TrainGraphObstacle>> TrainGraph::TryImport(
+    ImportTrainGraphOptions options, const std::vector<TensorSpec>& inputs) const {
+  EST_ASSIGN_OR_RETURN(Request request, MakeRequest(*source_, options));
+  if (!request.plan.obstacles.empty()) return request.plan.obstacles;
+  return TryRequest(*source_, std::move(options), {inputs.begin(), inputs.end()}, request);
 }
 
 }  // namespace estimator

@@ -270,30 +270,6 @@ TEST_F(ImportTrainGraphTest, AnUpdateInsideACondSelectsTheOldOrTheNewValue) {
   }
 }
 
-// Fixed bug: what only a summary reads was an obstacle to training.
-TEST_F(ImportTrainGraphTest, ASummaryOfRandomNumbersInACondIsLeftOut) {
-  SmallTraining training = SmallTraining::Small();
-  training.Float("limit", 1);
-  training.Node("pred", "Less", {"loss", "limit"}, kT);
-  training.Node("switch", "Switch", {"loss", "pred"}, kT);
-  training.Node("shape", "Shape", {"switch:1"},
-                kT + SmallTraining::TypeAttr("out_type", "DT_INT32"));
-  training.Node("noise", "RandomUniform", {"shape"},
-                SmallTraining::TypeAttr("T", "DT_INT32") + SmallTraining::TypeAttr("dtype"));
-  training.Node("merge", "Merge", {"switch", "noise"}, kT);
-  training.Node("tag", "Const", {},
-                SmallTraining::TypeAttr("dtype", "DT_STRING") +
-                    " attr { key: 'value' value { tensor { dtype: DT_STRING tensor_shape { } "
-                    "string_val: 'noise' } } }");
-  training.Node("summary", "ScalarSummary", {"tag", "merge"}, kT);
-  training.AddTo("summaries", "summary:0");
-  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
-  ASSERT_TRUE(imported.ok()) << imported.status();
-  EXPECT_THAT(imported->warnings,
-              ElementsAre(AllOf(HasSubstr("The summary 'noise' is left out"),
-                                HasSubstr("draws random numbers inside tf.cond"))));
-}
-
 // Fixed bug: the dropout of a program with an is_training that is fed was refused.
 TEST_F(ImportTrainGraphTest, RandomNumbersInACondNeedAFixedCondition) {
   SmallTraining training = SmallTraining::Small();

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/import/import_source.h"
@@ -14,10 +13,10 @@
 namespace estimator {
 
 // Adds those that can be shown to graph.summaries(), and a warning for each of the others.
-//   fetch: the tensor of the Graph for one of the file. Its error ends the import.
-absl::Status AddSummaries(const std::vector<SourceSummary>& summaries,
-                          const std::function<absl::StatusOr<Tensor>(FlatTensor)>& fetch,
-                          Graph& graph, std::vector<std::string>* warnings);
+//   fetch: the tensor of the Graph for one of the file.
+void AddSummaries(const std::vector<SourceSummary>& summaries,
+                  const std::function<absl::StatusOr<Tensor>(FlatTensor)>& fetch, Graph& graph,
+                  std::vector<std::string>* warnings);
 
 }  // namespace estimator
 

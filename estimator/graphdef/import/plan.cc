@@ -48,6 +48,8 @@ class Planner {
     EST_ASSIGN_OR_RETURN(plan_.order, VariableOrder::Create(nodes_, std::move(sorted)));
     LeaveOutConditionalSummaries();
     // Again, because the predicates of Merges are known only now.
+    Need(/*predicates=*/true, /*summaries=*/false);
+    plan_.essential = plan_.needed;
     Need(/*predicates=*/true);
     CheckNeeded();
     plan_.unique_rows = FindUniqueRows(nodes_, *plan_.order, plan_.needed);
@@ -85,6 +87,8 @@ class Planner {
           problem = "an update that train_op does not run";
         }
         if (!problem.has_value()) problem = Problem(nodes_.node(i));
+        const auto unbuildable = options_.unbuildable.find(i);
+        if (unbuildable != options_.unbuildable.end()) problem = unbuildable->second;
         if (!problem.has_value()) continue;
         WarnOfSummary(summary, i, *problem);
         break;
@@ -150,11 +154,12 @@ class Planner {
   }
 
   // Marks what the roots need through data.
-  void Need(bool predicates) {
+  void Need(bool predicates, bool summaries = true) {
     plan_.needed.assign(static_cast<size_t>(nodes_.size()), false);
     std::vector<int> pending = plan_.writes;
     for (const FlatTensor& fetch : options_.fetches) AddRoot(fetch, pending);
-    for (const SourceSummary& summary : plan_.summaries) AddRoot(summary.value, pending);
+    if (summaries)
+      for (const SourceSummary& summary : plan_.summaries) AddRoot(summary.value, pending);
     if (options_.with_metrics)
       for (const SourceMetric& metric : source_.metrics) AddRoot(metric.value, pending);
     while (!pending.empty()) {

@@ -2,6 +2,7 @@
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_PLAN_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_PLAN_H_
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +22,7 @@ struct ImportPlan {
   std::optional<Branches> branches;
   UniqueRows unique_rows;
   std::vector<bool> needed;              // nodes whose values are needed, by number
+  std::vector<bool> essential;           // of these, the ones that not only summaries need
   std::vector<int> writes;               // the nodes that change variables
   std::vector<SourceSummary> summaries;  // those that can be imported
   std::vector<std::string> warnings;
@@ -35,6 +37,8 @@ struct PlanOptions {
   // Only the values of the fetches: control inputs are dropped, updates are refused, and nodes that
   // parse Examples are kept. REQUIRES: neither training nor with_metrics.
   bool values_only = false;
+  // Nodes that sizes of the batch prevent, with the reasons. Summaries that need one are left out.
+  std::map<int, std::string> unbuildable = {};
 };
 
 // REQUIRES: what the options need is resolved.
