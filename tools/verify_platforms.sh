@@ -89,6 +89,7 @@ verify() {
 
   if step "$root" "first command" ./bazelw run //models/mnist:mnist_tpu -- --use_tpu=false; then
     step "$root" "second command" ./bazelw test --noshow_progress "$targets"
+    step "$root" "public headers" ./bazelw test //tools/install:headers_alone_test
     if [[ -e tools/package_deb ]]; then
       step "$root" "package" tools/package_deb /deb &&
         step "$root" "install" bash -c 'apt-get -qq install -y --no-install-recommends /deb/*.deb'

@@ -31,6 +31,7 @@ def _relocatable(ctx, compiler, name, archives):
         inputs = archives,
         outputs = [out],
         mnemonic = "CppRelocatable",
+        use_default_shell_env = True,  # gcc finds the linker by PATH
         progress_message = "Linking " + out.short_path,
     )
     return out
@@ -43,6 +44,7 @@ def _archive(ctx, tool, name, objects):
         inputs = objects,
         outputs = [out],
         mnemonic = "CppArchive",
+        use_default_shell_env = True,  # gcc finds the linker by PATH
     )
     return out
 
@@ -59,6 +61,10 @@ def _estimator_libraries_impl(ctx):
         archives.update(_archives(target))
         for flag in _flags(target):
             flags[flag] = True
+
+    # --as-needed first: it counts for the libraries after it.
+    flags = [flag for flag in flags if flag.startswith("-Wl,")] + \
+            [flag for flag in flags if not flag.startswith("-Wl,")]
 
     always = []
     objects = []
@@ -80,6 +86,7 @@ def _estimator_libraries_impl(ctx):
         inputs = [whole, main] + ctx.files.headers,
         outputs = [exports],
         mnemonic = "CppExports",
+        use_default_shell_env = True,  # gcc finds the linker by PATH
     )
     shared = ctx.actions.declare_file("libestimator.so")
     ctx.actions.run_shell(
@@ -98,10 +105,11 @@ def _estimator_libraries_impl(ctx):
             "-Wl,-O1",
             "-Wl,-z,defs",
             whole.path,
-        ] + flags.keys() + ["-lstdc++", "-lm"],
+        ] + flags + ["-lstdc++", "-lm"],
         inputs = [whole, exports, ctx.file.version],
         outputs = [shared],
         mnemonic = "CppSharedLibrary",
+        use_default_shell_env = True,  # gcc finds the linker by PATH
         progress_message = "Linking " + shared.short_path,
     )
     targets = ctx.actions.declare_file("targets.txt")
@@ -124,7 +132,8 @@ def _public_headers_impl(ctx):
     missing = [name for name in ctx.attr.names if name not in found]
     if missing:
         fail("public headers that no dep has: " + ", ".join(missing))
-    return [DefaultInfo(files = depset([found[name] for name in ctx.attr.names]))]
+    headers = [found[name] for name in ctx.attr.names]
+    return [DefaultInfo(files = depset(headers), runfiles = ctx.runfiles(headers))]
 
 public_headers = rule(
     implementation = _public_headers_impl,
