@@ -8,6 +8,8 @@ namespace {
 
 absl::Status LimitKernels(CpuIsa limit) {
   hwy::DisableTargets(HighwayTargetsBeyond(limit));
+  // Chooses now: the first dispatch would let other threads use all targets for a moment.
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   const dnnl::cpu_isa isa = OneDnnIsa(limit);
   if (dnnl::set_max_cpu_isa(isa) == dnnl::status::success) return absl::OkStatus();
   // oneDNN takes a limit once, before its first use. A set has the bits of those within it.

@@ -39,6 +39,7 @@ using KernelsCpuIsaDeathTest = testing::Test;
   hwy::SetSupportedTargetsForTest(kAllTargets);
   SetNewestCpuIsaForTest(CpuIsa::kAmx);
   if (!LimitCpuIsa(limit).ok()) std::_Exit(1);
+  if (!hwy::GetChosenTarget().IsInitialized()) std::_Exit(2);
   if (hwy::SupportedTargets() != HWY_AVX2) std::_Exit(2);
   // oneDNN takes no limit after one.
   if (dnnl::set_max_cpu_isa(dnnl::cpu_isa::all) == dnnl::status::success) std::_Exit(3);
