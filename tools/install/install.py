@@ -236,7 +236,7 @@ cc_library(
 )
 """)
     packages = {}
-    for target in targets:
+    for target in [*targets, "//tools/replay:matcher"]:  # a library without objects
         package, name = target.lstrip("/").split(":")
         packages.setdefault(package, []).append(name)
     for package, names in sorted(packages.items()):
@@ -252,7 +252,7 @@ def install_programs(root, to):
     templates = SOURCE / "tools/project_templates"
     to.copy(SOURCE / "tools/new_project", "bin/estimator_new_project", executable=True)
     for path in sorted(templates.rglob("*")):
-        if path.is_file():
+        if path.is_file() and path.name not in ("BUILD", "model_test.sh"):  # those of this tree
             to.copy(path, f"share/estimator/new_project/{path.relative_to(templates)}",
                     os.access(path, os.X_OK))
     to.copy(SOURCE / "testdata/reference/reference_lib.py",
