@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Uses the library as people do: installs it into a temporary folder, makes a project for each build
-system there with the installed estimator_new_project, and checks each project:
+"""Uses the library as people do: installs it into a temporary folder, makes a project for each
+build system there with the installed estimator_new_project, and checks each project:
 
   it builds, by the commands of its README;
   it trains 20 steps with the losses, as printed, of the same program in this tree;

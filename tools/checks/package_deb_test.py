@@ -14,7 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCRIPT = str(ROOT / "tools/package_deb")
 sys.dont_write_bytecode = True
 LOADER = importlib.machinery.SourceFileLoader("package_deb", SCRIPT)
-package_deb = importlib.util.module_from_spec(importlib.util.spec_from_loader("package_deb", LOADER))
+package_deb = importlib.util.module_from_spec(
+    importlib.util.spec_from_loader("package_deb", LOADER))
 LOADER.exec_module(package_deb)
 
 # In place of bazelw: installs a program, a library and its pkg-config file.
