@@ -37,7 +37,7 @@ def built():
 
 
 def is_program(path):
-    if path.suffix or not os.access(path, os.X_OK):
+    if path.suffix or not path.is_file() or not os.access(path, os.X_OK):
         return False
     with open(path, "rb") as file:
         return file.read(4) == b"\x7fELF"
