@@ -75,7 +75,8 @@ verify() {
   local root=$folder/$1
   if [[ ! -e "$root/etc/debian_version" ]]; then
     echo "== $1: debootstrap"
-    debootstrap --variant=minbase "$1" "$root" "$mirror" >"$root.log" 2>&1 ||
+    # git: whoever has a clone has it. pkgconf: tools/package_deb asks it.
+    debootstrap --variant=minbase --include=git,pkgconf "$1" "$root" "$mirror" >"$root.log" 2>&1 ||
       { tail -n 15 "$root.log" >&2; failed+=("$1: debootstrap"); return; }
   fi
   cp /etc/resolv.conf "$root/etc/" || return
