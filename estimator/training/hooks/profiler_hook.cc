@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/path.h"
+#include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "glog/logging.h"
 
@@ -65,7 +66,8 @@ absl::Status ProfilerHook::Begin(Graph&) {
 }
 
 std::vector<Tensor> ProfilerHook::BeforeRun(RunContext& context) {
-  const int64_t step_after = context.global_step() + context.session().steps_per_run();
+  const int64_t step_after =
+      SaturatingAdd(context.global_step(), context.session().steps_per_run());
   const bool has_range = options_.steps.has_value();
   // Without a range the first run is not traced: it compiles, so its times would be misleading.
   const bool traced = has_range

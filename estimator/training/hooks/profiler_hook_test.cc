@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -102,6 +103,21 @@ TEST_F(ProfilerHookTest, ARangeTakesWholeRunsAndIsCutByTheEnd) {
   EST_ASSERT_OK(hook.End(session_));
   EXPECT_THAT(Files(), ElementsAre("timeline-15.json"));
   EXPECT_EQ(num_traced_, 2);
+}
+
+// Fixed bug: a loop of more steps than an int64 has left was taken to end before it begins.
+TEST_F(ProfilerHookTest, ARunOfAnyNumberOfStepsIsTraced) {
+  ProfilerHook hook({.steps = StepRange{.first = 7, .last = 9}});
+  EST_ASSERT_OK(session_.Start(hook));
+  session_.steps_a_run = 5;
+  EST_ASSERT_OK(session_.Run(hook));
+  session_.steps_a_run = std::numeric_limits<int64_t>::max();
+  RunContext context(session_, session_.step);
+  hook.BeforeRun(context);
+  EXPECT_NE(ThreadTrace(), nullptr);
+  session_.steps_a_run = 5;  // the input ended
+  EST_ASSERT_OK(session_.Run(hook));
+  EXPECT_THAT(Files(), ElementsAre("timeline-10.json"));
 }
 
 TEST_F(ProfilerHookTest, ARangeThatTrainingDoesNotReachIsAWarning) {
