@@ -19,7 +19,8 @@ absl::Status StepsOrSeconds::Validate(absl::string_view who) const {
     return InvalidArgument(who, ": exactly one of every_steps and every_secs must be given, not ",
                            every_steps ? "both" : "neither");
   }
-  if (every_steps.value_or(1) <= 0 || every_secs.value_or(1) <= 0) {
+  // Written so that it also refuses NaN, which no time reaches.
+  if (every_steps.value_or(1) <= 0 || !(every_secs.value_or(1) > 0)) {
     return InvalidArgument(
         who, ": the cadence must be > 0, got ",
         every_steps ? absl::StrCat(*every_steps, " steps") : absl::StrCat(*every_secs, " seconds"));

@@ -1,8 +1,10 @@
 #include "estimator/training/hooks/timer.h"
 
+#include <cmath>
 #include <limits>
 
 #include "estimator/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -13,7 +15,15 @@ TEST(StepsOrSeconds, NeedsExactlyOneOfStepsAndSeconds) {
   EXPECT_FALSE((StepsOrSeconds{std::nullopt, std::nullopt}).Validate("x").ok());
   EXPECT_FALSE((StepsOrSeconds{10, 1.0}).Validate("x").ok());
   EXPECT_FALSE((StepsOrSeconds{0, std::nullopt}).Validate("x").ok());
+  EXPECT_FALSE((StepsOrSeconds{std::nullopt, 0.0}).Validate("x").ok());
   EST_EXPECT_OK((StepsOrSeconds{10, std::nullopt}).Validate("x"));
+  EST_EXPECT_OK((StepsOrSeconds{std::nullopt, 0.1}).Validate("x"));
+}
+
+// Fixed bug: with NaN seconds nothing was ever due, so no checkpoint was written.
+TEST(StepsOrSeconds, NaNIsNoCadence) {
+  EXPECT_THAT((StepsOrSeconds{std::nullopt, std::nan("")}).Validate("x"),
+              ErrorHas("the cadence must be > 0, got nan seconds"));
 }
 
 // Behaviour J1.
