@@ -110,6 +110,29 @@ TEST_F(ImportTrainGraphTest, AReadInNoOrderGetsTheOldValueAndAWarning) {
   EXPECT_EQ(ValueOf(*imported, "average")->name(), "w/read");
 }
 
+TEST_F(ImportTrainGraphTest, TwoWritesInNoOrderAreAWarning) {
+  SmallTraining training = SmallTraining::Small();
+  training.Variable("v", {1, 1}, 3, false);
+  training.Node("raise", "AssignAdd", {"v", "w/Initializer/Const"}, kT);
+  training.Node("replace", "Assign", {"v", "w/Initializer/Const"}, kT);
+  training.Rewire("train", {"^step", "^raise", "^replace"});
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(imported->warnings,
+              ElementsAre(HasSubstr("writes 'v' first; it is imported in this order")));
+  training.Rewire("replace", {"v", "w/Initializer/Const", "^raise"});
+  Graph ordered;
+  const GraphScope scope(ordered);
+  const std::vector<Tensor> inputs(
+      2, ordered.AddOp("Placeholder", {}, {{"dtype", DType::kFloat32}, {"shape", Shape{4, 1}}}));
+  const auto source = TrainGraph::Parse(training.Bytes(), "test");
+  ASSERT_TRUE(source.ok()) << source.status();
+  const auto again = source->Import({.inputs = inputs, .fetches = {}}, ordered);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_THAT(again->warnings, IsEmpty());
+  EXPECT_EQ(ValueOf(*again, "v")->op(), "Const");
+}
+
 // The order of the writes is that of the paths, not that of the nodes in the file: v is doubled and
 // copied, then raised and copied again.
 TEST_F(ImportTrainGraphTest, SeveralWritesOfAVariableTakeEffectInTheOrderOfTheirPaths) {

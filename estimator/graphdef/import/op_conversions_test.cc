@@ -1,0 +1,205 @@
+// The numbers of ops that become other ops, computed by hand from TensorFlow's definitions.
+#include "estimator/graphdef/import/op_conversions.h"
+
+#include <google/protobuf/text_format.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/constant_value.h"
+#include "estimator/graphdef/import_graph_def.h"
+#include "estimator/proto/graph.pb.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::Pointwise;
+using Numbers = std::vector<double>;
+
+class OpConversionsTest : public ::testing::Test {
+ protected:
+  void Node(const std::string& name, const std::string& op, const std::vector<std::string>& inputs,
+            const std::string& attrs = "") {
+    absl::StrAppend(&text_, "node { name: '", name, "' op: '", op, "' ");
+    for (const std::string& input : inputs) absl::StrAppend(&text_, "input: '", input, "' ");
+    absl::StrAppend(&text_, attrs, "}\n");
+  }
+  void Const(const std::string& name, const std::string& type, const std::vector<int>& shape,
+             const Numbers& values) {
+    std::string dims;
+    for (const int size : shape) absl::StrAppend(&dims, "dim { size: ", size, " } ");
+    Node(name, "Const", {},
+         absl::StrCat("attr { key: 'dtype' value { type: ", type, " } } attr { key: 'value' value ",
+                      "{ tensor { dtype: ", type, " tensor_shape { ", dims, "} ",
+                      type == "DT_FLOAT" ? "float_val: [" : "int_val: [",
+                      absl::StrJoin(values, ","), "] } } } "));
+  }
+  void Floats(const std::string& name, const std::vector<int>& shape, const Numbers& values) {
+    Const(name, "DT_FLOAT", shape, values);
+  }
+  void Ints(const std::string& name, const Numbers& values) {
+    Const(name, "DT_INT32", {static_cast<int>(values.size())}, values);
+  }
+  void Int(const std::string& name, int value) {
+    Const(name, "DT_INT32", {}, {static_cast<double>(value)});
+  }
+  // The value of a tensor of the graph, which depends on constants only.
+  Array Value(const std::string& fetch) {
+    proto::GraphDef def;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text_, &def)) << text_;
+    Graph graph;
+    const auto imported = ImportGraphDef(def, {.fetches = {fetch}}, graph);
+    EST_EXPECT_OK(imported);
+    if (!imported.ok()) return Array();
+    const std::optional<Array> value = ConstantValue(imported->fetches[0]);
+    EXPECT_TRUE(value.has_value()) << fetch;
+    return value.value_or(Array());
+  }
+  void Expect(const std::string& fetch, const Numbers& numbers) {
+    const Array value = Value(fetch);
+    Numbers got;
+    for (int64_t i = 0; i < value.num_elements(); ++i) got.push_back(value.AsDouble(i));
+    EXPECT_THAT(got, Pointwise(DoubleNear(1e-6), numbers)) << fetch;
+  }
+
+  std::string text_;
+};
+
+// y = x / (1 + 0.5 * sums of squares)^2. The sums are 5, 14 and 13.
+TEST_F(OpConversionsTest, LocalResponseNormalizationAndItsGradient) {
+  const auto attr = [](const std::string& name, const std::string& value) {
+    return absl::StrCat("attr { key: '", name, "' value { ", value, " } } ");
+  };
+  const std::string attrs = attr("depth_radius", "i: 1") + attr("bias", "f: 1") +
+                            attr("alpha", "f: 0.5") + attr("beta", "f: 2");
+  Floats("x", {1, 1, 1, 3}, {1, 2, 3});
+  Floats("dy", {1, 1, 1, 3}, {1, 0, 0});
+  Node("y", "LRN", {"x"}, attrs);
+  Node("dx", "LRNGrad", {"dy", "x", "y"}, attrs);
+  Expect("y", {1 / 12.25, 2 / 64.0, 3 / 56.25});
+  const double t = 1 / 12.25 / 3.5;
+  Expect("dx", {1 / 12.25 - 2 * t, -4 * t, 0});
+}
+
+TEST_F(OpConversionsTest, BlocksOfChannelsBecomeBlocksOfPixelsAndBack) {
+  const std::string block = "attr { key: 'block_size' value { i: 2 } } ";
+  Floats("x", {1, 1, 2, 4}, {0, 1, 2, 3, 4, 5, 6, 7});
+  Node("space", "DepthToSpace", {"x"}, block);
+  Node("depth", "SpaceToDepth", {"space"}, block);
+  Expect("space", {0, 1, 4, 5, 2, 3, 6, 7});
+  EXPECT_EQ(Value("space").shape(), (Shape{1, 2, 4, 1}));
+  Expect("depth", {0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_EQ(Value("depth").shape(), (Shape{1, 1, 2, 4}));
+}
+
+TEST_F(OpConversionsTest, GradientsOfRootsAreOfTheResult) {
+  Floats("y", {}, {2});
+  Floats("dy", {}, {3});
+  Node("sqrt", "SqrtGrad", {"y", "dy"});
+  Node("rsqrt", "RsqrtGrad", {"y", "dy"});
+  Node("reciprocal", "ReciprocalGrad", {"y", "dy"});
+  Node("inv", "InvGrad", {"y", "dy"});
+  Expect("sqrt", {0.75});
+  Expect("rsqrt", {-12});
+  Expect("reciprocal", {-12});
+  Expect("inv", {-12});
+}
+
+// Of a batch normalization that does not train: dx = dy * scale / sqrt(variance).
+TEST_F(OpConversionsTest, TheOlderGradientsOfBatchNormalizationHaveFiveInputs) {
+  Floats("dy", {1, 1, 1, 2}, {1, 2});
+  Floats("x", {1, 1, 1, 2}, {2, 2});
+  Floats("scale", {2}, {3, 3});
+  Floats("mean", {2}, {1, 0});
+  Floats("variance", {2}, {4, 4});
+  Node("grad", "FusedBatchNormGradV2", {"dy", "x", "scale", "mean", "variance"},
+       "attr { key: 'epsilon' value { f: 0 } } attr { key: 'is_training' value { b: false } } ");
+  Expect("grad", {1.5, 3});
+  Expect("grad:1", {0.5, 2});
+  Expect("grad:2", {1, 2});
+}
+
+TEST_F(OpConversionsTest, OperandsComeInTheOrderOfTheOlderOps) {
+  Floats("low", {}, {0});
+  Floats("high", {}, {1});
+  Floats("x", {1, 3}, {-5, 0.5, 9});
+  Floats("z", {1, 1}, {7});
+  Int("axis", 1);
+  Node("clipped", "ClipByValue", {"x", "low", "high"});
+  Node("joined", "Concat", {"axis", "x", "z"});
+  Expect("clipped", {0, 0.5, 1});
+  Expect("joined", {-5, 0.5, 9, 7});
+  Floats("rows", {3, 2}, {1, 2, 3, 4, 5, 6});
+  Ints("order", {2, 0});
+  Node("gathered", "Gather", {"rows", "order"});
+  Expect("gathered", {5, 6, 1, 2});
+  Node("top", "TopK", {"x"}, "attr { key: 'k' value { i: 2 } } ");
+  Expect("top", {9, 0.5});
+  Expect("top:1", {2, 1});
+  Node("sum", "AccumulateNV2", {"x", "x"});
+  Expect("sum", {-10, 1, 18});
+  Node("mod", "Mod", {"x", "high"});
+  Expect("mod", {0, 0.5, 0});
+  Node("product", "Einsum", {"x", "rows"}, "attr { key: 'equation' value { s: 'ij,jk->ik' } } ");
+  Expect("product", {-5 + 1.5 + 45, -10 + 2 + 54});
+}
+
+TEST_F(OpConversionsTest, SelectTakesAConditionForEachRow) {
+  Floats("one", {2}, {1, 1});
+  Floats("numbers", {2}, {2, 0});
+  Floats("x", {2, 2}, {1, 2, 3, 4});
+  Floats("y", {2, 2}, {5, 6, 7, 8});
+  Node("large", "Greater", {"numbers", "one"});
+  Node("small", "Less", {"numbers", "one"});
+  Node("rows", "Select", {"large", "x", "y"});
+  Node("other", "LogicalXor", {"large", "small"});
+  Node("same", "LogicalXor", {"large", "large"});
+  Expect("rows", {1, 2, 7, 8});
+  Expect("other", {1, 1});
+  Expect("same", {0, 0});
+}
+
+TEST_F(OpConversionsTest, InTopKTakesItsNumberFromAnAttribute) {
+  Floats("predictions", {2, 3}, {0.1, 0.7, 0.2, 0.5, 0.2, 0.3});
+  Ints("targets", {2, 1});
+  for (const int k : {1, 2, 3})
+    Node(absl::StrCat("in_", k), "InTopK", {"predictions", "targets"},
+         absl::StrCat("attr { key: 'k' value { i: ", k, " } } "));
+  Expect("in_1", {0, 0});
+  Expect("in_2", {1, 0});
+  Expect("in_3", {1, 1});
+}
+
+TEST_F(OpConversionsTest, GradientsOfShapesAreConstants) {
+  Ints("a", {2, 3, 1});
+  Ints("b", {3, 4});
+  Node("axes", "BroadcastGradientArgs", {"a", "b"});
+  Expect("axes", {2});
+  Expect("axes:1", {0});
+  Ints("first", {2, 3});
+  Ints("second", {2, 5});
+  Int("last", -1);
+  Int("front", 0);
+  Node("offsets", "ConcatOffset", {"last", "first", "second", "first"});
+  Expect("offsets", {0, 0});
+  Expect("offsets:1", {0, 3});
+  Expect("offsets:2", {0, 8});
+  Node("in_front", "ConcatOffset", {"front", "second", "first"});
+  Expect("in_front:1", {2, 0});
+  // The later of two values for an index counts.
+  Ints("at", {0, 2});
+  Ints("at_too", {1, 2});
+  Ints("data", {10, 20});
+  Ints("data_too", {30, 40});
+  Node("stitched", "DynamicStitch", {"at", "at_too", "data", "data_too"});
+  Expect("stitched", {10, 30, 40});
+}
+
+}  // namespace
+}  // namespace estimator

@@ -1,0 +1,260 @@
+// What the ops that change variables leave in an imported graph, by hand-computed numbers.
+#include <google/protobuf/text_format.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "estimator/base/file.h"
+#include "estimator/base/testing/status_matchers.h"
+#include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/load.h"
+#include "estimator/graphdef/testing/small_training.h"
+#include "estimator/proto/graph.pb.h"
+#include "estimator/proto/variable.pb.h"
+#include "estimator/training/estimator.h"
+#include "estimator/training/import_model_fn.h"
+#include "estimator/training/testing/tiny_model.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+using ::estimator::testing::SmallTraining;
+using ::testing::Each;
+using ::testing::FloatNear;
+using ::testing::Pointwise;
+
+const std::string kT = SmallTraining::TypeAttr("T");          // NOLINT: of a test
+const std::string kFloat = SmallTraining::TypeAttr("dtype");  // NOLINT: of a test
+const std::string kRows = kT + SmallTraining::TypeAttr("Tindices", "DT_INT32");  // NOLINT
+
+// A constant of float32, or of int32 for indices.
+void Constant(const std::string& name, const std::vector<int>& shape,
+              const std::vector<int>& values, bool indices, SmallTraining& training,
+              const std::vector<std::string>& controls = {}) {
+  const std::string dtype = indices ? "DT_INT32" : "DT_FLOAT";
+  std::string dims;
+  for (const int size : shape) absl::StrAppend(&dims, " dim { size: ", size, " }");
+  training.Node(
+      name, "Const", {},
+      absl::StrCat(SmallTraining::TypeAttr("dtype", dtype),
+                   " attr { key: 'value' value { tensor { dtype: ", dtype, " tensor_shape {", dims,
+                   " } ", indices ? "int_val: [" : "float_val: [", absl::StrJoin(values, ","),
+                   "] } } }"));
+}
+
+class ImportWritesTest : public ::testing::Test {
+ protected:
+  ImportWritesTest() : training_(SmallTraining::Small()) {
+    Constant("rows", {3}, {2, 0, 2}, true, training_);
+    Constant("six", {3, 2}, {1, 2, 3, 4, 5, 6}, false, training_);
+  }
+  // A variable of f32 [3, 2], all 1, which the op changes in each step.
+  void Change(const std::string& variable, const std::string& op,
+              const std::vector<std::string>& operands, const std::string& attrs) {
+    training_.Variable(variable, {3, 2}, 1, false);
+    std::vector<std::string> inputs = {variable};
+    inputs.insert(inputs.end(), operands.begin(), operands.end());
+    training_.Node(variable + "/change", op, inputs, attrs);
+    run_.push_back("^" + variable + "/change");
+  }
+  // A resource variable `r`, all 1. `before` is what it is at first, which keep_first copies, and
+  // `after` what the node `last` reads.
+  void AddResource() {
+    training_.Variable("before", {3, 2}, 0, false);
+    training_.Variable("after", {3, 2}, 0, false);
+    Constant("r/Initializer/ones", {3, 2}, {1, 1, 1, 1, 1, 1}, false, training_);
+    training_.Node("r", "VarHandleOp", {}, kFloat + SmallTraining::ShapeAttr("shape", {3, 2}));
+    training_.Node("r/Assign", "AssignVariableOp", {"r", "r/Initializer/ones"}, kFloat);
+    training_.Node("r/Read/ReadVariableOp", "ReadVariableOp", {"r"}, kFloat);
+    proto::VariableDef def;
+    def.set_variable_name("r:0");
+    def.set_initializer_name("r/Assign");
+    def.set_snapshot_name("r/Read/ReadVariableOp:0");
+    def.set_initial_value_name("r/Initializer/ones:0");
+    def.set_is_resource(true);
+    auto& collections = *training_.meta_graph().mutable_collection_def();
+    collections["variables"].mutable_bytes_list()->add_value(def.SerializeAsString());
+    training_.Node("first", "ReadVariableOp", {"r"}, kFloat);
+    training_.Node("keep_first", "Assign", {"before", "first"}, kT);
+    training_.Node("keep_last", "Assign", {"after", "last"}, kT);
+    run_ = {"^keep_last"};
+  }
+  // One step of the graph, with x = 1 and y = 0 in each row.
+  void Train() {
+    run_.push_back("^step");
+    training_.Rewire("train", run_);
+    const std::string path = dir_.File("graph.meta");
+    EST_ASSERT_OK(WriteFileAtomically(path, training_.Bytes()));
+    const absl::StatusOr<ImportedModelFn> model_fn = ImportModelFn(path);
+    ASSERT_TRUE(model_fn.ok()) << model_fn.status();
+    Estimator<TinyParams>::Options options = TinyOptions(dir_.File("model"));
+    options.model_fn = *model_fn;
+    Estimator<TinyParams> estimator(options);
+    const auto ones = [](const TinyParams&) {
+      return Dataset::FromTensors({.features = Array::Of<float>({4, 1}, {1, 1, 1, 1}),
+                                   .labels = Array(DType::kFloat32, {4, 1})})
+          .Repeat();
+    };
+    EST_ASSERT_OK(estimator.Train(ones, MaxSteps(1)));
+  }
+  std::vector<float> Values(const std::string& variable) {
+    const absl::StatusOr<Array> value = LoadVariable(dir_.File("model"), variable);
+    EST_EXPECT_OK(value);
+    if (!value.ok()) return {};
+    return {value->values<float>().begin(), value->values<float>().end()};
+  }
+  void Expect(const std::string& variable, const std::vector<float>& values) {
+    EXPECT_THAT(Values(variable), Pointwise(FloatNear(1e-5f), values)) << variable;
+  }
+
+  const TempDir dir_;
+  SmallTraining training_;
+  std::vector<std::string> run_;
+};
+
+TEST_F(ImportWritesTest, RowsThatRepeatAreAddedEachTime) {
+  Constant("two_rows", {2}, {2, 0}, true, training_);
+  Constant("nd_rows", {2, 1}, {2, 0}, true, training_);
+  Constant("four", {2, 2}, {1, 2, 3, 4}, false, training_);
+  training_.Float("five", 5);
+  Change("add", "ScatterAdd", {"rows", "six"}, kRows);
+  Change("sub", "ScatterSub", {"rows", "six"}, kRows);
+  Change("scalar", "ScatterAdd", {"rows", "five"}, kRows);
+  Change("update", "ScatterUpdate", {"two_rows", "four"}, kRows);
+  Change("nd_add", "ScatterNdAdd", {"nd_rows", "four"}, kRows);
+  Change("nd_sub", "ScatterNdSub", {"nd_rows", "four"}, kRows);
+  Change("nd_update", "ScatterNdUpdate", {"nd_rows", "four"}, kRows);
+  Change("whole", "AssignSub", {"six"}, kT);
+  ASSERT_NO_FATAL_FAILURE(Train());
+  Expect("add", {4, 5, 1, 1, 7, 9});
+  Expect("sub", {-2, -3, 1, 1, -5, -7});
+  Expect("scalar", {6, 6, 1, 1, 11, 11});
+  Expect("update", {3, 4, 1, 1, 1, 2});
+  Expect("nd_add", {4, 5, 1, 1, 2, 3});
+  Expect("nd_sub", {-2, -3, 1, 1, 0, -1});
+  Expect("nd_update", {3, 4, 1, 1, 1, 2});
+  Expect("whole", {0, -1, -2, -3, -4, -5});
+}
+
+// As TensorFlow's optimizers update an embedding: the gradients of a word that occurs twice are
+// summed, and the rule is applied once.
+TEST_F(ImportWritesTest, AnOptimizerOfRowsIsAppliedOnceToARowThatRepeats) {
+  training_.Variable("accumulator", {3, 2}, 0.5, false);
+  training_.Float("momentum", 0.5);
+  Constant("count", {}, {2}, true, training_);
+  training_.Node(
+      "unique", "Unique", {"rows"},
+      SmallTraining::TypeAttr("T", "DT_INT32") + SmallTraining::TypeAttr("out_idx", "DT_INT32"));
+  training_.Node("sums", "UnsortedSegmentSum", {"six", "unique:1", "count"},
+                 kRows + SmallTraining::TypeAttr("Tnumsegments", "DT_INT32"));
+  Change("words", "SparseApplyMomentum", {"accumulator", "rate", "sums", "unique", "momentum"},
+         kRows + " attr { key: 'use_nesterov' value { b: false } }");
+  ASSERT_NO_FATAL_FAILURE(Train());
+  // The sums are {3, 4} in row 0 and {6, 8} in row 2, and the rate is 0.1.
+  Expect("accumulator", {3.25f, 4.25f, 0.5f, 0.5f, 6.25f, 8.25f});
+  Expect("words", {0.675f, 0.575f, 1, 1, 0.375f, 0.175f});
+}
+
+TEST_F(ImportWritesTest, ResourceVariablesAreReadBetweenTheirWrites) {
+  AddResource();
+  training_.Node("descend", "ResourceApplyGradientDescent", {"r", "rate", "six", "^keep_first"},
+                 kT);
+  training_.Node("subtract", "AssignSubVariableOp", {"r", "six", "^descend"}, kFloat);
+  training_.Node("add_rows", "ResourceScatterAdd", {"r", "rows", "six", "^subtract"},
+                 kFloat + SmallTraining::TypeAttr("Tindices", "DT_INT32"));
+  training_.Node("last", "ReadVariableOp", {"r", "^add_rows"}, kFloat);
+  ASSERT_NO_FATAL_FAILURE(Train());
+  EXPECT_THAT(Values("before"), Each(1));
+  const std::vector<float> last = {2.9f, 2.8f, -2.3f, -3.4f, 1.5f, 2.4f};
+  Expect("r", last);
+  Expect("after", last);
+}
+
+// A call begins after its control inputs, and its updates are done before what comes after it,
+// though no output of it is read.
+TEST_F(ImportWritesTest, UpdatesInsideOfAFunctionAreInTheOrderOfItsCall) {
+  AddResource();
+  proto::FunctionDefLibrary& library =
+      *training_.meta_graph().mutable_graph_def()->mutable_library();
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "function { signature { name: 'update' input_arg { name: 'handle' type: DT_RESOURCE } "
+      "input_arg { name: 'amount' type: DT_FLOAT } } "
+      "node_def { name: 'subtract' op: 'AssignSubVariableOp' input: 'handle' input: 'amount' "
+      "attr { key: 'dtype' value { type: DT_FLOAT } } } "
+      "node_def { name: 'again' op: 'AssignSubVariableOp' input: 'handle' input: 'amount' "
+      "input: '^subtract' attr { key: 'dtype' value { type: DT_FLOAT } } } }",
+      &library));
+  training_.Node("call", "StatefulPartitionedCall", {"r", "six", "^keep_first"},
+                 "attr { key: 'f' value { func { name: 'update' } } }");
+  training_.Node("last", "ReadVariableOp", {"r", "^call"}, kFloat);
+  ASSERT_NO_FATAL_FAILURE(Train());
+  EXPECT_THAT(Values("before"), Each(1));
+  const std::vector<float> last = {-1, -3, -5, -7, -9, -11};
+  Expect("r", last);
+  Expect("after", last);
+}
+
+// A tf.cond inside of one, for all values of both conditions: outer ? (inner ? 1 : 2) : 3. The
+// values are constants that run after the Switch of their side, as TensorFlow writes them.
+TEST_F(ImportWritesTest, ACondTakesTheSideOfItsCondition) {
+  training_.Float("limit", 1);
+  training_.Node("no", "Less", {"loss", "limit"}, kT);  // the loss is 4
+  training_.Node("yes", "Greater", {"loss", "limit"}, kT);
+  const std::string boolean = SmallTraining::TypeAttr("T", "DT_BOOL");
+  // A Switch of `condition`, and an Identity for each of its sides.
+  const auto sides = [&](const std::string& name, const std::string& condition) {
+    training_.Node(name, "Switch", {condition, condition}, boolean);
+    training_.Node(name + "_false", "Identity", {name}, boolean);
+    training_.Node(name + "_true", "Identity", {name + ":1"}, boolean);
+  };
+  const auto value = [&](const std::string& name, int number, const std::string& after) {
+    Constant(name, {3, 2}, std::vector<int>(6, number), false, training_, {"^" + after});
+  };
+  for (const std::string outer : {"no", "yes"}) {
+    for (const std::string inner : {"no", "yes"}) {
+      const std::string in = absl::StrCat(outer, "_", inner, "/");
+      sides(in + "outer", outer);
+      training_.Node(in + "passed", "Switch", {inner, outer}, boolean);
+      sides(in + "inner", in + "passed:1");
+      value(in + "one", 1, in + "inner_true");
+      value(in + "two", 2, in + "inner_false");
+      value(in + "three", 3, in + "outer_false");
+      training_.Node(in + "inner_merge", "Merge", {in + "one", in + "two"}, kT);
+      training_.Node(in + "outer_merge", "Merge", {in + "three", in + "inner_merge"}, kT);
+      Change(absl::StrCat(outer, "_", inner), "Assign", {in + "outer_merge"}, kT);
+    }
+  }
+  ASSERT_NO_FATAL_FAILURE(Train());
+  EXPECT_THAT(Values("yes_yes"), Each(1));
+  EXPECT_THAT(Values("yes_no"), Each(2));
+  EXPECT_THAT(Values("no_yes"), Each(3));
+  EXPECT_THAT(Values("no_no"), Each(3));
+}
+
+// Writes are numbered, and the numbers of the later ones do not fit into one word of bits.
+TEST_F(ImportWritesTest, AnyNumberOfWritesIsOrdered) {
+  constexpr int kCount = 70;
+  for (int i = 0; i < kCount; ++i) {
+    const std::string v = absl::StrCat("v", i);
+    training_.Variable(v, {3, 2}, 0, false);
+    training_.Variable(v + "_before", {3, 2}, 9, false);
+    training_.Variable(v + "_after", {3, 2}, 9, false);
+    training_.Node(v + "/copy", "Assign", {v + "_before", v + "/read"}, kT);
+    training_.Node(v + "/change", "Assign", {v, "six", "^" + v + "/copy"}, kT);
+    training_.Node(v + "/copy_again", "Assign", {v + "_after", v + "/read", "^" + v + "/change"},
+                   kT);
+    run_.push_back("^" + v + "/copy_again");
+  }
+  ASSERT_NO_FATAL_FAILURE(Train());
+  for (int i = 0; i < kCount; ++i) {
+    EXPECT_THAT(Values(absl::StrCat("v", i, "_before")), Each(0)) << i;
+    Expect(absl::StrCat("v", i, "_after"), {1, 2, 3, 4, 5, 6});
+  }
+}
+
+}  // namespace
+}  // namespace estimator
