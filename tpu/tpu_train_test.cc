@@ -122,9 +122,9 @@ TEST_F(TPUTrainTest, ANaNInOneReplicaInTheMiddleOfALoopNamesStepTensorAndReplica
   TinyTPUEstimator estimator(options);
   const absl::Status status = estimator.Train(
       [](const Params& params) {
-        Array x(DType::kFloat32, {24, 1});
-        for (int64_t i = 0; i < 24; ++i)
-          x.data<float>()[i] = i == 21 ? -1.0f : 1.0f + static_cast<float>(i);
+        Array x(DType::kFloat32, {24, 3});
+        for (int64_t i = 0; i < 72; ++i)
+          x.data<float>()[i] = i == 3 * 21 + 1 ? -1.0f : 1.0f + 0.1f * static_cast<float>(i);
         return Dataset::FromTensorSlices(
                    {.features = {{"x", x}}, .labels = TinyExamples(24).labels})
             .Batch(params.batch_size)
@@ -132,7 +132,7 @@ TEST_F(TPUTrainTest, ANaNInOneReplicaInTheMiddleOfALoopNamesStepTensorAndReplica
       },
       Steps(10));
   EXPECT_THAT(status, ErrorIs(AllOf(HasSubstr("NaN loss during training, at step 3"),
-                                    HasSubstr("logs:0 (f32 [2,1]) is NaN at [1,0] on replica 2, "
+                                    HasSubstr("logs:0 (f32 [2,3]) is NaN at [1,1] on replica 2, "
                                               "row 5 of the batch of all replicas"))));
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 0)
       << "only the first checkpoint is there";

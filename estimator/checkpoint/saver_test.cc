@@ -10,12 +10,14 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_reader.h"
@@ -239,8 +241,10 @@ TEST(Saver, AStaleGraphOfASaveWithoutOneIsRemoved) {
   const SaverExtras extras{.meta_graph = MetaGraph("graph")};
   EST_ASSERT_OK(Saver().Save(dir.path(), 3, Variables(3), extras));
   EXPECT_TRUE(FileExists(dir.File("model.ckpt-3.meta")));
+  const testing::CapturedLog log;
   EST_ASSERT_OK(Saver().Save(dir.path(), 3, Variables(3)));
   EXPECT_FALSE(FileExists(dir.File("model.ckpt-3.meta")));
+  EXPECT_THAT(log.warnings, ::testing::IsEmpty());
 }
 
 TEST(Saver, TheSameGraphIsWrittenOnceAndADeletedFileOfItAgain) {
@@ -263,6 +267,30 @@ TEST(Saver, TheSameGraphIsWrittenOnceAndADeletedFileOfItAgain) {
   EST_ASSERT_OK(saver.Save(dir.path(), 5, Variables(5), other));
   EXPECT_EQ(ReadFile(dir.File("model.ckpt-4.meta")).value(), "graph");
   EXPECT_EQ(ReadFile(dir.File("model.ckpt-5.meta")).value(), "other");
+}
+
+TEST(Saver, WithoutLinksTheGraphIsCopiedAndChecked) {
+  const TempDir dir;
+  Saver saver;
+  const SaverExtras extras{.meta_graph = MetaGraph("graph")};
+  const auto save_without_link = [&](int step) {
+    const std::string path = dir.File(absl::StrCat("model.ckpt-", step, ".meta"));
+    bool failed = false;
+    const ScopedFaultInjector faults([&](FileOperation operation, absl::string_view of) -> Fault {
+      if (operation != FileOperation::kRename || of != path || std::exchange(failed, true))
+        return {};
+      return {.status = absl::ErrnoToStatus(EPERM, "no links here")};
+    });
+    return saver.Save(dir.path(), step, Variables(step), extras).status();
+  };
+  EST_ASSERT_OK(saver.Save(dir.path(), 1, Variables(1), extras));
+  EST_ASSERT_OK(save_without_link(2));
+  EXPECT_EQ(ReadFile(dir.File("model.ckpt-2.meta")).value(), "graph");
+  EST_ASSERT_OK(WriteFileAtomically(dir.File("model.ckpt-2.meta"), "grapf"));
+  EXPECT_THAT(save_without_link(3), StatusIs(absl::StatusCode::kDataLoss));
+  // The next save makes the graph anew.
+  EST_ASSERT_OK(saver.Save(dir.path(), 4, Variables(4), extras));
+  EXPECT_EQ(ReadFile(dir.File("model.ckpt-4.meta")).value(), "graph");
 }
 
 // Fixed bug: nothing noticed a flipped byte in a graph, whose format has no checksum.

@@ -95,7 +95,6 @@ TEST_F(EarlyStoppingTest, ReadsTheFolderOfANamedEvaluation) {
       StopIfLowerHook(estimator_, "loss", 0.5, {.eval_dir = estimator_.EvalDir("validation")})));
 }
 
-// After going back to an earlier checkpoint, the evaluations of the later ones are still on disk.
 // As a pattern, the name of this folder would match others, but not itself.
 TEST_F(EarlyStoppingTest, ReadsAFolderWithBracketsInItsName) {
   Estimator<TinyParams> estimator{TinyOptions(dir_.File("lr=[0.05,2]"))};
@@ -106,11 +105,24 @@ TEST_F(EarlyStoppingTest, ReadsAFolderWithBracketsInItsName) {
   EXPECT_TRUE(*Stops(StopIfLowerHook(estimator, "loss", 0.5)));
 }
 
+// After going back to an earlier checkpoint, the evaluations of the later ones are still on disk.
 TEST_F(EarlyStoppingTest, EvaluationsOfLaterStepsDoNotCount) {
   WriteHistories();
   EXPECT_TRUE(*Stops(StopIfNoDecreaseHook(estimator_, "loss", 500), 3500));
   EXPECT_FALSE(*Stops(StopIfNoDecreaseHook(estimator_, "loss", 500), 3001));
   EXPECT_FALSE(*Stops(StopIfLowerHook(estimator_, "loss", 0.5), 2001));
+}
+
+TEST_F(EarlyStoppingTest, AnEqualValueIsNeitherHigherNorLower) {
+  Write("auc", {{1000, 0.5f}, {2000, 0.5f}});
+  EXPECT_FALSE(*Stops(StopIfHigherHook(estimator_, "auc", 0.5)));
+  EXPECT_FALSE(*Stops(StopIfLowerHook(estimator_, "auc", 0.5)));
+  EXPECT_TRUE(*Stops(StopIfNoIncreaseHook(estimator_, "auc", 1000)));
+  EXPECT_TRUE(*Stops(StopIfNoDecreaseHook(estimator_, "auc", 1000)));
+  EXPECT_FALSE(*Stops(StopIfNoDecreaseHook(estimator_, "auc", 1001)));
+  // min_steps is the first step that counts.
+  EXPECT_TRUE(*Stops(StopIfHigherHook(estimator_, "auc", 0.4, {.min_steps = 2000})));
+  EXPECT_FALSE(*Stops(StopIfHigherHook(estimator_, "auc", 0.4, {.min_steps = 2001})));
 }
 
 TEST_F(EarlyStoppingTest, ANaNIsNoBestValue) {

@@ -91,6 +91,15 @@ TEST_F(InitFromCheckpointTest, AScopeTakesAllOfItsVariables) {
   EXPECT_EQ(Sums(), expected);
 }
 
+// A model_fn may build its metrics before it reads the checkpoint.
+TEST_F(InitFromCheckpointTest, AScopeLeavesItsLocalVariablesAlone) {
+  Make("new/w", {2});
+  GetVariable("new/total", {}, {.trainable = false, .local = true});
+  train::InitFromCheckpoint(prefix_, {{"old/", "new/"}});
+  EST_ASSERT_OK(graph_.status());
+  EXPECT_EQ(Sums().at("new/w"), 3);
+}
+
 TEST_F(InitFromCheckpointTest, TheRootMapsOntoTheRoot) {
   Make("old/w", {2});
   Make("top", {});

@@ -74,6 +74,13 @@ TEST_F(WarmStartTest, AListTakesVariablesOfAnyKind) {
   EXPECT_EQ(store_.Peek("global_step")->scalar<int64_t>(), 70);
 }
 
+// Checkpoints have no local variables, such as the totals of metrics.
+TEST_F(WarmStartTest, LocalVariablesAreNotChosen) {
+  GetVariable("dense/total", {}, {.trainable = false, .local = true});
+  EXPECT_THAT(Chosen({"dense"}),
+              ElementsAre("dense/bias", "dense/kernel", "dense/kernel/Momentum"));
+}
+
 TEST_F(WarmStartTest, ExpressionsMatchTheStartOfANameWithOrWithoutTensorFlowsColonZero) {
   EXPECT_THAT(Chosen(".*kernel:0$"), ElementsAre("dense/kernel"));
   EXPECT_THAT(Chosen(".*kernel$"), ElementsAre("dense/kernel"));
@@ -139,6 +146,29 @@ TEST_F(WarmStartTest, WordsKeepTheirRowsAndTheRestComesFromTheBackup) {
   settings.var_name_to_vocab_info["words"].backup_initializer = nullptr;
   EST_ASSERT_OK(WarmStart(settings, graph_, store_));
   EXPECT_THAT(store_.Peek("words")->values<float>(), ElementsAre(5, 6, 0, 0, 1, 2, 0, 0, 0, 0));
+}
+
+// The rows of new words are those of the run's seed, whatever the old run had.
+TEST_F(WarmStartTest, ABackupIsDrawnWithTheSeedOfTheRun) {
+  Make("words", {3, 2});
+  const WarmStartSettings settings{
+      .ckpt_to_initialize_from = prefix_,
+      .vars_to_warm_start = std::nullopt,
+      .var_name_to_vocab_info = {{"words",
+                                  {.new_vocab = Vocabulary("new", "x\ny\na\n"),
+                                   .new_vocab_size = 3,
+                                   .old_vocab = Vocabulary("old", "a\nb\nc\n"),
+                                   .backup_initializer = initializers::RandomUniform()}}},
+      .var_name_to_prev_var_name = {{"words", "embedding"}}};
+  const auto drawn = [&](int64_t seed) {
+    graph_.set_seed(seed);
+    EST_EXPECT_OK(WarmStart(settings, graph_, store_));
+    return store_.Peek("words")->Clone();
+  };
+  const Array one = drawn(1), two = drawn(2), again = drawn(1);
+  EXPECT_EQ(one.ToString(), again.ToString());
+  EXPECT_NE(one.ToString(), two.ToString());
+  EXPECT_EQ(one.AsDouble(4), 1) << "the row of a word that was known";
 }
 
 TEST_F(WarmStartTest, AxisOneMovesColumnsAndOneAxisIsEnough) {
