@@ -15,13 +15,13 @@ import sys
 ESTIMATOR = "estimator"
 WORD = re.compile(r"[A-Za-z_]\w*")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-# _Z, then T and a letter for tables and type information, or GV/GR for static variables, then N for a
-# name with namespaces, and qualifiers of a member function.
+# _Z, then T and a letter for tables and type information, or GV/GR for static variables, then N for
+# a name with namespaces, and qualifiers of a member function.
 MANGLED = re.compile(r"_Z(?:T[VTIS]|GV|GR|Th\w*?_|Tv\w*?_)?N[rVK]*[RO]?(.*)")
 
 
 def path_of(symbol):
-    """The namespaces and names of a mangled name: _ZN9estimator3tpu3FooC1Ev -> estimator, tpu, Foo."""
+    """The names in a mangled name: _ZN9estimator3tpu3FooC1Ev -> estimator, tpu, Foo."""
     match = MANGLED.match(symbol)
     if not match:
         return []

@@ -19,7 +19,8 @@ def run(*command):
 class Names(unittest.TestCase):
     def test_path_of_a_function_a_member_and_a_table(self):
         self.assertEqual(exports.path_of("_ZN9estimator3tpu3FooC1Ev"), ["estimator", "tpu", "Foo"])
-        self.assertEqual(exports.path_of("_ZNK9estimator6Tensor5shapeEv"), ["estimator", "Tensor", "shape"])
+        self.assertEqual(exports.path_of("_ZNK9estimator6Tensor5shapeEv"),
+                         ["estimator", "Tensor", "shape"])
         self.assertEqual(exports.path_of("_ZTVN9estimator6KernelE"), ["estimator", "Kernel"])
         self.assertEqual(exports.path_of("_ZSt4cout"), [])
 
@@ -41,7 +42,8 @@ class Library(unittest.TestCase):
 
     def test_exports_only_what_headers_name_or_the_main_archive_needs(self):
         words, namespaces = exports.words_of(HEADERS)
-        names = [line.split()[0] for line in run("nm", "-DP", "--defined-only", LIBRARY).splitlines()]
+        lines = run("nm", "-DP", "--defined-only", LIBRARY).splitlines()
+        names = [line.split()[0] for line in lines]
         private = [name for name in names if not exports.is_public(name, words, namespaces)]
         print(f"{len(names)} symbols, {len(private)} for libestimator_main.a:")
         print(run("c++filt", *private) if private else "")

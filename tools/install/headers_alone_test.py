@@ -22,7 +22,8 @@ def compile_alone(folder, name):
 def main(install):
     with tempfile.TemporaryDirectory() as prefix:
         environment = {key: value for key, value in os.environ.items() if key != "DESTDIR"}
-        subprocess.run([os.path.abspath(install), f"--prefix={prefix}"], check=True, env=environment)
+        command = [os.path.abspath(install), f"--prefix={prefix}"]
+        subprocess.run(command, check=True, env=environment)
         folder = pathlib.Path(prefix) / "include/estimator"
         names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.h"))
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

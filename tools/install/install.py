@@ -18,7 +18,8 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent  # the repository
 MANIFEST = "share/estimator/install_manifest.txt"
 HEADER_FOLDERS = ("estimator", "models", "tools/replay", "tpu")
 # What a program's compilation needs, besides our headers: the libraries whose headers ours include.
-PKG_CONFIG_REQUIRES = "absl_status absl_statusor absl_strings absl_span absl_str_format libglog gflags"
+PKG_CONFIG_REQUIRES = ("absl_status absl_statusor absl_strings absl_span absl_str_format "
+                       "libglog gflags")
 CMAKE_LIBRARIES = ("absl::status absl::statusor absl::strings absl::span absl::str_format "
                    "glog::glog gflags")
 PC_SHARED = "estimator-shared"
@@ -33,7 +34,8 @@ def built():
     folder = pathlib.Path(os.path.abspath(sys.argv[0]) + ".runfiles")
     for candidate in sorted(folder.glob("*/" + HERE)):
         return candidate.parent.parent
-    raise Failed("the files to install are not built; run: ./bazelw run //tools/install -- --prefix=DIR")
+    raise Failed("the files to install are not built; "
+                 "run: ./bazelw run //tools/install -- --prefix=DIR")
 
 
 def is_program(path):
@@ -88,7 +90,8 @@ class Installation:
         bad = [file for file in files
                if file.startswith("/") or ".." in file.split("/") or not file]
         if bad:
-            raise Failed(f"{manifest} lists {bad[0]!r}, which is not below {self.prefix}; nothing was removed")
+            raise Failed(f"{manifest} lists {bad[0]!r}, which is not below {self.prefix}; "
+                         "nothing was removed")
         return files
 
     def remove(self, files):
@@ -98,7 +101,8 @@ class Installation:
             path = self.root / file
             if path.is_symlink() or path.is_file():
                 path.unlink()
-            folders.update(parent for parent in pathlib.PurePath(file).parents if str(parent) != ".")
+            folders.update(pathlib.PurePath(file).parents)
+        folders.discard(pathlib.PurePath("."))
         for folder in sorted(folders, key=lambda name: -len(name.parts)):
             path = self.root / folder
             if path.is_dir() and not path.is_symlink() and not any(path.iterdir()):
@@ -160,7 +164,8 @@ find_dependency(gflags)
 find_dependency(glog)
 
 if(NOT TARGET Estimator::estimator)
-  get_filename_component(_estimator_prefix "${{CMAKE_CURRENT_LIST_DIR}}/{os.path.relpath(".", folder)}" ABSOLUTE)
+  get_filename_component(_estimator_prefix
+    "${{CMAKE_CURRENT_LIST_DIR}}/{os.path.relpath(".", folder)}" ABSOLUTE)
   set(_estimator_libdir "${{_estimator_prefix}}/{to.libdir}")
 
   # What every program compiles with.
@@ -240,9 +245,10 @@ cc_library(
         package, name = target.lstrip("/").split(":")
         packages.setdefault(package, []).append(name)
     for package, names in sorted(packages.items()):
-        to.write(f"{folder}/{package}/BUILD", "".join(
-            f'alias(name = "{name}", actual = "//:installed", visibility = ["//visibility:public"])\n'
-            for name in sorted(names)))
+        to.write(f"{folder}/{package}/BUILD",
+                 'package(default_visibility = ["//visibility:public"])\n' + "".join(
+                     f'alias(name = "{name}", actual = "//:installed")\n'
+                     for name in sorted(names)))
 
 
 def install_programs(root, to):
@@ -294,7 +300,8 @@ def uninstall(to):
 def main():
     parser = argparse.ArgumentParser(prog="install", allow_abbrev=False,
                                      description="Installs the library and its programs.")
-    parser.add_argument("--prefix", default="/usr/local", help="an absolute path (default: %(default)s)")
+    parser.add_argument("--prefix", default="/usr/local",
+                        help="the folder to install into (default: %(default)s)")
     parser.add_argument("--libdir", default="lib", help="below the prefix (default: %(default)s)")
     parser.add_argument("--uninstall", action="store_true", help="removes what was installed")
     arguments = parser.parse_args()
@@ -315,7 +322,8 @@ def main():
     except Failed as error:
         sys.exit(f"install: {error}")
     except OSError as error:
-        sys.exit(f"install: {error.filename}: {error.strerror}; choose a --prefix that you may write")
+        sys.exit(f"install: {error.filename}: {error.strerror}; "
+                 "choose a --prefix that you may write")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The headers that are installed: the public API, and what it includes. See docs/compatibility.md."""
+"""The headers that are installed: the public API, and what it includes."""
 
 PUBLIC_HEADERS = [
     "estimator/array/array.h",
