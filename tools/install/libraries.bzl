@@ -44,7 +44,7 @@ def _archive(ctx, tool, name, objects):
         inputs = objects,
         outputs = [out],
         mnemonic = "CppArchive",
-        use_default_shell_env = True,  # gcc finds the linker by PATH
+        use_default_shell_env = True,
     )
     return out
 
@@ -86,7 +86,7 @@ def _estimator_libraries_impl(ctx):
         inputs = [whole, main] + ctx.files.headers,
         outputs = [exports],
         mnemonic = "CppExports",
-        use_default_shell_env = True,  # gcc finds the linker by PATH
+        use_default_shell_env = True,
     )
     shared = ctx.actions.declare_file("libestimator.so")
     ctx.actions.run_shell(
@@ -109,7 +109,7 @@ def _estimator_libraries_impl(ctx):
         inputs = [whole, exports, ctx.file.version],
         outputs = [shared],
         mnemonic = "CppSharedLibrary",
-        use_default_shell_env = True,  # gcc finds the linker by PATH
+        use_default_shell_env = True,
         progress_message = "Linking " + shared.short_path,
     )
     targets = ctx.actions.declare_file("targets.txt")
