@@ -1,7 +1,6 @@
 """C++ protocol buffers, by the system's protoc, whose version is that of its libprotobuf."""
 
 load(":build_defs.bzl", "BASE_COPTS", "COMPILED_ONCE", "GRAPH_COPTS")
-load(":jumbo.bzl", "jumbo")
 
 def proto_cc_library(name, srcs, deps = [], **kwargs):
     """A cc_library of the messages in srcs: #include "<package>/<file>.pb.h".
@@ -30,12 +29,10 @@ def proto_cc_library(name, srcs, deps = [], **kwargs):
               " ".join(["$(location %s)" % src for src in srcs]),
         message = "Generating C++ of",
     )
-    together = jumbo(name + "_", sources, at_most = 20)
     native.cc_library(
         name = name,
-        srcs = together.srcs,
+        srcs = sources,
         hdrs = headers,
-        textual_hdrs = together.textual_hdrs,
         copts = BASE_COPTS + GRAPH_COPTS + ["-w"],
         deps = deps + ["@sys//:protobuf"],
         **dict(COMPILED_ONCE, **kwargs)
