@@ -31,9 +31,12 @@ class Failed(Exception):
 
 def built():
     """The folder of what was built, in which files lie as in the repository."""
-    folder = pathlib.Path(os.path.abspath(sys.argv[0]) + ".runfiles")
-    for candidate in sorted(folder.glob("*/" + HERE)):
-        return candidate.parent.parent
+    program = pathlib.Path(os.path.abspath(sys.argv[0]))
+    # Bazel's folder of the files that a program needs; within a test, that of the test.
+    folders = sorted(pathlib.Path(f"{program}.runfiles").glob("*")) + [program.parents[2]]
+    for folder in folders:
+        if (folder / HERE / "libestimator.so").is_file():
+            return folder
     raise Failed("the files to install are not built; "
                  "run: ./bazelw run //tools/install -- --prefix=DIR")
 
