@@ -39,7 +39,7 @@ void Constant(const std::string& name, const std::vector<int>& shape,
   std::string dims;
   for (const int size : shape) absl::StrAppend(&dims, " dim { size: ", size, " }");
   training.Node(
-      name, "Const", {},
+      name, "Const", controls,
       absl::StrCat(SmallTraining::TypeAttr("dtype", dtype),
                    " attr { key: 'value' value { tensor { dtype: ", dtype, " tensor_shape {", dims,
                    " } ", indices ? "int_val: [" : "float_val: [", absl::StrJoin(values, ","),
