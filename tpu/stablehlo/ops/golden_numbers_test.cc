@@ -146,6 +146,17 @@ TEST(StableHloNumbersOfLimits, OneHotOfUint8MayHaveMoreClassesThanItsIndicesCanN
        .constants = {1}});
 }
 
+// Indices without numbers name the whole of x: the last update is left.
+TEST(StableHloNumbersOfLimits, OfUpdatesOfTheWholeTheLastIsLeft) {
+  ExpectNumbersOfTheKernel({.op = "TensorScatterUpdate",
+                            .name = "whole",
+                            .tolerance = "exact",
+                            .attrs = {},
+                            .inputs = {Array::Of<float>({2}, {7, 8}), Array(DType::kInt32, {3, 0}),
+                                       Array::Of<float>({3, 2}, {1, 2, 3, 4, 5, 6})},
+                            .constants = {}});
+}
+
 // None is skipped: an op without goldens would have no numbers here.
 TEST(StableHloNumbersTable, HasEveryLoweredOp) {
   std::set<std::string> without;
