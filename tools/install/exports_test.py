@@ -56,9 +56,9 @@ class Library(unittest.TestCase):
     def test_has_the_classes_of_a_program(self):
         names = run("nm", "-DC", "--defined-only", LIBRARY)
         for name in ("estimator::Graph::", "estimator::Estimator", "estimator::layers::Dense(",
-                     "estimator::train::Momentum(", "estimator::tpu::CrossShardOptimizer(",
+                     "vtable for estimator::train::Momentum", "estimator::tpu::CrossShardOptimizer::",
                      "estimator::bert::", "estimator::replay::Replay("):
-            self.assertIn(name, names)
+            self.assertTrue(name in names, name)  # names are a megabyte of text
 
 
 if __name__ == "__main__":
