@@ -122,7 +122,7 @@ TEST_F(ImportWritesTest, RowsThatRepeatAreAddedEachTime) {
   Constant("four", {2, 2}, {1, 2, 3, 4}, false, training_);
   training_.Float("five", 5);
   Change("add", "ScatterAdd", {"rows", "six"}, kRows);
-  Change("sub", "ScatterSub", {"rows", "six"}, kRows);
+  Change("minus", "ScatterSub", {"rows", "six"}, kRows);
   Change("scalar", "ScatterAdd", {"rows", "five"}, kRows);
   Change("update", "ScatterUpdate", {"two_rows", "four"}, kRows);
   Change("nd_add", "ScatterNdAdd", {"nd_rows", "four"}, kRows);
@@ -131,7 +131,7 @@ TEST_F(ImportWritesTest, RowsThatRepeatAreAddedEachTime) {
   Change("whole", "AssignSub", {"six"}, kT);
   ASSERT_NO_FATAL_FAILURE(Train());
   Expect("add", {4, 5, 1, 1, 7, 9});
-  Expect("sub", {-2, -3, 1, 1, -5, -7});
+  Expect("minus", {-2, -3, 1, 1, -5, -7});
   Expect("scalar", {6, 6, 1, 1, 11, 11});
   Expect("update", {3, 4, 1, 1, 1, 2});
   Expect("nd_add", {4, 5, 1, 1, 2, 3});
