@@ -56,8 +56,9 @@ class Library(unittest.TestCase):
     def test_has_the_classes_of_a_program(self):
         names = run("nm", "-DC", "--defined-only", LIBRARY)
         for name in ("estimator::Graph::", "estimator::Estimator", "estimator::layers::Dense(",
-                     "vtable for estimator::train::Momentum", "estimator::tpu::CrossShardOptimizer::",
-                     "estimator::bert::", "estimator::replay::Replay("):
+                     "vtable for estimator::train::Momentum",
+                     "estimator::tpu::CrossShardOptimizer::", "estimator::bert::",
+                     "estimator::replay::Replay("):
             self.assertTrue(name in names, name)  # names are a megabyte of text
 
 

@@ -244,7 +244,7 @@ cc_library(
 )
 """)
     packages = {}
-    for target in [*targets, "//tools/replay:matcher"]:  # a library without objects
+    for target in targets:
         package, name = target.lstrip("/").split(":")
         packages.setdefault(package, []).append(name)
     for package, names in sorted(packages.items()):
