@@ -1,6 +1,12 @@
 """estimator_binary and estimator_test on an installed library, as those of the repository."""
 
-_COPTS = ["-std=c++20", "-O1", "-Wall", "-Werror=unused-result"]
+_WARNINGS = [
+    "-Wall",
+    "-Werror=unused-result",
+    # -Wextra would warn of options structs that leave out fields.
+    "-Wno-missing-field-initializers",
+]
+_COPTS = ["-std=c++20", "-O1"] + _WARNINGS
 _DEPS = [
     str(Label("//:installed")),
     "@sys//:absl",
@@ -14,7 +20,7 @@ def estimator_library(name, srcs = [], hdrs = [], deps = [], **kwargs):
         name = name,
         srcs = srcs,
         hdrs = hdrs,
-        copts = ["-std=c++20", "-O2", "-Wall", "-Werror=unused-result"] + kwargs.pop("copts", []),
+        copts = ["-std=c++20", "-O2"] + _WARNINGS + kwargs.pop("copts", []),
         deps = deps + _DEPS,
         # What registers an op is linked though nothing calls it.
         alwayslink = True,
