@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/escaping.h"
 #include "estimator/array/array.h"
+#include "estimator/base/testing/hex.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/image/jpeg/jpeg.h"
 #include "estimator/image/png/png.h"
@@ -71,7 +71,7 @@ constexpr char kCmykJpeg[] =
     "0ec8fa4c41c411c82501a336a7366d4fb89c7a6417ffd9";
 
 TEST(CheckImage, CmykBecomesAnRgbJpegIfAsked) {
-  const std::string cmyk = absl::HexStringToBytes(kCmykJpeg);
+  const std::string cmyk = HexToBytes(kCmykJpeg);
   EST_ASSERT_OK_AND_ASSIGN(const EncodedImage kept, CheckImage(cmyk, {}));
   EXPECT_EQ(kept.bytes, cmyk);
   EXPECT_EQ(kept.colorspace, "CMYK");

@@ -80,6 +80,7 @@ KernelPlan MakeTranspose(const KernelSpec& spec) {
     // Some axis is contiguous, because the merged axes are those of a dense tensor.
     const auto contiguous = std::find_if(axes.begin(), axes.end(),
                                          [](const TransposedAxis& a) { return a.in_stride == 1; });
+    if (contiguous == axes.end()) return nullptr;
     rows = *contiguous;
     axes.erase(contiguous);
   }

@@ -1,6 +1,6 @@
 #include "estimator/training/input/feeder.h"
 
-#include "absl/strings/escaping.h"
+#include "estimator/base/testing/hex.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -284,13 +284,13 @@ TEST(Feeder, ContinuesThePositionsOfReplicasWithoutAPrefetch) {
 
 // What an earlier version wrote into .input files, after 5 steps and, on two replicas, after one.
 TEST(Feeder, ReadsAndWritesTheBytesOfEarlierVersions) {
-  const std::string one = absl::HexStringToBytes(
+  const std::string one = HexToBytes(
       "45495452013352616e676528302c20323029203e2053687566666c6528323029203e204261746368283129203e20"
       "50726566657463682832290e050c01bc91e0c9a3fabed23c140500c51dc0ed");
-  const std::string without_prefetch = absl::HexStringToBytes(
+  const std::string without_prefetch = HexToBytes(
       "45495452012552616e676528302c20323029203e2053687566666c6528323029203e204261746368283129050c01"
       "bc91e0c9a3fabed23c1405cc67197e");
-  const std::string two = absl::HexStringToBytes(
+  const std::string two = HexToBytes(
       "4549545201283220782052616e676528302c203829203e204261746368283229203e205072656665746368283229"
       "3145495452012452616e676528302c203829203e204261746368283229203e205072656665746368283229010100"
       "0a730f8e3345495452012652616e67652831302c20313829203e204261746368283229203e205072656665746368"

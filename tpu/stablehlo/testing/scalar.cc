@@ -7,11 +7,11 @@
 #include <limits>
 #include <map>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
+#include "estimator/base/testing/hex.h"
 
 namespace estimator::tpu::stablehlo::testing {
 namespace {
@@ -206,7 +206,7 @@ Tensor ParseConstant(const Type& type, const std::string& dense) {
     return tensor;
   }
   absl::ConsumeSuffix(&text, "\"");
-  const std::string bytes = absl::HexStringToBytes(text);
+  const std::string bytes = HexToBytes(text);
   const size_t size = DTypeSize(type.dtype);
   if (bytes.size() != size * tensor.elements.size())
     throw InvalidArgument("a constant of ", bytes.size(), " bytes for ", type.ToString());
