@@ -202,8 +202,10 @@ TEST_F(RowUpdates, ALookUpOutsideOfItsTableNamesTheTable) {
   const std::unique_ptr<Backend> backend = MakeCpuBackend(store);
   Array ids(DType::kInt64, {kBatch});
   ids.data<int64_t>()[3] = -1;
-  for (const Tensor& rows : {Gather(table_, ids_), Gather(Cast(table_, DType::kBfloat16), ids_),
-                             GatherNd(table_, ExpandDims(ids_, 1))}) {
+  const std::vector<Tensor> look_ups = {Gather(table_, ids_),
+                                        Gather(Cast(table_, DType::kBfloat16), ids_),
+                                        GatherNd(table_, ExpandDims(ids_, 1))};
+  for (const Tensor& rows : look_ups) {
     loss_ = ReduceSum(Cast(rows, DType::kFloat32));
     EXPECT_THAT(RunOnce(*backend, graph_, Spec(), {ids}),
                 ErrorHas("indices[3] = -1 is not in [0, 1000); the table is 'table', "))
