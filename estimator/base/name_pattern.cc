@@ -27,6 +27,7 @@ struct Free {
   }
 };
 using Code = std::unique_ptr<pcre2_code, Free<pcre2_code_free>>;
+using CompileContext = std::unique_ptr<pcre2_compile_context, Free<pcre2_compile_context_free>>;
 using MatchContext = std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>>;
 using MatchData = std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>>;
 
@@ -88,11 +89,17 @@ absl::StatusOr<NamePattern> NamePattern::Compile(absl::string_view option,
   }
   int error = 0;
   size_t position = 0;
+  const CompileContext context(pcre2_compile_context_create(nullptr));
+  if (!context) return ResourceExhausted("no memory for a regular expression");
+#if PCRE2_MAJOR > 10 || PCRE2_MINOR >= 43
+  // Python refuses a lookbehind of varying length, and so did PCRE2 before this version.
+  pcre2_set_max_varlookbehind(context.get(), 0);
+#endif
   auto regex = std::make_shared<Regex>();
   regex->code.reset(
       pcre2_compile(Bytes(pattern), pattern.size(),
                     PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C,
-                    &error, &position, nullptr));
+                    &error, &position, context.get()));
   if (!regex->code) return refuse(position, Message(error));
   regex->limits.reset(pcre2_match_context_create(nullptr));
   if (!regex->limits) return ResourceExhausted("no memory for a regular expression");
