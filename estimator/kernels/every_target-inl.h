@@ -11,6 +11,14 @@
 
 #define HWY_DISABLE_PCLMUL_AES  // x86-64-v3 lacks it and we do not use it; so AVX2 is the baseline
 
+// Highway 1.2 has one more target. Its instructions for 16-bit floats are not used here: it would
+// only take time to compile.
+#include "hwy/detect_targets.h"
+#ifdef HWY_AVX3_SPR
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS HWY_AVX3_SPR
+#endif
+
 // Arrays of vectors stay in registers only if loops over them are unrolled.
 #define EST_UNROLL _Pragma("GCC unroll 16")
 

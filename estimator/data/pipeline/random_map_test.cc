@@ -35,8 +35,8 @@ std::vector<int64_t> Values(const Dataset& dataset) {
   std::vector<int64_t> values;
   const auto iterator = dataset.MakeIterator().value();
   while (const std::optional<Element> element = iterator->Next().value()) {
-    for (const int64_t value : element->features.Only().value().values<int64_t>())
-      values.push_back(value);
+    const Array array = element->features.Only().value();
+    for (const int64_t value : array.values<int64_t>()) values.push_back(value);
   }
   return values;
 }
