@@ -105,9 +105,13 @@ TEST(OneDnnConv2D, OneSizeOfBlocksIsTakenAndMatchesTheReference) {
       if (difference.rfind("UNIMPLEMENTED", 0) == 0) continue;
       ++taken;
       EXPECT_EQ(difference, "");
-      EXPECT_EQ(DifferenceInBlocks(to_input, input_args, *dx, {2}, {0}, block, KernelTier::kOneDnn,
-                                   kSummationOrder),
-                "");
+      const std::string dx_difference = DifferenceInBlocks(
+          to_input, input_args, *dx, {2}, {0}, block, KernelTier::kOneDnn, kSummationOrder);
+      // oneDNN 3 has none for AVX2 if the strides are not 1.
+      const bool may_lack_dx = block == 8 && dy.shape().dim(1) != c.input.dim(1);
+      if (!may_lack_dx || dx_difference.rfind("UNIMPLEMENTED", 0) != 0) {
+        EXPECT_EQ(dx_difference, "");
+      }
       EXPECT_EQ(DifferenceInBlocks(to_filter, filter_args, *df, {0, 2}, {}, block,
                                    KernelTier::kOneDnn, kSummationOrder),
                 "");

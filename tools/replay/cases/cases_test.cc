@@ -42,7 +42,7 @@ class CaseTest : public ::testing::TestWithParam<std::string> {};
 // their sign depends on the algorithm, which depends on the CPU. So one step is compared, and its
 // gradients have the tolerance of whole networks (testdata/reference/resnet/network.py). Plain sums
 // match closely. In step 31 of mnist_gradient_descent, rounding decides which element of a pool is
-// the largest.
+// the largest; the plain sums of oneDNN 2 and 3 differ there too.
 ReplayOptions OptionsOf(const std::string& name) {
   ReplayOptions options;
   if (absl::StartsWith(name, "resnet50")) {
@@ -54,9 +54,8 @@ ReplayOptions OptionsOf(const std::string& name) {
   return options;
 }
 
-// The cases that OptionsOf shortens.
-TEST(CasesTest, AllStepsMatchTensorFlowWithPlainSums) {
-  for (const std::string name : {"mnist_gradient_descent", "resnet50_v1", "resnet50_v1_5"}) {
+TEST(CasesTest, AllStepsOfResnet50MatchTensorFlowWithPlainSums) {
+  for (const std::string name : {"resnet50_v1", "resnet50_v1_5"}) {
     const absl::StatusOr<ReplayReport> report =
         Replay(AllCases().at(name), JoinPath(kFolder, name),
                {.compile_options = {.conv_algorithm = ConvAlgorithm::kDirect}});
