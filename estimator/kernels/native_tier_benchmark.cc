@@ -191,7 +191,8 @@ bool Measure(const Case& c, const KernelSpec& spec, size_t pass, bool blocked, D
     benches.push_back(measured ? MakeBench(operands, kCandidates[i].factories[pass](spec))
                                : nullptr);
   }
-  CHECK(benches[chosen] != nullptr) << spec.op << " has no kernel";
+  // Without AVX-512, oneDNN takes no blocks of 16 channels. Programs do not use them there.
+  if (benches[chosen] == nullptr) return true;
   const bool right = IsFastest(benches, chosen);
   std::printf("| %d | %d | %d, %d | %d | %s | %s | %s |", static_cast<int>(c.images),
               static_cast<int>(c.size), static_cast<int>(c.in_channels),
