@@ -67,6 +67,30 @@ TEST_F(TPUTrainTest, TheSameSeedGivesTheSameBitsOnReplicasWhateverTheLoop) {
   EXPECT_EQ(bits.size(), 1u);
 }
 
+// A run is a loop of two steps.
+TEST_F(TPUTrainTest, AHookSetsTheLearningRateOfAllReplicas) {
+  class SetAtFour : public SessionRunHook {
+    absl::Status AfterRun(RunContext& context, const RunValues& values) override {
+      return values.global_step == 4 ? context.session().SetLearningRate(0.125) : absl::OkStatus();
+    }
+  };
+  const auto kernel_of = [this](const Schedule& rate, const Hooks& hooks) {
+    auto options = TinyTPUOptions(Dir(), 4, 2);
+    options.model_fn = [rate](const Features& features, const Labels& labels, Mode, const Params&) {
+      const Tensor loss = TinyLoss(labels, TinyNetwork(features, true, 0));
+      return TPUEstimatorSpec::Train(loss, train::GradientDescent(rate).Minimize(loss));
+    };
+    TinyTPUEstimator estimator(options);
+    EST_EXPECT_OK(estimator.Train(TinyTrainInput, Steps(8), {.hooks = hooks}));
+    const Array kernel = estimator.GetVariableValue("dense/kernel").value();
+    return std::vector<float>(kernel.values<float>().begin(), kernel.values<float>().end());
+  };
+  const std::vector<float> scheduled =
+      kernel_of(train::PiecewiseConstant({.boundaries = {3}, .values = {0.0625, 0.125}}), {});
+  EXPECT_EQ(kernel_of(0.0625, {std::make_shared<SetAtFour>()}), scheduled);
+  EXPECT_NE(kernel_of(0.0625, {}), scheduled);
+}
+
 // Behaviour M6.
 TEST_F(TPUTrainTest, TheSpecsHooksAreCalledOnceALoop) {
   auto options = TinyTPUOptions(Dir(), 2, 4);

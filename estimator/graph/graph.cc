@@ -1,5 +1,8 @@
 #include "estimator/graph/graph.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -9,6 +12,7 @@
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/graph/needed_nodes.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -163,6 +167,39 @@ Tensor Graph::FindTensor(StringArg name) {
   return Tensor(this, node, output);
 }
 
+int Graph::ReplaceInputs(const std::vector<std::pair<Tensor, Tensor>>& from_to) {
+  std::vector<Tensor> made;
+  for (const auto& [from, to] : from_to) made.push_back(to);
+  const std::vector<const Node*> needed = NeededNodes(*this, made);
+  const std::set<const Node*> skipped(needed.begin(), needed.end());
+  int count = 0;
+  for (const std::unique_ptr<Node>& node : nodes_) {
+    if (skipped.count(node.get()) > 0) continue;
+    for (Tensor& input : node->inputs_) {
+      const auto pair = std::find_if(from_to.begin(), from_to.end(),
+                                     [&input](const auto& p) { return p.first == input; });
+      if (pair == from_to.end()) continue;
+      input = pair->second;
+      ++count;
+    }
+  }
+  // Nodes keep their order, except that each moves before the first node that needs it.
+  std::vector<std::unique_ptr<Node>> before = std::exchange(nodes_, {});
+  const std::function<void(Node*)> place = [&](Node* node) {
+    std::unique_ptr<Node>& owner = before[static_cast<size_t>(node->id_)];
+    if (owner == nullptr) return;  // it is placed already
+    std::unique_ptr<Node> own = std::move(owner);
+    for (const Tensor& input : node->inputs_) place(input.node());
+    for (const Operation& control : node->control_inputs_) place(control.node());
+    nodes_.push_back(std::move(own));
+  };
+  for (size_t i = 0; i < before.size(); ++i)
+    if (before[i] != nullptr) place(before[i].get());
+  // Only now, because `place` finds the owners by the old ids.
+  for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i]->id_ = static_cast<int>(i);
+  return count;
+}
+
 // Source: TF 2.15 random_seed.get_seed.
 std::pair<int64_t, int64_t> Graph::OpSeeds(std::optional<int64_t> op_seed) {
   constexpr int64_t kModulus = (int64_t{1} << 31) - 1;
@@ -184,6 +221,16 @@ std::vector<Variable> Graph::TrainableVariables() const {
     if (variable.trainable()) trainable.push_back(variable);
   }
   return trainable;
+}
+
+std::vector<Variable> Graph::ModelVariables() const {
+  std::vector<Variable> result;
+  for (const Variable& variable : variables_) {
+    if (!variable.local() && variable.name() != "global_step" &&
+        training_variables_.count(variable.name()) == 0)
+      result.push_back(variable);
+  }
+  return result;
 }
 
 std::optional<Variable> Graph::FindVariable(StringArg name) const {

@@ -65,6 +65,10 @@ class Graph {
   Tensor Fail(absl::Status status);
 
   const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
+  // Makes all nodes read `to` in place of `from`, for each pair, except those that a `to` depends
+  // on. Moves nodes so that inputs come before the nodes that read them. Returns how many inputs
+  // changed. Tensors stay valid; ids of nodes change. REQUIRES: the specs of a pair are equal.
+  int ReplaceInputs(const std::vector<std::pair<Tensor, Tensor>>& from_to);
   Node* FindNode(StringArg name) const;  // null if absent
   // "name" or "name:0". Invalid if absent.
   Tensor FindTensor(StringArg name);
@@ -88,6 +92,10 @@ class Graph {
   const std::vector<Variable>& variables() const { return variables_; }
   VariableScopeState& variable_scope() { return variable_scope_; }
   std::vector<Variable> TrainableVariables() const;
+  // What a model computes with: all variables but local ones, global_step, and those that only
+  // training has (training_variables). Unlike TrainableVariables, it has the moving averages of
+  // batch normalization. Pass it to GetAssignmentMapFromCheckpoint to fine-tune a network.
+  std::vector<Variable> ModelVariables() const;
   std::optional<Variable> FindVariable(StringArg name) const;
   std::optional<Variable> GlobalStep() const { return FindVariable("global_step"); }
   // What InitializedValue() returned, each with its variable.
@@ -102,6 +110,13 @@ class Graph {
   std::vector<Tensor>& regularization_losses() { return regularization_losses_; }
   std::vector<SummaryRequest>& summaries() { return summaries_; }
   const std::vector<SummaryRequest>& summaries() const { return summaries_; }
+
+  // Names of variables that belong to the training of a model: optimizers' slots and counters, and
+  // averages of variables.
+  std::set<std::string>& training_variables() { return training_variables_; }
+  const std::set<std::string>& training_variables() const { return training_variables_; }
+  // The rates that optimizers apply, f32 [], each once. Empty in an imported graph.
+  std::vector<Tensor>& learning_rates() { return learning_rates_; }
 
   // The slices of each gradient, as KeepSlices() noted them: see indexed_slices.h.
   std::map<Tensor, std::vector<IndexedSlices>>& slices() { return slices_; }
@@ -137,6 +152,8 @@ class Graph {
   std::vector<Tensor> losses_;
   std::vector<Tensor> regularization_losses_;
   std::vector<SummaryRequest> summaries_;
+  std::set<std::string> training_variables_;
+  std::vector<Tensor> learning_rates_;
   std::map<Tensor, std::vector<IndexedSlices>> slices_;
   std::set<const Node*> gradient_nodes_;
   std::map<const Node*, GradientFn> gradient_overrides_;

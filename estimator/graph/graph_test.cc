@@ -65,6 +65,23 @@ TEST(GraphErrors, TensorsOfAnotherGraphAreRefused) {
   EXPECT_THAT(b.status(), ErrorHas("another graph"));
 }
 
+// The new nodes need `b`, which is younger than the node that reads `a`.
+TEST(GraphInputs, AreReplacedAndNodesSorted) {
+  Graph graph;
+  const Tensor a = Const(graph, 3);
+  const Tensor old = graph.AddOp("Mul", {a, a});
+  const Tensor b = graph.AddOp("Mul", {a, Const(graph, 4)}, {}, "b");
+  const Tensor product = graph.AddOp("Mul", {a, b});
+  EXPECT_EQ(graph.ReplaceInputs({{a, product}}), 2) << "b and product need a itself";
+  EXPECT_EQ(ConstantValue(product)->AsDouble(), 36);
+  EXPECT_EQ(ConstantValue(old)->AsDouble(), 36 * 36);
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    EXPECT_EQ(graph.nodes()[i]->id(), static_cast<int>(i));
+    for (const Tensor& input : graph.nodes()[i]->inputs())
+      EXPECT_LT(input.node()->id(), static_cast<int>(i)) << graph.nodes()[i]->name();
+  }
+}
+
 TEST(ConstantValue, FoldsWhatIsConstantAndNothingElse) {
   Graph graph;
   const Tensor product = graph.AddOp("Mul", {Const(graph, 3), Const(graph, 4)});

@@ -13,10 +13,11 @@ namespace estimator {
 
 struct OpRules;
 
-// The graph owns its nodes. A node does not change after it is built.
+// The graph owns its nodes. A node does not change after it is built, except by
+// Graph::ReplaceInputs.
 class Node {
  public:
-  int id() const { return id_; }  // creation order; inputs have smaller ids
+  int id() const { return id_; }  // position in Graph::nodes(); inputs have smaller ids
   const std::string& name() const { return name_; }
   const std::string& op() const { return op_; }
   const OpRules& rules() const { return *rules_; }

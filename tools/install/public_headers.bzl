@@ -144,6 +144,7 @@ PUBLIC_HEADERS = [
     "estimator/nn/train/rms_prop.h",
     "estimator/nn/train/row_gradient.h",
     "estimator/nn/train/schedule.h",
+    "estimator/nn/train/settable_rate.h",
     "estimator/nn/train/train.h",
     "estimator/op_def/op_def.h",
     "estimator/ops/activations.h",

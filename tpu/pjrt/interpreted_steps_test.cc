@@ -13,6 +13,9 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/testing/graph_fixture.h"
+#include "estimator/nn/train/gradient_descent.h"
+#include "estimator/nn/train/rate_by_name.h"
+#include "estimator/nn/train/settable_rate.h"
 #include "estimator/ops/ops.h"
 #include "estimator/ops/optimizer_ops.h"
 #include "estimator/runtime/cpu_backend.h"
@@ -163,6 +166,27 @@ TEST_F(InterpretedStepsTest, TrainingHasTheNumbersOfReplicasInThisProcess) {
   for (const int replicas : {1, 4}) {
     ExpectStepsOfTheCpu(replicas, {.feeds = {x}, .fetches = {loss, y}, .updates = {train}}, Rows);
   }
+}
+
+// The rate that a hook sets is a variable of the step, and so is lowered with it.
+TEST_F(InterpretedStepsTest, ALearningRateThatIsSetIsThatOfTheStep) {
+  const Tensor x = Placeholder(DType::kFloat32, {2, 3}, "x");
+  const Variable w = Vector("w", {1, 10, 100}), v = Vector("v", {1, 2, 3});
+  Known("global_step", Array::Scalar<int64_t>(0));
+  const Tensor loss = ReduceMean(x * (Tensor(w) + Tensor(v)));
+  const Operation train =
+      train::GradientDescent(train::RateByName({{"w", 0.5}, {"v", 0.25}})).Minimize(loss);
+  EST_ASSERT_OK(train::MakeLearningRateSettable(graph_));
+  const ProgramSpec spec = {.feeds = {x}, .fetches = {loss}, .updates = {train}};
+  std::vector<double> moved;
+  for (const float rate : {-1.0f, 0.125f}) {
+    if (moved.empty()) initial_.emplace_back("set_learning_rate", Array());
+    initial_.back().second = Array::Scalar(rate);
+    ExpectStepsOfTheCpu(1, spec, Rows);
+    const Outcome run = Steps(true, 1, spec, 5, Rows);
+    moved.push_back(run.variables[0].data<float>()[0] - 1.0);
+  }
+  EXPECT_NEAR(moved[1], moved[0] / 4, 1e-6);
 }
 
 // With a global step, and with the first step that the host counts.

@@ -1,5 +1,6 @@
 #include "estimator/nn/train/rate_by_name.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -27,6 +28,14 @@ std::string QuotedFragments(const std::vector<NamedRate>& rates, const std::vect
   });
 }
 
+// Builds a rate, which Session::SetLearningRate finds in the graph.
+Tensor BuildRate(const Schedule& schedule) {
+  const Tensor rate = schedule.Build();
+  std::vector<Tensor>& all = Graph::Current().learning_rates();
+  if (rate.valid() && std::find(all.begin(), all.end(), rate) == all.end()) all.push_back(rate);
+  return rate;
+}
+
 }  // namespace
 
 Schedule RateByName(std::vector<NamedRate> rates) {
@@ -35,7 +44,7 @@ Schedule RateByName(std::vector<NamedRate> rates) {
 
 StepRates::StepRates(const Schedule& schedule, const std::vector<Variable>& variables) {
   if (schedule.by_name() == nullptr) {
-    shared_ = schedule.Build();
+    shared_ = BuildRate(schedule);
     return;
   }
   const std::vector<NamedRate>& rates = *schedule.by_name();
@@ -49,7 +58,7 @@ StepRates::StepRates(const Schedule& schedule, const std::vector<Variable>& vari
       continue;
     }
     const auto [rate, is_new] = built.emplace(found[0], Tensor());
-    if (is_new) rate->second = rates[found[0]].rate.Build();
+    if (is_new) rate->second = BuildRate(rates[found[0]].rate);
     by_name_[variable.name()] = rate->second;
   }
   if (errors.empty()) return;

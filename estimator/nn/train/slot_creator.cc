@@ -24,6 +24,7 @@ Variable CreateAbsoluteVariable(absl::string_view name, const Shape& shape, DTyp
       GetVariable(name, shape, {.dtype = dtype, .initializer = initializer, .trainable = false});
   scope.prefix = prefix;
   scope.reuse = reuse;
+  if (variable.valid()) Graph::Current().training_variables().insert(variable.name());
   return variable;
 }
 

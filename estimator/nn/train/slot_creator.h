@@ -21,7 +21,7 @@ Variable CreateSlot(const Variable& primary, absl::string_view name, const Initi
                     const TensorSpec& spec);
 
 // Creates a variable that is not trainable and has exactly this name, without the prefix of the
-// caller's variable scope.
+// caller's variable scope. It is one of Graph::training_variables.
 Variable CreateAbsoluteVariable(absl::string_view name, const Shape& shape, DType dtype,
                                 const Initializer& initializer);
 

@@ -65,6 +65,23 @@ class Session {
   // Waits for the checkpoint of SaveCheckpointInBackground, and frees its copy of the variables.
   // Errors: those of writing it.
   virtual absl::Status FinishCheckpoint() { return absl::OkStatus(); }
+  // The learning rate of the next step. If there are several (train::RateByName, several
+  // optimizers): the largest.
+  // Errors: FAILED_PRECONDITION outside of training, or if train_op has no rate; OUT_OF_RANGE for a
+  // rate that depends on the input.
+  virtual absl::StatusOr<double> LearningRate() {
+    return absl::FailedPreconditionError("only training has a learning rate");
+  }
+  // Sets the learning rate, from the next step on, in place of the optimizer's constant or
+  // schedule. It is rounded to f32, is part of checkpoints (the variable set_learning_rate), and
+  // holds until it is set again, also in a run that continues from them. If there are several
+  // rates, the largest becomes `rate`, and the others keep their ratio to it. Call it between runs:
+  // in AfterCreateSession, BeforeRun or AfterRun. The first call compiles the step again, unless
+  // the hook's Begin has called train::MakeLearningRateSettable (nn/train/settable_rate.h).
+  // Errors: as LearningRate; INVALID_ARGUMENT if `rate` is negative or not finite.
+  virtual absl::Status SetLearningRate(double /*rate*/) {
+    return absl::FailedPreconditionError("only training has a learning rate that can be set");
+  }
   // The global step that the variables were restored from; -1 after a fresh start.
   virtual int64_t restored_step() const = 0;
   // After a step with a NaN or Inf, in training: the first tensor in forward order that has one, as

@@ -9,6 +9,7 @@
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/nn/cross_shard.h"
 #include "estimator/nn/replica_scope.h"
+#include "estimator/nn/train/settable_rate.h"
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/hooks/nan_tensor_hook.h"
 #include "estimator/training/loop/banner.h"
@@ -26,7 +27,9 @@ namespace estimator {
 class Trainer::TrainSession : public Session {
  public:
   TrainSession(Trainer& trainer, int64_t examples_per_step)
-      : trainer_(trainer), examples_per_step_(examples_per_step) {}
+      : trainer_(trainer),
+        examples_per_step_(examples_per_step),
+        start_step_(trainer.state_.global_step()) {}
 
   const Graph& graph() const override { return *trainer_.model_->graph; }
   VariableStore& variables() override { return trainer_.state_.store(); }
@@ -51,6 +54,14 @@ class Trainer::TrainSession : public Session {
     const AddSeconds saving(times().checkpoint);
     return trainer_.FinishCheckpoint();
   }
+  absl::StatusOr<double> LearningRate() override { return trainer_.LearningRate(*this); }
+  absl::Status SetLearningRate(double rate) override {
+    EST_ASSIGN_OR_RETURN(const bool changed, trainer_.SetLearningRate(rate));
+    // The saver may have saved this step before the hook was called.
+    const bool saved = global_step() > start_step_ && !trainer_.state_.checkpoint().empty();
+    if (!changed || !saved) return absl::OkStatus();
+    return SaveCheckpointInBackground(nullptr).status();
+  }
   int64_t restored_step() const override { return trainer_.restored_step_; }
   std::string FirstNonFiniteTensor() override {
     return estimator::FirstNonFiniteTensor(*trainer_.model_, *trainer_.backend_, last_feeds);
@@ -61,6 +72,7 @@ class Trainer::TrainSession : public Session {
  private:
   Trainer& trainer_;
   const int64_t examples_per_step_;
+  const int64_t start_step_;
 };
 
 // The state of one Train call.
@@ -278,7 +290,9 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
   // The .meta file of the next checkpoint must have the new graph.
   checkpoints_.ResetGraph();
   step_ = std::make_unique<CompiledStep>(*model_, *backend_, std::move(updates));
-  return absl::OkStatus();
+  // A model for batches of another size continues with the rate that a hook has set.
+  return state_.store().initialized(train::kSetLearningRate) ? MakeRateSettable()
+                                                             : absl::OkStatus();
 }
 
 absl::Status Trainer::EnsureVariables(const Start& start, CheckpointAttempt& attempt) {
@@ -291,26 +305,11 @@ absl::Status Trainer::EnsureVariables(const Start& start, CheckpointAttempt& att
     return state_.InitializeFresh(*model_->graph, model_->scaffold, warm_start_);
   if (start.memory == MemoryState::kOther) {
     LOG(INFO) << "Restoring parameters from " << start.checkpoint;
-    EST_RETURN_IF_ERROR(
-        attempt.Reading(state_.Restore(*model_->graph, start.checkpoint, model_->scaffold)));
+    EST_RETURN_IF_ERROR(attempt.Reading(RestoreVariables(start.checkpoint)));
     WarnOfChangedSeed(*model_->graph, start.checkpoint);
   }
   restored_step_ = state_.global_step();
   return absl::OkStatus();
-}
-
-absl::Status Trainer::EnsureVariablesOfHooks(const Start& start) {
-  EST_RETURN_IF_ERROR(InitializeVariables(*model_->graph, state_.store(), /*only_local=*/true));
-  bool added = false;
-  for (const Variable& variable : model_->graph->variables()) {
-    added |= !state_.store().initialized(variable.name());
-  }
-  if (!added) return absl::OkStatus();
-  if (start.checkpoint.empty() || start.memory == MemoryState::kAhead) {
-    return InitializeVariables(*model_->graph, state_.store());
-  }
-  // An earlier run with these hooks has saved their variables too.
-  return state_.Restore(*model_->graph, start.checkpoint, model_->scaffold);
 }
 
 absl::Status Trainer::RunSteps(Loop& loop) {

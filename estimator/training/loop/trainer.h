@@ -97,6 +97,14 @@ class Trainer {
   absl::Status EnsureVariables(const Start& start, CheckpointAttempt& attempt);
   // The same for variables that a hook's Begin added.
   absl::Status EnsureVariablesOfHooks(const Start& start);
+  // Restores the variables, among them a learning rate that a hook set.
+  absl::Status RestoreVariables(const std::string& prefix);
+  // As the methods of Session. The second one returns whether the rate that is set has changed.
+  absl::StatusOr<double> LearningRate(Session& session);
+  absl::StatusOr<bool> SetLearningRate(double rate);
+  absl::Status MakeRateSettable();
+  // After train::MakeLearningRateSettable.
+  absl::Status RateBecameSettable();
   // Saves the steps before an error that ends training, if the variables are whole, and returns the
   // error. TensorFlow's Estimator loses the steps since its last checkpoint.
   absl::Status SaveBeforeError(const absl::Status& status, const Loop& loop);

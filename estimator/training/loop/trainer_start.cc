@@ -5,6 +5,8 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/load.h"
+#include "estimator/nn/train/settable_rate.h"
+#include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/loop/trainer.h"
 #include "glog/logging.h"
 
@@ -92,6 +94,24 @@ absl::Status Trainer::CheckIsOfModel(CheckpointAttempt& attempt, const InputFn& 
       ModelState::CheckIsOfModel(*model_->graph, attempt.prefix(), model_->scaffold)));
   known_to_be_of_model_ = attempt.prefix();
   return absl::OkStatus();
+}
+
+absl::Status Trainer::EnsureVariablesOfHooks(const Start& start) {
+  EST_RETURN_IF_ERROR(InitializeVariables(*model_->graph, state_.store(), /*only_local=*/true));
+  // A hook has made the rate settable, which checkpoints of runs without the hook do not have.
+  if (model_->graph->FindVariable(train::kSetLearningRate).has_value() &&
+      !state_.store().initialized(train::kSetLearningRate))
+    EST_RETURN_IF_ERROR(RateBecameSettable());
+  bool added = false;
+  for (const Variable& variable : model_->graph->variables()) {
+    added |= !state_.store().initialized(variable.name());
+  }
+  if (!added) return absl::OkStatus();
+  if (start.checkpoint.empty() || start.memory == MemoryState::kAhead) {
+    return InitializeVariables(*model_->graph, state_.store());
+  }
+  // An earlier run with these hooks has saved their variables too.
+  return RestoreVariables(start.checkpoint);
 }
 
 }  // namespace estimator

@@ -30,6 +30,8 @@ class CompiledStep {
   size_t num_fetches() const { return fetches_.size(); }
   // Errors: those of Backend::Compile; RESOURCE_EXHAUSTED names the batch size.
   absl::StatusOr<Executable*> executable();
+  // Tells that the graph has changed: the next executable() compiles the step again.
+  void GraphChanged() { executable_ = nullptr; }
   // Null before the step is compiled.
   const ExecutableInfo* info() const {
     return executable_ == nullptr ? nullptr : &executable_->info();

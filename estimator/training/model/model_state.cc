@@ -14,6 +14,7 @@
 #include "estimator/checkpoint/object_names.h"
 #include "estimator/checkpoint/restore.h"
 #include "estimator/graphdef/step_counter.h"
+#include "estimator/nn/train/settable_rate.h"
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/warm_start/checkpoint_initializer.h"
 #include "estimator/training/warm_start/load_variables.h"
@@ -80,11 +81,13 @@ absl::StatusOr<RestorePlan> PlanRestoreFrom(const BundleReader& reader, const Gr
   EST_ASSIGN_OR_RETURN(RestorePlan plan, PlanRestore(graph, scaffold, [&](const std::string& name) {
                          return reader.Has(objects.Stored(name));
                        }));
-  // A counter that is in no checkpoint comes from its name: RestoreCountedStep.
-  const auto is_counter = [&graph](const WantedVariable& variable) {
-    return NameInCheckpoints(graph, *graph.FindVariable(variable.name)).empty();
+  // A counter that is in no checkpoint comes from its name: RestoreCountedStep. Checkpoints have a
+  // rate only since a hook set it.
+  const auto is_elsewhere = [&](const WantedVariable& variable) {
+    return NameInCheckpoints(graph, *graph.FindVariable(variable.name)).empty() ||
+           (variable.name == train::kSetLearningRate && !reader.Has(variable.name));
   };
-  plan.wanted.erase(std::remove_if(plan.wanted.begin(), plan.wanted.end(), is_counter),
+  plan.wanted.erase(std::remove_if(plan.wanted.begin(), plan.wanted.end(), is_elsewhere),
                     plan.wanted.end());
   for (WantedVariable& variable : plan.wanted) {
     if (variable.stored_name == variable.name)

@@ -38,6 +38,11 @@ class FakeSession : public Session {
     ++num_finishes;
     return absl::OkStatus();
   }
+  absl::StatusOr<double> LearningRate() override { return static_cast<float>(learning_rate); }
+  absl::Status SetLearningRate(double rate) override {
+    learning_rate = rate;
+    return absl::OkStatus();
+  }
   int64_t restored_step() const override { return restored; }
   std::string FirstNonFiniteTensor() override {
     return "dense/MatMul:0 (f32 [8,10]) is NaN at [3,2]";
@@ -74,6 +79,7 @@ class FakeSession : public Session {
   int64_t steps_a_run = 1;
   int64_t examples = 0;
   int64_t restored = -1;
+  double learning_rate = 0.1;  // the hook may set it
   std::function<Array(const Tensor&)> value = nullptr;
   std::function<void()> during_run = nullptr;
 
