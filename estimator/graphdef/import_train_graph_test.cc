@@ -76,6 +76,18 @@ TEST_F(ImportTrainGraphTest, AssignsWhatTheOptimizerReturns) {
   EXPECT_EQ(imported->loss.shape(), Shape{});
 }
 
+// No collection says which variables are those of the optimizer.
+TEST_F(ImportTrainGraphTest, SlotsAndCountersAreNoVariablesOfTheModel) {
+  SmallTraining training = SmallTraining::Small();
+  for (const char* name : {"w/Momentum", "training/Adam/w/m", "beta1_power", "bn/moving_mean"})
+    training.Variable(name, {1, 1}, 3, false);
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  std::vector<std::string> names;
+  for (const Variable& variable : graph_.ModelVariables()) names.push_back(variable.name());
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("w", "bn/moving_mean"));
+}
+
 TEST_F(ImportTrainGraphTest, AReadAfterAWriteByControlDependencyGetsTheNewValue) {
   SmallTraining training = SmallTraining::Small();
   training.Variable("average", {1, 1}, 2, false);

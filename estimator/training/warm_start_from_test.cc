@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
@@ -404,6 +405,43 @@ TEST_F(MovingAverageTest, AveragesOfWarmStartedWeightsBeginAtThose) {
   EST_ASSERT_OK(Estimator<TinyParams>(next).Train(Endless, Steps(1)));
   ExpectSame(Value("next/model.ckpt-0", "dense/kernel/ExponentialMovingAverage"),
              Value("ema", "dense/kernel"));
+}
+
+// Fixed bug: they began at 0 and 1, and evaluations of the fine-tuned network were wrong.
+TEST_F(MovingAverageTest, BatchNormsStatisticsAreWarmStarted) {
+  auto options = Options("bn");
+  options.model_fn = ModelFn;
+  EST_ASSERT_OK(Estimator<TinyParams>(options).Train(Endless, Steps(6)));
+  auto next = Options("next", dir_.File("bn"));
+  next.model_fn = ModelFn;
+  const testing::CapturedLog log;
+  EST_ASSERT_OK(Estimator<TinyParams>(next).Train(Endless, Steps(1)));
+  for (const char* name : {"moving_mean", "moving_variance"}) {
+    const std::string variable = absl::StrCat("batch_normalization/", name);
+    ExpectSame(Value("next/model.ckpt-0", variable), Value("bn", variable));
+  }
+  EXPECT_THAT(log.warnings, ::testing::IsEmpty());
+  // The old default.
+  next.config.model_dir = dir_.File("trainable");
+  next.warm_start_from = WarmStartSettings{
+      .ckpt_to_initialize_from = dir_.File("bn"),
+      .vars_to_warm_start = VarsToWarmStart::Named(
+          {"batch_normalization/gamma", "batch_normalization/beta", "dense/kernel", "dense/bias"})};
+  EST_ASSERT_OK(Estimator<TinyParams>(next).Train(Endless, Steps(1)));
+  EXPECT_THAT(log.warnings, ::testing::ElementsAre(HasSubstr("2 moving averages of batch norm")));
+}
+
+// Fixed bug: nothing was trained, without an error.
+TEST_F(WarmStartFromTest, AStepOfTheOldRunThatEndsTheNewOneIsAnError) {
+  const std::initializer_list<std::string> all = {".*"};
+  const WarmStartSettings settings{.ckpt_to_initialize_from = dir_.File("old"),
+                                   .vars_to_warm_start = all};
+  Estimator<TinyParams> estimator(Options("new", settings));
+  EXPECT_THAT(estimator.Train(Endless, MaxSteps(6)),
+              ErrorIs(AllOf(HasSubstr("start at global_step 6"), HasSubstr("max_steps is 6"),
+                            HasSubstr("leave global_step out"))));
+  EST_ASSERT_OK(estimator.Train(Endless, MaxSteps(7)));
+  EXPECT_EQ(*LoadGlobalStep(dir_.File("new")), 7);
 }
 
 TEST_F(MovingAverageTest, AMisspelledRestoreNameIsAnError) {

@@ -4,7 +4,10 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "estimator/base/status.h"
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/graphdef/import/op_support.h"
@@ -25,7 +28,26 @@ absl::Status VariableMaker::Make() {
     if (!Wanted(variable)) continue;
     EST_RETURN_IF_ERROR(MakeOne(variable));
   }
+  MarkTrainingVariables();
   return absl::OkStatus();
+}
+
+// The file does not say which variables are an optimizer's. TensorFlow's names do:
+// "dense/kernel/Momentum", Keras' "training/Adam/dense/kernel/m", and "beta1_power".
+void VariableMaker::MarkTrainingVariables() {
+  std::set<std::string> trainable;
+  for (const Variable& variable : graph_.TrainableVariables()) trainable.insert(variable.name());
+  for (const Variable& variable : graph_.variables()) {
+    const std::string& name = variable.name();
+    if (variable.trainable() || name == "global_step") continue;
+    bool marked = absl::StrContains(name, "beta1_power") || absl::StrContains(name, "beta2_power");
+    const std::vector<std::string> parts = absl::StrSplit(name, '/');
+    for (auto from = parts.begin(); from != parts.end(); ++from) {
+      for (auto to = from + 1; to != parts.end(); ++to)
+        marked |= trainable.count(absl::StrJoin(from, to, "/")) > 0;
+    }
+    if (marked) graph_.training_variables().insert(name);
+  }
 }
 
 // A variable that nothing says to be in checkpoints need not be made if nothing reads it.

@@ -39,6 +39,7 @@ class VariableMaker {
 
  private:
   bool Wanted(const SourceVariable& variable) const;
+  void MarkTrainingVariables();
   absl::Status PlanInitialValues();
   absl::Status MakeOne(const SourceVariable& variable);
   absl::StatusOr<Tensor> InitialValue(const SourceVariable& variable, const TensorSpec& spec);

@@ -72,6 +72,14 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
   EST_RETURN_IF_ERROR(EnsureVariables(start, attempt));
   // Only now is it known whether the checkpoint's global_step is the step.
   start.step = state_.global_step();
+  // Values of another run, and not of this model_dir, have brought the step along.
+  if (start.checkpoint.empty() && start.memory == MemoryState::kOther &&
+      length.max_steps().has_value() && start.step >= *length.max_steps()) {
+    return InvalidArgument("the variables start at global_step ", start.step,
+                           ", which comes from another run, and max_steps is ", *length.max_steps(),
+                           ", so nothing would be trained: leave global_step out of "
+                           "vars_to_warm_start (or Scaffold::init_fn), or train for Steps(n)");
+  }
   return start;
 }
 

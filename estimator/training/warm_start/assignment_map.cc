@@ -19,8 +19,11 @@ std::vector<WantedVariable> InScope(const Graph& graph, absl::string_view from,
                                     absl::string_view into) {
   std::vector<WantedVariable> wanted;
   for (const Variable& variable : graph.variables()) {
-    // Checkpoints have no local variables, such as the totals of metrics.
-    if (variable.local() || !absl::StartsWith(variable.name(), into)) continue;
+    // Checkpoints have no local variables, such as the totals of metrics. A step of another run
+    // would end this one early.
+    if (variable.local() || variable.name() == "global_step" ||
+        !absl::StartsWith(variable.name(), into))
+      continue;
     wanted.push_back({.name = variable.name(),
                       .spec = variable.spec(),
                       .stored_name = absl::StrCat(from, variable.name().substr(into.size()))});
@@ -68,6 +71,11 @@ absl::StatusOr<std::vector<WantedVariable>> ResolveAssignmentMap(const Graph& gr
         fail("a scope of the checkpoint cannot map to a variable; map a value, or map to a scope");
       } else if (variable->graph() != &graph) {
         fail("the variable belongs to another graph");
+      } else if (variable->name() == "global_step") {
+        fail(
+            "a training that starts at the step of the checkpoint ends early, or at once; leave "
+            "global_step out: GetAssignmentMapFromCheckpoint(graph.ModelVariables(), path) returns "
+            "a map without it");
       } else {
         wanted.push_back({.name = variable->name(), .spec = variable->spec(), .stored_name = from});
       }

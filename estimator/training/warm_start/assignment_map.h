@@ -37,12 +37,13 @@ class AssignmentTarget {
 //   {"old/", "new/"}      each variable new/NAME starts at the value old/NAME
 //   {"/", "new/"}         each variable new/NAME starts at the value NAME
 //   {"/", "/"}            each variable starts at the value of its own name
-// Several variables may start at one value.
+// Several variables may start at one value. Scopes do not include global_step.
 using AssignmentMap = std::vector<std::pair<std::string, AssignmentTarget>>;
 
 // Finds the variables of the map's entries.
-// Errors: INVALID_ARGUMENT listing every entry that maps a scope to a variable, or whose variable
-// or scope the graph does not have. The message suggests the nearest names.
+// Errors: INVALID_ARGUMENT listing every entry that maps a scope to a variable, whose variable is
+// global_step, or whose variable or scope the graph does not have. The message suggests the nearest
+// names.
 absl::StatusOr<std::vector<WantedVariable>> ResolveAssignmentMap(const Graph& graph,
                                                                  const AssignmentMap& map);
 
@@ -53,6 +54,8 @@ struct AssignmentMapFromCheckpoint {
 
 // Returns a map from name to the same name for those variables whose name the checkpoint has. BERT
 // and programs derived from it call this before InitFromCheckpoint.
+//   variables: Graph::ModelVariables(). TensorFlow's programs take the trainable ones, and so lose
+//     the moving averages of batch normalization.
 // Errors (kept by the graph, so that model code needs no error handling): those of the checkpoint.
 // Source: google-research/bert modeling.get_assignment_map_from_checkpoint.
 AssignmentMapFromCheckpoint GetAssignmentMapFromCheckpoint(const std::vector<Variable>& variables,

@@ -6,6 +6,7 @@
 #include "estimator/base/status.h"
 #include "estimator/graph/op_registry.h"
 #include "estimator/training/warm_start/load_variables.h"
+#include "estimator/training/warm_start/moving_averages.h"
 
 namespace estimator {
 namespace {
@@ -42,6 +43,22 @@ void AddCheckpointInitializer(const Variable& variable, absl::string_view prefix
   graph.AddNode("Assign", {Tensor(&graph, variable.node(), 0), value});
 }
 
+RestoreAdvice CheckpointInitializerAdvice() {
+  return {
+      .renamed = "renamed: map it in assignment_map",
+      .missing = "not in the checkpoint: leave it out of assignment_map",
+      .slot = "a slot or an average that was not saved: leave it out of assignment_map",
+      .other_size =
+          "another size of the network: use its settings, or leave it out of "
+          "assignment_map",
+      .other_network = "another size: leave it out of assignment_map",
+      .unwanted = "",
+      .closing =
+          "A map of names leaves variables out: that of GetAssignmentMapFromCheckpoint has those "
+          "that the checkpoint has, of any size. Remove those of another size, as a new head: "
+          "std::erase_if(map, [](const auto& entry) { return entry.first == \"head/kernel\"; })"};
+}
+
 absl::StatusOr<std::set<std::string>> LoadCheckpointInitializers(const Graph& graph,
                                                                  const std::set<std::string>& done,
                                                                  VariableStore& store) {
@@ -55,19 +72,21 @@ absl::StatusOr<std::set<std::string>> LoadCheckpointInitializers(const Graph& gr
                                               StringOf(restore.input(1))};
   }
   std::map<std::string, std::vector<WantedVariable>> by_prefix;
-  std::set<std::string> names;
+  std::set<std::string> names, all = done;
   for (const auto& [name, source] : sources) {
     if (done.count(name) > 0) continue;
     const std::optional<Variable> variable = graph.FindVariable(name);
     by_prefix[source.first].push_back(
         {.name = name, .spec = variable->spec(), .stored_name = source.second});
     names.insert(name);
+    all.insert(name);
   }
   for (const auto& [prefix, wanted] : by_prefix) {
     EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
-    EST_RETURN_IF_ERROR(CheckRestorable(*reader, wanted));
+    EST_RETURN_IF_ERROR(CheckRestorable(*reader, wanted, CheckpointInitializerAdvice()));
     EST_RETURN_IF_ERROR(LoadVariables(*reader, wanted, store));
     LogLoaded("Initialized", prefix, wanted, graph);
+    WarnOfMovingAverages(graph, *reader, wanted, all);
   }
   return names;
 }

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "estimator/checkpoint/restore.h"
 #include "estimator/graph/graph.h"
 #include "estimator/runtime/variable_store.h"
 
@@ -17,6 +18,9 @@ namespace estimator {
 // Records that `variable` starts at the value `stored_name` of the checkpoint `prefix`.
 void AddCheckpointInitializer(const Variable& variable, absl::string_view prefix,
                               absl::string_view stored_name);
+
+// The cures of mismatches, in words of InitFromCheckpoint.
+RestoreAdvice CheckpointInitializerAdvice();
 
 // Loads the recorded variables of `graph` into the store, except those in `done`, and returns their
 // names. Other variables of the store do not change. Each checkpoint is opened once, and each value

@@ -4,33 +4,25 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/object_names.h"
 #include "estimator/training/warm_start/checkpoint_initializer.h"
+#include "glog/logging.h"
 
 namespace estimator::train {
 namespace {
-
-RestoreAdvice Advice() {
-  return {
-      .renamed = "renamed: map it in assignment_map",
-      .missing = "not in the checkpoint: leave it out of assignment_map",
-      .slot = "a slot or an average that was not saved: leave it out of assignment_map",
-      .other_size =
-          "another size of the network: use its settings, or leave it out of "
-          "assignment_map",
-      .other_network = "another size: leave it out of assignment_map",
-      .unwanted = "",
-      .closing = "GetAssignmentMapFromCheckpoint returns a map of those that the checkpoint has"};
-}
 
 absl::Status AddInitializers(Graph& graph, absl::string_view ckpt_dir_or_file,
                              const AssignmentMap& assignment_map) {
   EST_RETURN_IF_ERROR(graph.status());
   EST_ASSIGN_OR_RETURN(const auto reader, LoadCheckpoint(ckpt_dir_or_file));
   EST_ASSIGN_OR_RETURN(auto wanted, ResolveAssignmentMap(graph, assignment_map));
+  LOG_IF(WARNING, assignment_map.empty())
+      << "InitFromCheckpoint: assignment_map is empty, so no variable starts at a value of "
+      << reader->prefix() << ". If GetAssignmentMapFromCheckpoint returned it, none of the "
+      << "variables has a name of the checkpoint's: map scopes, as in {\"old/\", \"new/\"}";
   EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(*reader));
   for (WantedVariable& variable : wanted) {
     variable.stored_name = objects.Stored(variable.stored_name);
   }
-  EST_RETURN_IF_ERROR(CheckRestorable(*reader, wanted, Advice()));
+  EST_RETURN_IF_ERROR(CheckRestorable(*reader, wanted, CheckpointInitializerAdvice()));
   for (const WantedVariable& variable : wanted) {
     AddCheckpointInitializer(*graph.FindVariable(variable.name), reader->prefix(),
                              variable.stored_name);

@@ -1,7 +1,7 @@
 // train::InitFromCheckpoint: variables of a model start at values of a checkpoint. Call it in
 // model_fn, or in scaffold_fn as BERT does:
 //
-//   auto [map, names] = train::GetAssignmentMapFromCheckpoint(graph.TrainableVariables(), path);
+//   auto [map, names] = train::GetAssignmentMapFromCheckpoint(graph.ModelVariables(), path);
 //   options.scaffold_fn = [=, map = map] {
 //     train::InitFromCheckpoint(path, map);
 //     return Scaffold();

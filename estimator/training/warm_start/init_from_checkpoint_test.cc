@@ -4,6 +4,7 @@
 #include <map>
 
 #include "estimator/base/file.h"
+#include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
@@ -107,6 +108,75 @@ TEST_F(InitFromCheckpointTest, TheRootMapsOntoTheRoot) {
   EST_ASSERT_OK(graph_.status());
   const std::map<std::string, double> expected = {{"old/w", 3}, {"top", 4}};
   EXPECT_EQ(Sums(), expected);
+}
+
+// Fixed bug: the run began at the step of the old one, and ended at once.
+TEST_F(InitFromCheckpointTest, TheStepOfTheOldRunIsNotTaken) {
+  const auto writer = BundleWriter::Open(dir_.File("stepped")).value();
+  EST_ASSERT_OK(writer->Add("w", Array::Of<float>({2}, {7, 8})));
+  EST_ASSERT_OK(writer->Add("global_step", Array::Scalar<int64_t>(60)));
+  EST_ASSERT_OK(writer->Finish());
+  GetOrCreateGlobalStep();
+  Make("w", {2});
+  train::InitFromCheckpoint(dir_.File("stepped"), {{"/", "/"}});
+  EST_ASSERT_OK(graph_.status());
+  const std::map<std::string, double> expected = {{"global_step", 0}, {"w", 15}};
+  EXPECT_EQ(Sums(), expected);
+  train::InitFromCheckpoint(dir_.File("stepped"), train::GetAssignmentMapFromCheckpoint(
+                                                      graph_.variables(), dir_.File("stepped"))
+                                                      .assignment_map);
+  EXPECT_THAT(Error(), ErrorIs(AllOf(HasSubstr("{'global_step', 'global_step'}"),
+                                     HasSubstr("graph.ModelVariables()"))));
+}
+
+class BatchNormTest : public InitFromCheckpointTest {
+ protected:
+  // A graph with two batch norms, and a checkpoint that lacks two of their averages.
+  BatchNormTest() {
+    const auto writer = BundleWriter::Open(dir_.File("norms")).value();
+    for (const char* name :
+         {"a/gamma", "a/beta", "a/moving_mean", "a/moving_variance", "b/gamma", "b/beta"})
+      EST_EXPECT_OK(writer->Add(name, Array::Scalar(5.0f)));
+    EST_EXPECT_OK(writer->Finish());
+    for (const std::string scope : {"a/", "b/"}) {
+      for (const char* name : {"gamma", "beta"}) Make(scope + name, {});
+      for (const char* name : {"moving_mean", "moving_variance"}) {
+        GetVariable(scope + name, {},
+                    {.initializer = initializers::Constant(-1), .trainable = false});
+      }
+    }
+  }
+  std::vector<std::string> Warnings(const std::vector<Variable>& variables) {
+    train::InitFromCheckpoint(
+        dir_.File("norms"),
+        train::GetAssignmentMapFromCheckpoint(variables, dir_.File("norms")).assignment_map);
+    const testing::CapturedLog log;
+    (void)Sums();
+    return log.warnings;
+  }
+};
+
+TEST_F(BatchNormTest, MovingAveragesThatAreLeftOutAreNamed) {
+  EXPECT_THAT(
+      Warnings(graph_.TrainableVariables()),
+      ElementsAre(AllOf(HasSubstr("2 moving averages"),
+                        HasSubstr("/norms: a/moving_mean, a/moving_variance. The checkpoint has"),
+                        HasSubstr("Graph::ModelVariables()")),
+                  HasSubstr("/norms: b/moving_mean, b/moving_variance. The checkpoint does not")));
+}
+
+TEST_F(BatchNormTest, ThoseThatTheCheckpointLacksAreNamed) {
+  EXPECT_THAT(Warnings(graph_.ModelVariables()),
+              ElementsAre(HasSubstr("/norms: b/moving_mean, b/")));
+  EXPECT_EQ(Sums().at("a/moving_mean"), 5);
+}
+
+TEST_F(InitFromCheckpointTest, AMapOfNothingIsNoticed) {
+  const testing::CapturedLog log;
+  train::InitFromCheckpoint(
+      prefix_, train::GetAssignmentMapFromCheckpoint({Make("x", {})}, prefix_).assignment_map);
+  EST_ASSERT_OK(graph_.status());
+  EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("assignment_map is empty")));
 }
 
 TEST_F(InitFromCheckpointTest, ASavedModelsDirectoryServesAsWell) {

@@ -16,6 +16,7 @@
 #include "estimator/checkpoint/restore.h"
 #include "estimator/runtime/evaluate.h"
 #include "estimator/training/warm_start/load_variables.h"
+#include "estimator/training/warm_start/moving_averages.h"
 #include "estimator/training/warm_start/vocab_remap.h"
 #include "glog/logging.h"
 
@@ -83,7 +84,7 @@ absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const 
                        CompileNamePatterns("vars_to_warm_start", vars.words()));
   std::vector<bool> used(patterns.size(), false);
   std::vector<Variable> chosen;
-  for (const Variable& variable : vars.kind() == Kind::kAll ? all : graph.TrainableVariables()) {
+  for (const Variable& variable : vars.kind() == Kind::kAll ? all : graph.ModelVariables()) {
     bool matches = false;
     for (size_t i = 0; i < patterns.size(); ++i) {
       // Names in TensorFlow end in ":0", so an expression that asks for it matches too.
@@ -98,7 +99,7 @@ absl::StatusOr<std::vector<Variable>> Choose(const VarsToWarmStart& vars, const 
     // TensorFlow does not mention such an expression, so it is no error here.
     if (used[i]) continue;
     LOG(WARNING) << "vars_to_warm_start: '" << patterns[i].text() << "' matches no "
-                 << (vars.kind() == Kind::kAll ? "variable" : "trainable variable")
+                 << (vars.kind() == Kind::kAll ? "variable" : "variable of the model")
                  << DidYouMean(patterns[i].text(), NamesOf(all));
   }
   return chosen;
@@ -218,6 +219,7 @@ absl::StatusOr<std::set<std::string>> WarmStart(const WarmStartSettings& setting
   EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(*reader));
   std::vector<WantedVariable> plain, all;
   std::vector<VocabLoad> vocab;
+  std::vector<std::string> kept;
   std::vector<std::string> problems;
   for (const Variable& variable : chosen) {
     const auto renamed = settings.var_name_to_prev_var_name.find(variable.name());
@@ -236,6 +238,9 @@ absl::StatusOr<std::set<std::string>> WarmStart(const WarmStartSettings& setting
       }
       all.push_back(load->wanted);
       vocab.push_back(*std::move(load));
+    } else if (settings.vars_to_warm_start.kind() == Kind::kModel && !variable.trainable() &&
+               !reader->Has(wanted.stored_name)) {
+      kept.push_back(variable.name());
     } else if (settings.vars_to_warm_start.kind() != Kind::kOnlyVocab) {
       all.push_back(wanted);
       plain.push_back(wanted);
@@ -249,8 +254,12 @@ absl::StatusOr<std::set<std::string>> WarmStart(const WarmStartSettings& setting
                                  absl::StrCat("VocabInfo of '", load.wanted.name, "'")));
   }
   LogLoaded("Warm-started", reader->prefix(), all, graph);
+  LOG_IF(WARNING, !kept.empty()) << kept.size() << " variables that are not trainable are not in "
+                                 << reader->prefix()
+                                 << " and start at their initial values: " << JoinSome(kept, 6);
   std::set<std::string> names;
   for (const WantedVariable& variable : all) names.insert(variable.name);
+  WarnOfMovingAverages(graph, *reader, all, names);
   return names;
 }
 

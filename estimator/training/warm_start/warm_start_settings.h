@@ -41,12 +41,14 @@ struct VocabInfo {
 // and dense_1/bias.
 class VarsToWarmStart {
  public:
-  enum class Kind { kTrainable, kAll, kNamed, kOnlyVocab };
+  enum class Kind { kModel, kAll, kNamed, kOnlyVocab };
 
-  // Trainable variables whose name the expression matches.
+  // Variables of the model (Graph::ModelVariables) whose name the expression matches. A variable
+  // that is not trainable may be missing in the checkpoint, with a warning. TensorFlow takes
+  // trainable variables only, and so leaves out the moving averages of batch normalization.
   VarsToWarmStart(const char* regex) : VarsToWarmStart(std::string(regex)) {}  // NOLINT
   VarsToWarmStart(std::string regex)                                           // NOLINT
-      : kind_(Kind::kTrainable), words_({std::move(regex)}) {}
+      : kind_(Kind::kModel), words_({std::move(regex)}) {}
   // All variables, including optimizer slots and global_step, whose name one of the expressions
   // matches.
   VarsToWarmStart(std::initializer_list<std::string> regexes)
@@ -78,8 +80,8 @@ struct WarmStartSettings {
   // be a checkpoint of TensorFlow 2 (Keras, tf.train.Checkpoint); variables are found by their
   // names.
   std::string ckpt_to_initialize_from = "";
-  // The default is all trainable variables. These do not include global_step, optimizer slots and
-  // the moving averages of batch normalization.
+  // The default is all variables of the model. These do not include global_step and what only
+  // training has, such as optimizer slots.
   VarsToWarmStart vars_to_warm_start = ".*";
   // By variable name.
   std::map<std::string, VocabInfo> var_name_to_vocab_info = {};

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using Kind = VarsToWarmStart::Kind;
 
 TEST(WarmStartSettings, AStringIsAnExpressionForTrainableVariablesAListForAll) {
-  EXPECT_EQ(WarmStartSettings{}.vars_to_warm_start.kind(), Kind::kTrainable);
+  EXPECT_EQ(WarmStartSettings{}.vars_to_warm_start.kind(), Kind::kModel);
   EXPECT_THAT(WarmStartSettings{}.vars_to_warm_start.words(), ElementsAre(".*"));
   const WarmStartSettings list{.vars_to_warm_start = {"a", "b"}};
   EXPECT_EQ(list.vars_to_warm_start.kind(), Kind::kAll);
@@ -31,7 +31,7 @@ TEST(WarmStartSettings, APathStandsForSettingsWithDefaults) {
   EXPECT_FALSE(WarmStartFrom().settings().has_value());
   EXPECT_FALSE(WarmStartFrom(std::nullopt).settings().has_value());
   EXPECT_EQ(WarmStartFrom("/m").settings()->ckpt_to_initialize_from, "/m");
-  EXPECT_EQ(WarmStartFrom("/m").settings()->vars_to_warm_start.kind(), Kind::kTrainable);
+  EXPECT_EQ(WarmStartFrom("/m").settings()->vars_to_warm_start.kind(), Kind::kModel);
 }
 
 TEST(WarmStartSettings, AnEmptyPathIsRefusedAsInTensorFlow) {
