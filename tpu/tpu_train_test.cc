@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
@@ -89,6 +90,30 @@ TEST_F(TPUTrainTest, AHookSetsTheLearningRateOfAllReplicas) {
       kernel_of(train::PiecewiseConstant({.boundaries = {3}, .values = {0.0625, 0.125}}), {});
   EXPECT_EQ(kernel_of(0.0625, {std::make_shared<SetAtFour>()}), scheduled);
   EXPECT_NE(kernel_of(0.0625, {}), scheduled);
+}
+
+TEST_F(TPUTrainTest, TheLearningRateGrowsWithTheReplicasIfAsked) {
+  const auto kernel_of = [this](const Schedule& rate, bool scale) {
+    auto options = TinyTPUOptions(Dir(), 4, 2);
+    options.config.scale_learning_rate = scale;
+    options.model_fn = [rate](const Features& features, const Labels& labels, Mode, const Params&) {
+      const Tensor loss = TinyLoss(labels, TinyNetwork(features, true, 0));
+      return TPUEstimatorSpec::Train(loss, train::GradientDescent(rate).Minimize(loss));
+    };
+    const estimator::testing::CapturedLog log;
+    TinyTPUEstimator estimator(options);
+    EST_EXPECT_OK(estimator.Train(TinyTrainInput, Steps(4)));
+    const bool said = absl::StrContains(absl::StrJoin(log.infos, "\n"),
+                                        "that of the optimizer times 4, the number of replicas");
+    EXPECT_EQ(said, scale);
+    const Array kernel = estimator.GetVariableValue("dense/kernel").value();
+    return std::vector<float>(kernel.values<float>().begin(), kernel.values<float>().end());
+  };
+  EXPECT_EQ(kernel_of(0.03125, true), kernel_of(0.125, false));
+  EXPECT_EQ(
+      kernel_of(train::PiecewiseConstant({.boundaries = {1}, .values = {0.03125, 0.0625}}), true),
+      kernel_of(train::PiecewiseConstant({.boundaries = {1}, .values = {0.125, 0.25}}), false));
+  EXPECT_NE(kernel_of(0.03125, true), kernel_of(0.03125, false));
 }
 
 // Behaviour M6.

@@ -5,8 +5,9 @@
 namespace estimator {
 
 struct Replicas {
-  int num_replicas = 1;          // that run the graph in step
-  bool dense_gradients = false;  // no updates of single rows: as on a TPU, be it one replica
+  int num_replicas = 1;            // that run the graph in step
+  bool dense_gradients = false;    // no updates of single rows: as on a TPU, be it one replica
+  double learning_rate_scale = 1;  // optimizers multiply their rates by it
 };
 
 // Whoever calls model_fn puts this around the call. While it lives, the models that this thread

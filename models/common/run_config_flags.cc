@@ -45,6 +45,9 @@ DEFINE_string(
 DEFINE_string(compute_dtype, "float32",
               "float32 or bfloat16: the type in which matrix products are computed; variables, "
               "sums and losses are float32");
+DEFINE_bool(scale_learning_rate, false, "multiply the learning rate by the number of replicas");
+DEFINE_string(plot_learning_rate, "",
+              "a PNG file to draw the learning rate of the run in, before its first step");
 DEFINE_string(disable_passes, "",
               "passes of the compiler to leave out, such as fuse_pool,choose_layouts; a name that "
               "does not exist is answered with the list");
@@ -139,6 +142,8 @@ RunConfig EstimatorRunConfigFromFlags() {
   config.conv_algorithm = ParseConvAlgorithm(FLAGS_conv_algorithm).value_or(ConvAlgorithm::kAuto);
   // RequireRunConfigFlags refuses other names.
   if (FLAGS_compute_dtype == "bfloat16") config.compute_dtype = DType::kBfloat16;
+  config.scale_learning_rate = FLAGS_scale_learning_rate;
+  config.plot_learning_rate = FLAGS_plot_learning_rate;
   config.disable_passes = ParsePassNames(FLAGS_disable_passes);
   config.print_plan = FLAGS_print_plan;
   if (const auto steps = StepRange::Parse(FLAGS_profile_steps); steps.ok())
@@ -176,6 +181,12 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
   if (FLAGS_compute_dtype != "float32" && FLAGS_compute_dtype != "bfloat16") {
     violations.push_back(absl::StrCat("--compute_dtype must be float32 or bfloat16, given \"",
                                       FLAGS_compute_dtype, "\""));
+  }
+  if (!CanBeFile(FLAGS_plot_learning_rate)) {
+    violations.push_back(
+        absl::StrCat("--plot_learning_rate must be a file in a folder that can be "
+                     "written to, given ",
+                     FLAGS_plot_learning_rate));
   }
   if (!FLAGS_profile_steps.empty()) {
     const absl::Status parsed = StepRange::Parse(FLAGS_profile_steps).status();

@@ -12,8 +12,8 @@
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/data/transforms/permutation.h"
+#include "estimator/image/bitmap_font.h"
 #include "estimator/image/decode_image.h"
-#include "tools/tfrecord/bitmap_font.h"
 #include "tools/tfrecord/feature_text.h"
 
 namespace estimator {

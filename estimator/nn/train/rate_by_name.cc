@@ -9,6 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
+#include "estimator/nn/replica_scope.h"
+#include "estimator/ops/math_binary.h"
 
 namespace estimator::train {
 namespace {
@@ -30,7 +32,9 @@ std::string QuotedFragments(const std::vector<NamedRate>& rates, const std::vect
 
 // Builds a rate, which Session::SetLearningRate finds in the graph.
 Tensor BuildRate(const Schedule& schedule) {
-  const Tensor rate = schedule.Build();
+  Tensor rate = schedule.Build();
+  const double scale = ReplicaScope::Current().learning_rate_scale;
+  if (scale != 1 && rate.valid()) rate = Multiply(rate, scale, "scaled_learning_rate");
   std::vector<Tensor>& all = Graph::Current().learning_rates();
   if (rate.valid() && std::find(all.begin(), all.end(), rate) == all.end()) all.push_back(rate);
   return rate;

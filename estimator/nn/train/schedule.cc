@@ -202,6 +202,47 @@ Schedule NoamDecay(const NoamDecayOptions& o) {
   };
 }
 
+Schedule RampSustainDecay(const RampSustainDecayOptions& o) {
+  return [o](const Tensor& step) {
+    const Tensor exact = ExactStep(step);
+    const double decay_begin = o.rampup + o.sustain;
+    const Tensor since = Maximum(step - decay_begin, 0);
+    Tensor rate = (o.max - o.min) * Pow(ConstantLike(step, o.exp_decay), since) + o.min;
+    rate = WhereBelow(exact, decay_begin, ConstantLike(step, o.max), rate);
+    if (o.rampup <= 0) return rate;
+    return WhereBelow(exact, o.rampup, step * ((o.max - o.start) / o.rampup) + o.start, rate);
+  };
+}
+
+Schedule OneCycle(const OneCycleOptions& o) {
+  return [o](const Tensor& step) {
+    if (!CheckPositive(o.total_steps - 1, "OneCycle", "total_steps - 1") ||
+        !CheckPositive(o.div_factor, "OneCycle", "div_factor") ||
+        !CheckPositive(o.final_div_factor, "OneCycle", "final_div_factor"))
+      return Invalid();
+    const double top = o.pct_start * o.total_steps - 1, last = o.total_steps - 1;
+    if (!CheckPositive(top, "OneCycle", "pct_start * total_steps - 1") ||
+        !CheckPositive(last - top, "OneCycle", "1 - pct_start"))
+      return Invalid();
+    const double initial = o.max / o.div_factor, lowest = initial / o.final_div_factor;
+    // Half a cosine, from `from` to `to`.
+    const auto anneal = [](double from, double to, const Tensor& part) {
+      return (Cos(part * std::numbers::pi) + 1) * ((from - to) / 2) + to;
+    };
+    return Where(LessEqual(ExactStep(step), top), anneal(initial, o.max, Minimum(step / top, 1)),
+                 anneal(o.max, lowest, Minimum(Maximum(step - top, 0) / (last - top), 1)));
+  };
+}
+
+Schedule ByEpoch(int64_t steps_per_epoch, const Schedule& of_epoch) {
+  return [=](const Tensor& step) {
+    if (!CheckPositive(static_cast<double>(steps_per_epoch), "ByEpoch", "steps_per_epoch"))
+      return Invalid();
+    const Tensor epoch = FloorDiv(ExactStep(step), static_cast<double>(steps_per_epoch));
+    return of_epoch.At(epoch);
+  };
+}
+
 Schedule WarmUp(double warmup_steps, double peak, const Schedule& after) {
   return [=](const Tensor& step) {
     if (warmup_steps <= 0) return after.At(step);

@@ -3,6 +3,8 @@
 //   train::GradientDescent(
 //       train::ExponentialDecay({.initial = 0.05, .decay_steps = 97, .decay_rate = 0.95}))
 //
+// A rate by epoch is ByEpoch(steps_per_epoch, schedule).
+//
 // In the formulas below, s is the number of steps before the update: 0 for the first. It is the
 // int64 global_step, cast to f32. Values are those of TF 2.15 tf.compat.v1.train.*_decay. Where a
 // step is compared with a boundary or the end of a warm-up, the comparison is in int64, as there:
@@ -157,6 +159,42 @@ struct NoamDecayOptions {
 // scale * model_size^-0.5 * min(t^-0.5, t * warmup_steps^-1.5), with t = s + 1.
 // Source: "Attention is all you need", section 5.3.
 Schedule NoamDecay(const NoamDecayOptions& options);
+
+struct RampSustainDecayOptions {
+  double start = 0;      // the rate at step 0
+  double max = 0;        // after the ramp
+  double min = 0;        // the rate that it decays to
+  double rampup = 0;     // steps of the ramp
+  double sustain = 0;    // steps at `max`
+  double exp_decay = 1;  // the factor of a step afterwards
+};
+// Rises from `start` to `max`, stays there, and decays to `min`:
+//   start + (max - start) * s / rampup                      while s < rampup
+//   max                                                     while s < rampup + sustain
+//   min + (max - min) * exp_decay^(s - rampup - sustain)    afterwards
+// With ByEpoch, s counts epochs.
+Schedule RampSustainDecay(const RampSustainDecayOptions& options);
+
+struct OneCycleOptions {
+  double max = 0;                 // the highest rate
+  double total_steps = 0;         // > 1
+  double pct_start = 0.3;         // the part of the steps in which the rate rises
+  double div_factor = 25;         // the rate at step 0 is max / div_factor
+  double final_div_factor = 1e4;  // that of the last step is max / div_factor / final_div_factor
+};
+// One cycle: the rate rises along half a cosine until step pct_start * total_steps - 1, and falls
+// along another one until step total_steps - 1.
+// Source: PyTorch 2 lr_scheduler.OneCycleLR with anneal_strategy "cos".
+Schedule OneCycle(const OneCycleOptions& options);
+
+// A schedule of epochs, which stays the same within an epoch, as with Keras'
+// LearningRateScheduler: of_epoch.At(floor(s / steps_per_epoch)). So all numbers of steps of
+// `of_epoch` are numbers of epochs:
+//   ByEpoch(steps_per_epoch, ExponentialDecay({.initial = 0.1, .decay_rate = 0.94}))
+//   ByEpoch(steps_per_epoch, [](const Tensor& epoch) { return 0.1 / (1 + epoch); })
+// For a rate that changes in every step, multiply the schedule's numbers by steps_per_epoch.
+// Errors (kept by the graph): INVALID_ARGUMENT if steps_per_epoch is not positive.
+Schedule ByEpoch(int64_t steps_per_epoch, const Schedule& of_epoch);
 
 // Three kinds of warm-up. For warmup_steps <= 0 there is none.
 //

@@ -1,6 +1,7 @@
 // Schedules against numbers of TF 2.15 tf.compat.v1.train.*_decay at the same steps.
 #include "estimator/nn/train/schedule.h"
 
+#include <string>
 #include <vector>
 
 #include "estimator/base/testing/status_matchers.h"
@@ -199,6 +200,47 @@ TEST(Schedule, MistakesAreNamed) {
   const GraphScope noisy_scope(noisy);
   train::NoisyLinearCosineDecay({.initial = 0.1, .decay_steps = -1}).Build();
   ExpectError(noisy, {"NoisyLinearCosineDecay", "decay_steps", "-1"});
+}
+
+// The formula of the header, by hand.
+TEST(Schedule, RampSustainDecayAndOneCycle) {
+  ExpectRates(
+      train::RampSustainDecay(
+          {.start = 0.1, .max = 1, .min = 0.2, .rampup = 5, .sustain = 6, .exp_decay = 0.5}),
+      {0.1, 0.28, 1, 1, 1, 0.2 + 0.8 / 16384, 0.2}, 1e-6);
+  ExpectRates(train::RampSustainDecay({.start = 9, .max = 1, .sustain = 5, .exp_decay = 0.5}),
+              {1, 1, 1, 0.03125, 0.015625, 1.0 / (1 << 20), 0}, 1e-6);
+  ExpectRates(train::OneCycle({.max = 1,
+                               .total_steps = 100,
+                               .pct_start = 0.11,
+                               .div_factor = 10,
+                               .final_div_factor = 10}),
+              {0.1, 0.12202457, 0.55, 1, 0.99969165, 0.93221909, 0.01}, 1e-6);
+}
+
+TEST(Schedule, ByEpochIsTheScheduleOfTheEpoch) {
+  const Schedule halves =
+      train::ByEpoch(5, train::ExponentialDecay({.initial = 1, .decay_rate = 0.5}));
+  ExpectRates(halves, {1, 1, 0.5, 0.25, 0.25, 0.03125, 1.0 / (1 << 20)});
+  // In f32, this step would be the next one, which begins an epoch.
+  EXPECT_EQ(RateAt(train::ByEpoch(3, [](const Tensor& epoch) { return epoch * 1.0f; }), 16777223),
+            5592407);
+  EXPECT_EQ(RateAt(train::ByEpoch(
+                       10, train::PiecewiseConstant({.boundaries = {1}, .values = {0.5, 0.25}})),
+                   20),
+            0.25);
+}
+
+TEST(Schedule, OptionsThatMakeNoCurveAreRefused) {
+  const auto error = [](const Schedule& schedule, const std::string& part) {
+    Graph graph;
+    const GraphScope scope(graph);
+    schedule.At(Constant(1.0f));
+    ExpectError(graph, {part});
+  };
+  error(train::OneCycle({.max = 1}), "OneCycle: total_steps - 1 must be positive");
+  error(train::OneCycle({.max = 1, .total_steps = 3}), "pct_start * total_steps - 1");
+  error(train::ByEpoch(0, 0.1), "ByEpoch: steps_per_epoch must be positive, got 0");
 }
 
 }  // namespace

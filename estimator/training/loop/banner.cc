@@ -122,7 +122,7 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
   // The second arena and the derived values exist once for all replicas.
   const int64_t memory = banner.info.planned_peak_bytes * replicas +
                          banner.info.planned_shared_bytes + banner.info.planned_derived_bytes;
-  const std::vector<std::vector<std::string>> rows = {
+  std::vector<std::vector<std::string>> rows = {
       {"backend:", banner.backend},
       {"batch:", batch},
       {"parameters:", absl::StrCat(HumanCount(static_cast<double>(num_parameters)), " in ",
@@ -139,6 +139,11 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
        FormatPlan(banner.sizes, banner.intervals, banner.saving_listeners, banner.user_hooks,
                   banner.steps_per_run, banner.start_step, banner.target_step)},
   };
+  if (banner.config.scale_learning_rate) {
+    rows.insert(rows.begin() + 2, {"learning rate:", absl::StrCat("that of the optimizer times ",
+                                                                  banner.model.learning_rate_scale,
+                                                                  ", the number of replicas")});
+  }
   return FormatTable(rows);
 }
 

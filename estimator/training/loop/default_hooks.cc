@@ -7,6 +7,7 @@
 #include "estimator/base/status.h"
 #include "estimator/training/hooks/checkpoint_saver_hook.h"
 #include "estimator/training/hooks/graph_writer_hook.h"
+#include "estimator/training/hooks/learning_rate_plot_hook.h"
 #include "estimator/training/hooks/nan_tensor_hook.h"
 #include "estimator/training/hooks/profiler_hook.h"
 #include "estimator/training/hooks/progress_hook.h"
@@ -135,6 +136,16 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   if (options.config.profile_steps.has_value()) {
     hooks.push_back(std::make_shared<ProfilerHook>(
         ProfilerHook::Options{.steps = options.config.profile_steps}));
+  }
+  if (!options.config.plot_learning_rate.empty()) {
+    const InputSizes& sizes = options.sizes;
+    const bool has_epochs = sizes.examples_per_epoch > 0 && sizes.examples_per_step > 0;
+    hooks.push_back(std::make_shared<LearningRatePlotHook>(LearningRatePlotHook::Options{
+        .path = options.config.plot_learning_rate,
+        .target_step = options.target_step,
+        .steps_per_epoch = has_epochs ? static_cast<double>(sizes.examples_per_epoch) /
+                                            static_cast<double>(sizes.examples_per_step)
+                                      : 0}));
   }
   // The NaN guard is after the hooks of users, which may want to see the values of such a step.
   append(options.user_hooks);

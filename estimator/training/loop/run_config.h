@@ -73,6 +73,13 @@ struct RunConfig {
   // has AMX. A model that casts its activations to bfloat16 does not need it. Errors of Validate:
   // any other dtype.
   DType compute_dtype = DType::kFloat32;
+  // Not in TensorFlow. True: the learning rates of optimizers are multiplied by the number of
+  // replicas, so that a program keeps its rate for one replica when it runs on more, with a batch
+  // that grows with them. Rates that a hook sets are not multiplied.
+  bool scale_learning_rate = false;
+  // Not in TensorFlow. A PNG file to draw the learning rate in, from the first step of a call of
+  // Train to its last, before it begins. "": none.
+  std::string plot_learning_rate = "";
   // Not in TensorFlow. Passes of the compiler to leave out, to find the one that changes a result:
   // names of OptionalPasses().
   std::vector<std::string> disable_passes;

@@ -187,8 +187,9 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
                      .host_call_every_n_steps = strategy_.host_call_every_n_steps()});
   {
     // An optimizer that a hook's Begin adds to the graph is of the same replicas as the model's.
-    const ReplicaScope replicas(
-        {.num_replicas = model_->num_replicas, .dense_gradients = strategy_.on_replicas()});
+    const ReplicaScope replicas({.num_replicas = model_->num_replicas,
+                                 .dense_gradients = strategy_.on_replicas(),
+                                 .learning_rate_scale = RateScale()});
     EST_RETURN_IF_ERROR(runner.Begin(*model_->graph));
   }
   EST_RETURN_IF_ERROR(model_->graph->status());
@@ -277,7 +278,8 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
                        BuildModel(strategy_, first.replicas[0],
                                   {.mode = Mode::kTrain,
                                    .seed = config_.tf_random_seed,
-                                   .num_replicas = strategy_.num_replicas(Mode::kTrain)}));
+                                   .num_replicas = strategy_.num_replicas(Mode::kTrain),
+                                   .learning_rate_scale = RateScale()}));
   EST_RETURN_IF_ERROR(
       CheckGradientsAreSummed(*model->graph, model->num_replicas, {model->spec.train_op}));
   // TensorFlow leaves the update_ops to model_fn, which may forget them.

@@ -103,6 +103,8 @@ class Trainer {
   absl::StatusOr<double> LearningRate(Session& session);
   absl::StatusOr<bool> SetLearningRate(double rate);
   absl::Status MakeRateSettable();
+  // The factor of RunConfig.scale_learning_rate.
+  double RateScale() const;
   // After train::MakeLearningRateSettable.
   absl::Status RateBecameSettable();
   // Saves the steps before an error that ends training, if the variables are whole, and returns the

@@ -21,6 +21,10 @@ float RateInStore(const VariableStore& store) {
 
 }  // namespace
 
+double Trainer::RateScale() const {
+  return config_.scale_learning_rate ? strategy_.num_replicas(Mode::kTrain) : 1;
+}
+
 absl::Status Trainer::MakeRateSettable() {
   if (model_->graph->FindVariable(train::kSetLearningRate).has_value()) return absl::OkStatus();
   // The thread that writes a checkpoint reads the graph.

@@ -52,6 +52,7 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModelFrom(const Strategy& strat
   Graph& graph = *model->graph;
   graph.set_seed(seed);
   model->num_replicas = replicas.num_replicas;
+  model->learning_rate_scale = replicas.learning_rate_scale;
   // What is built below asks it for the number of replicas.
   const ReplicaScope replica_scope(replicas);
 
@@ -89,7 +90,8 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
   EST_ASSIGN_OR_RETURN(std::unique_ptr<BuiltModel> model,
                        BuildModelFrom(strategy, options.mode, options.seed,
                                       {.num_replicas = options.num_replicas,
-                                       .dense_gradients = strategy.on_replicas()},
+                                       .dense_gradients = strategy.on_replicas(),
+                                       .learning_rate_scale = options.learning_rate_scale},
                                       make_inputs));
   model->slots = std::move(slots);
   model->placeholders = std::move(placeholders);

@@ -30,6 +30,7 @@ struct BuiltModel {
   Scaffold scaffold;       // the result of spec.scaffold_fn
   int64_t batch_size = 0;  // rows that this model sees
   int num_replicas = 1;
+  double learning_rate_scale = 1;  // BuildOptions::learning_rate_scale
   // An optimizer that model_fn left bare sums its gradients over the replicas by itself.
   bool summed_bare_optimizer = false;
 };
@@ -39,6 +40,7 @@ struct BuildOptions {
   std::optional<int64_t> seed = std::nullopt;
   // The number of replicas; the graph describes one of them. 1: no collectives.
   int num_replicas = 1;
+  double learning_rate_scale = 1;  // of optimizers
 };
 
 // Builds the model that a loop runs: its inputs are placeholders for the arrays of `element`.

@@ -1,4 +1,4 @@
-#include "tools/tfrecord/bitmap_font.h"
+#include "estimator/image/bitmap_font.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // A font of 5x7 pixels for labels in images. It has the printable characters of ASCII.
-#ifndef TOOLS_TFRECORD_BITMAP_FONT_H_
-#define TOOLS_TFRECORD_BITMAP_FONT_H_
+#ifndef ESTIMATOR_IMAGE_BITMAP_FONT_H_
+#define ESTIMATOR_IMAGE_BITMAP_FONT_H_
 
 #include <cstdint>
 
@@ -20,4 +20,4 @@ void DrawText(absl::string_view text, int64_t x, int64_t y, int64_t max_width, u
 
 }  // namespace estimator
 
-#endif  // TOOLS_TFRECORD_BITMAP_FONT_H_
+#endif  // ESTIMATOR_IMAGE_BITMAP_FONT_H_
