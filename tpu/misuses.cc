@@ -28,6 +28,11 @@ void HostFunctions(const Tensor& x) {
 }
 
 absl::StatusOr<Dataset> TrainInput(const EstimatorParams&);
+Dataset OtherInput(const MyParams&);
+
+absl::Status InputFns(Estimator<>& estimator) {
+  return estimator.Train(OtherInput);  // error: an input_fn takes (const Params&), where Params is
+}
 
 // A generator in the function would start anew in a resumed run.
 void MapFunctions(const Dataset& dataset) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <stdexcept>
 #include <type_traits>
 
 #include "absl/base/config.h"
@@ -189,7 +190,11 @@ Array Array::Clone() const {
 }
 
 Array Array::Reshaped(Shape shape) const {
-  CHECK_EQ(shape.num_elements(), num_elements()) << "cannot reshape " << shape_ << " to " << shape;
+  if (shape.num_elements() != num_elements()) {
+    throw std::invalid_argument(absl::StrCat("cannot reshape ", TypeString(), ", ", num_elements(),
+                                             " elements, to ", shape.ToString(), ", ",
+                                             shape.num_elements(), " elements"));
+  }
   Array result = *this;
   result.shape_ = std::move(shape);
   return result;

@@ -90,7 +90,9 @@ class Array {
   double AsDouble(int64_t i = 0) const;
 
   Array Clone() const;
-  // The same bytes with another shape. REQUIRES: the same number of elements.
+  // The same bytes with another shape. Another number of elements throws std::invalid_argument,
+  // which a function of a Dataset (Map) may leave to the Dataset: it becomes an error with the
+  // element.
   Array Reshaped(Shape shape) const;
   // Rows [begin, end) along axis 0; shares the bytes. REQUIRES: rank >= 1, in range.
   Array Slice(int64_t begin, int64_t end) const;

@@ -121,7 +121,7 @@ template <typename Params>
 class EstimatorOf : public EstimatorBase {
  public:
   // Dataset converts to StatusOr<Dataset>, so a function may return either.
-  using InputFnType = std::function<absl::StatusOr<Dataset>(const Params&)>;
+  using InputFnType = InputFnOf<Params>;
 
   // Trains until `length` is reached: Steps(n), MaxSteps(n), or none: until the input ends.
   // Source: TF 2.15 Estimator.train.
@@ -154,7 +154,7 @@ class EstimatorOf : public EstimatorBase {
           fill_params(call, filled);
           return input_fn(filled);
         },
-        FunctionIdentity<Params>(input_fn));
+        input_fn.identity());
   }
 
   const Params& params() const { return *params_; }

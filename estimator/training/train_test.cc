@@ -380,5 +380,26 @@ TEST_F(TrainTest, TheSameSeedGivesTheSameBitsAndAnotherSeedOthers) {
   EXPECT_NE(bits[0], bits[2]);
 }
 
+Dataset WithoutParams() { return TinyDataset(4).Repeat(); }
+
+// As in TensorFlow. A plain function is one input: the second call continues with it.
+TEST(InputFns, MayTakeNothing) {
+  const TempDir dir;
+  Estimator<TinyParams> estimator(TinyOptions(dir.path()));
+  int opened = 0;
+  const auto counts = [&opened]() -> absl::StatusOr<Dataset> {
+    ++opened;
+    return WithoutParams();
+  };
+  EST_ASSERT_OK(estimator.Train(counts, Steps(2)));
+  EXPECT_EQ(opened, 1);
+  EST_ASSERT_OK(estimator.Train(WithoutParams, Steps(2)));
+  EXPECT_EQ(Estimator<TinyParams>::InputFnType(WithoutParams).identity(),
+            Estimator<TinyParams>::InputFnType(WithoutParams).identity());
+  EXPECT_NE(Estimator<TinyParams>::InputFnType(WithoutParams).identity(), nullptr);
+  EXPECT_EQ(Estimator<TinyParams>::InputFnType(counts).identity(), nullptr);
+  EST_EXPECT_OK(estimator.Evaluate([] { return TinyDataset(4); }));
+}
+
 }  // namespace
 }  // namespace estimator

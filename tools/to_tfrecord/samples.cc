@@ -181,6 +181,25 @@ absl::StatusOr<SampleSet> ClassFolderSamples(const std::string& directory) {
   return set;
 }
 
+namespace {
+
+// A column of ids, as in many competitions, has no extensions: the first row shows it.
+absl::Status CheckPathsHaveExtension(const CsvTable& table, size_t column,
+                                     const std::string& directory, const CsvOptions& options) {
+  const std::string& name = table.rows[0][column];
+  const std::string path = name[0] == '/' ? name : JoinPath(directory, name);
+  if (name.empty() || !options.path_suffix.empty() || FileExists(path)) return absl::OkStatus();
+  for (const char* const suffix : {".jpg", ".jpeg", ".png", ".JPG", ".PNG"}) {
+    if (!FileExists(path + suffix)) continue;
+    return NotFound(table.Place(0), ": there is no file ", path, ", but ", path, suffix,
+                    ": complete the ids of column ", table.columns[column],
+                    " with --path_suffix=", suffix);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<SampleSet> CsvSamples(const std::string& directory, const CsvOptions& options) {
   EST_ASSIGN_OR_RETURN(const CsvTable table, ReadCsv(options.csv));
   if (!options.label_column.empty() && !options.label_columns.empty()) {
@@ -193,6 +212,7 @@ absl::StatusOr<SampleSet> CsvSamples(const std::string& directory, const CsvOpti
     EST_ASSIGN_OR_RETURN(path_column, table.Column(options.path_column));
   }
   if (table.rows.empty()) return InvalidArgument(options.csv + " has no rows");
+  EST_RETURN_IF_ERROR(CheckPathsHaveExtension(table, path_column, directory, options));
   SampleSet set;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const std::string& name = table.rows[row][path_column];

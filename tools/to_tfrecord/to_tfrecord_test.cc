@@ -270,6 +270,16 @@ TEST_F(ToTfrecordTest, CsvWithAColumnForEachLabelWritesTheKeysOfTheUser) {
   EXPECT_THAT(Get(examples[0], "hot").float_list().value(), ElementsAre(1.0f, 0.0f));
 }
 
+TEST_F(ToTfrecordTest, IdsWithoutAnExtensionNameTheFlagThatCompletesThem) {
+  Add("images/Test_0.png", Picture(1));
+  Add("train.csv", "image_id,label\nTest_0,1\n");
+  const ProgramRun run = Run(
+      absl::StrCat("--csv=", in_, "/train.csv --input_dir=", in_, "/images --label_column=label"));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.output, AllOf(HasSubstr("images/Test_0.png: complete the ids of column image_id"),
+                                HasSubstr("--path_suffix=.png")));
+}
+
 TEST_F(ToTfrecordTest, CsvLabelsAreNamesOrIntegersOrSeveral) {
   for (const char* name : {"a.png", "b.png", "c.png"}) Add(name, Picture(1));
   Add("t.csv", "file,kind,number,all\na.png,owl,7,owl cat\nb.png,cat,0,\nc.png,owl,3,cat\n");

@@ -274,8 +274,8 @@ TEST(Dataset, AnExceptionOfAMapFunctionIsAnErrorThatNamesTheElement) {
         },
         {.num_parallel_calls = threads});
     const absl::Status status = FirstError(dataset.Batch(4));
-    EXPECT_THAT(status, ErrorHas("the function threw an exception: map::at; the element "
-                                 "is features i64 []"));
+    EXPECT_THAT(status, ErrorHas("the function threw an exception: no array is named \"image\"; "
+                                 "there is \"\"; the element is features i64 []"));
   }
 }
 
@@ -289,7 +289,8 @@ TEST(Dataset, AnExceptionOfAnyFunctionIsAnErrorThatNamesTheElement) {
   const auto generate = [&](int64_t i) -> absl::StatusOr<std::optional<Element>> {
     return i == 0 ? Number(0) : Element{.features = image(Number(i)), .labels = {}};
   };
-  const std::string thrown = ": the function threw an exception: map::at";
+  const std::string thrown =
+      ": the function threw an exception: no array is named \"image\"; there is \"\"";
   const std::string of_number = thrown + "; the element is features i64 []";
   const Dataset range = Dataset::Range(0, 3), stream = Dataset::FromGenerator(generate);
   const std::vector<std::pair<Dataset, std::string>> cases = {
@@ -303,6 +304,17 @@ TEST(Dataset, AnExceptionOfAnyFunctionIsAnErrorThatNamesTheElement) {
       EXPECT_THAT(FirstError(read), ErrorIs(::testing::StartsWith(message)));
     }
   }
+}
+
+// Fixed bug: the process was aborted.
+TEST(Dataset, AShapeThatDoesNotFitIsAnErrorOfTheElement) {
+  const Dataset dataset = Dataset::Range(0, 3).Map([](const Element& e) -> absl::StatusOr<Element> {
+    return Element{.features = e.features.at("").Reshaped({2, 3}), .labels = {}};
+  });
+  EXPECT_THAT(FirstError(dataset),
+              ErrorIs("Map: element 0 of Range(0, 3): the function threw an exception: cannot "
+                      "reshape i64 [], 1 elements, to [2,3], 6 elements; the element is features "
+                      "i64 []"));
 }
 
 TEST(Dataset, MapErrorsNameTheElementAndComeInOrder) {

@@ -1,6 +1,8 @@
 #include "estimator/data/pipeline/element.h"
 
 #include <optional>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +35,15 @@ absl::StatusOr<Array> ArrayMap::Get(StringArg name) const {
   return NotFound("no array is named \"", name, "\"; there ", names.size() == 1 ? "is " : "are ",
                   names.empty() ? "none" : JoinSome(QuotedNames(*this), kShownNames),
                   nearest ? absl::StrCat("; did you mean \"", *nearest, "\"?") : "");
+}
+
+const Array& ArrayMap::at(const std::string& name) const {
+  if (const auto found = find(name); found != end()) return found->second;
+  throw std::out_of_range(std::string(Get(name).status().message()));
+}
+
+Array& ArrayMap::at(const std::string& name) {
+  return const_cast<Array&>(std::as_const(*this).at(name));
 }
 
 absl::StatusOr<Array> ArrayMap::Only() const {

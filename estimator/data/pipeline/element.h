@@ -23,6 +23,10 @@ class ArrayMap : public std::map<std::string, Array> {
 
   // The array of a name. Errors: NOT_FOUND with all names and the nearest one.
   absl::StatusOr<Array> Get(StringArg name) const;
+  // The same, but throws std::out_of_range with the message of Get. A Dataset makes an error of
+  // what its functions throw.
+  const Array& at(const std::string& name) const;
+  Array& at(const std::string& name);
   // The only array. Errors: FAILED_PRECONDITION if there are none or several.
   absl::StatusOr<Array> Only() const;
 };

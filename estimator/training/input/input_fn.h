@@ -2,9 +2,11 @@
 #ifndef ESTIMATOR_TRAINING_INPUT_INPUT_FN_H_
 #define ESTIMATOR_TRAINING_INPUT_INPUT_FN_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -41,21 +43,65 @@ class InputFn {
   const void* identity_ = nullptr;
 };
 
-// The identity of a user's input_fn: its address if it is a plain function. Null for lambdas and
-// other objects, which cannot be distinguished from each other.
-// Not inlined: g++ 12 reports an uninitialized pointer in std::function::target if it can inline
-// the call.
+// The type of an input_fn: a function of the params, or of nothing, that returns a Dataset or
+// absl::StatusOr<Dataset>.
 template <typename Params>
-[[gnu::noinline]] const void* FunctionIdentity(
-    const std::function<absl::StatusOr<Dataset>(const Params&)>& input_fn) {
-  if (const auto* plain = input_fn.template target<Dataset (*)(const Params&)>()) {
-    return reinterpret_cast<const void*>(*plain);
+class InputFnOf : public std::function<absl::StatusOr<Dataset>(const Params&)> {
+  using Base = std::function<absl::StatusOr<Dataset>(const Params&)>;
+  template <typename F>
+  static constexpr bool kTakesParams =
+      std::is_invocable_r_v<absl::StatusOr<Dataset>, F&, const Params&>;
+  // Calls a function that takes nothing.
+  template <typename F>
+  struct WithoutParams {
+    F fn;
+    absl::StatusOr<Dataset> operator()(const Params&) { return fn(); }
+  };
+
+ public:
+  InputFnOf() = default;
+  InputFnOf(std::nullptr_t) {}  // NOLINT: converts
+  template <typename F>
+  requires(!std::is_base_of_v<InputFnOf, F>) InputFnOf(F fn)  // NOLINT: converts
+      : Base(Wrapped(std::move(fn))) {}
+
+  // The address if it is a plain function. Null for lambdas and other objects, which cannot be
+  // distinguished from each other.
+  // Not inlined: g++ 12 reports an uninitialized pointer in std::function::target if it can inline
+  // the call.
+  [[gnu::noinline]] const void* identity() const {
+    const void* address = AddressOf<Dataset (*)(const Params&)>();
+    if (address == nullptr) address = AddressOf<absl::StatusOr<Dataset> (*)(const Params&)>();
+    if (address == nullptr) address = AddressOfWithout<Dataset (*)()>();
+    if (address == nullptr) address = AddressOfWithout<absl::StatusOr<Dataset> (*)()>();
+    return address;
   }
-  if (const auto* plain = input_fn.template target<absl::StatusOr<Dataset> (*)(const Params&)>()) {
-    return reinterpret_cast<const void*>(*plain);
+
+ private:
+  template <typename F>
+  static Base Wrapped(F fn) {
+    if constexpr (kTakesParams<F>) {
+      return Base(std::move(fn));
+    } else if constexpr (std::is_invocable_r_v<absl::StatusOr<Dataset>, F&>) {
+      return Base(WithoutParams<F>{std::move(fn)});
+    } else {
+      static_assert(kTakesParams<F>,
+                    "an input_fn takes (const Params&), where Params is the Estimator's, or "
+                    "nothing, and returns a Dataset or an absl::StatusOr<Dataset>");
+      return Base();
+    }
   }
-  return nullptr;
-}
+  template <typename Plain>
+  const void* AddressOf() const {
+    const Plain* const plain = this->template target<Plain>();
+    return plain == nullptr ? nullptr : reinterpret_cast<const void*>(*plain);
+  }
+  template <typename Plain>
+  const void* AddressOfWithout() const {
+    const auto* const plain = this->template target<WithoutParams<Plain>>();
+    return plain == nullptr ? nullptr : reinterpret_cast<const void*>(plain->fn);
+  }
+};
 
 }  // namespace estimator
 
