@@ -23,7 +23,8 @@ class ReplicasStrategy : public Strategy {
 
   bool on_replicas() const override { return true; }
   int num_replicas(Mode mode) const override {
-    return RunsOnReplicas(mode) ? static_cast<int>(options_.tpu_config.replicas()) : 1;
+    const int64_t accumulated = mode == Mode::kTrain ? options_.accumulate_steps : 1;
+    return shards(mode) * static_cast<int>(accumulated);
   }
   int64_t iterations_per_loop() const override {
     return tuner_.has_value() ? tuner_->iterations()
@@ -55,14 +56,18 @@ class ReplicasStrategy : public Strategy {
     if (batch <= 0) {
       return InvalidArgument(ModeName(mode), "_batch_size must be given to run on replicas");
     }
+    if (mode == Mode::kTrain && options_.accumulate_steps > 1 && !options_.pjrt_plugin.empty()) {
+      return Unimplemented(
+          "accumulate_steps is for replicas in this process, and ", options_.pjrt_plugin,
+          " runs a step on its devices: use more devices, or a smaller batch and learning rate");
+    }
     // With BROADCAST every replica gets the whole batch, which need not divide.
-    if (InputMode(mode) != InputPipelineConfig::BROADCAST && batch % num_replicas(mode) != 0) {
+    const int parts = shards(mode);
+    if (InputMode(mode) != InputPipelineConfig::BROADCAST && batch % parts != 0) {
       return InvalidArgument(ModeName(mode), " batch size ", batch,
-                             " must be divisible by number of replicas ", num_replicas(mode), "; ",
-                             batch > num_replicas(mode)
-                                 ? absl::StrCat(batch - batch % num_replicas(mode), " or ")
-                                 : "",
-                             batch + num_replicas(mode) - batch % num_replicas(mode), " is");
+                             " must be divisible by number of replicas ", parts, "; ",
+                             batch > parts ? absl::StrCat(batch - batch % parts, " or ") : "",
+                             batch + parts - batch % parts, " is");
     }
     return absl::OkStatus();
   }
@@ -85,13 +90,14 @@ class ReplicasStrategy : public Strategy {
   absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode,
                                                     const InputFn& input_fn) const override {
     const InputPipelineConfig input_mode = InputMode(mode);
-    const int replicas = num_replicas(mode);
+    const int replicas = shards(mode);
     const bool per_replica = input_mode == InputPipelineConfig::PER_SHARD_V1;
     FeederOptions options = {.mode = mode,
                              .distribution = Distribution::kSplit,
                              .num_replicas = replicas,
                              .element_rows = batch_size(mode),
-                             .batch_axis = batch_axis(mode)};
+                             .batch_axis = batch_axis(mode),
+                             .accumulate_steps = options_.accumulate_steps};
     if (input_mode == InputPipelineConfig::BROADCAST) options.distribution = Distribution::kWhole;
     if (per_replica || input_mode == InputPipelineConfig::PER_HOST_V2) {
       options.distribution = Distribution::kInTurn;
@@ -164,8 +170,13 @@ class ReplicasStrategy : public Strategy {
   const std::shared_ptr<const Arenas>& SharedArenas() const {
     // Made late, because a strategy on a plugin needs no arenas.
     if (arenas_ == nullptr)
-      arenas_ = std::make_shared<const Arenas>(static_cast<int>(options_.tpu_config.replicas()));
+      arenas_ = std::make_shared<const Arenas>(
+          static_cast<int>(options_.tpu_config.replicas() * options_.accumulate_steps));
     return arenas_;
+  }
+  // The parts of a batch.
+  int shards(Mode mode) const {
+    return RunsOnReplicas(mode) ? static_cast<int>(options_.tpu_config.replicas()) : 1;
   }
   bool RunsOnReplicas(Mode mode) const { return mode != Mode::kEval || options_.eval_on_tpu; }
   InputPipelineConfig InputMode(Mode mode) const {

@@ -22,6 +22,8 @@ struct ReplicasStrategyOptions {
   CompileOptions compile_options = {};
   // The path of the PJRT plugin that runs the replicas; empty: they run in this process.
   std::string pjrt_plugin = "";
+  // RunConfig's. A training step runs so many times as many replicas in this process.
+  int64_t accumulate_steps = 1;
 };
 
 // Source: batch sizes and input modes as in TF 2.15 tpu_context._InternalTPUContext.

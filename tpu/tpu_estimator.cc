@@ -101,14 +101,16 @@ absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_mod
 std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorSettings& settings) {
   if (!settings.use_tpu) {
     return MakeLocalStrategy(std::move(model_call), settings.batch_sizes, settings.compile_options,
-                             settings.batch_axis);
+                             settings.batch_axis, settings.config.accumulate_steps);
   }
-  const ReplicasStrategyOptions given = {.tpu_config = settings.config.tpu_config,
-                                         .batch_sizes = settings.batch_sizes,
-                                         .batch_axis = settings.batch_axis,
-                                         .eval_on_tpu = settings.eval_on_tpu,
-                                         .compile_options = settings.compile_options,
-                                         .pjrt_plugin = PjrtPluginOf(settings.config)};
+  const ReplicasStrategyOptions given = {
+      .tpu_config = settings.config.tpu_config,
+      .batch_sizes = settings.batch_sizes,
+      .batch_axis = settings.batch_axis,
+      .eval_on_tpu = settings.eval_on_tpu,
+      .compile_options = settings.compile_options,
+      .pjrt_plugin = PjrtPluginOf(settings.config),
+      .accumulate_steps = std::max<int64_t>(1, settings.config.accumulate_steps)};
   ReplicasStrategyOptions run = given;
   // A check reports sizes that do not divide, and checks the rest of the program with some that do.
   if (!run.tpu_config.check.empty())

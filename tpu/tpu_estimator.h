@@ -178,7 +178,8 @@ class TPUEstimator : public EstimatorOf<P> {
                        int64_t batch_size) -> absl::StatusOr<ModelSpec> {
       P params = all->params;
       fill(mode, batch_size, params);
-      return all->model_fn(features, labels, mode, params).spec();
+      return WithAverages(all->model_fn(features, labels, mode, params).spec(),
+                          all->config.average_weights);
     };
   }
   static ExportPass Pass(const All& all, const TPUEstimatorSettings& settings, bool use_tpu) {

@@ -116,6 +116,24 @@ TEST_F(TPUTrainTest, TheLearningRateGrowsWithTheReplicasIfAsked) {
   EXPECT_NE(kernel_of(0.03125, true), kernel_of(0.03125, false));
 }
 
+// Two global batches of 8 on 2 replicas are the 4 parts of a batch of 16.
+TEST_F(TPUTrainTest, AnUpdateOfSeveralBatchesIsThatOfTheLargerBatch) {
+  const auto losses_of = [this](int64_t batch, int64_t accumulate_steps) {
+    auto options = TinyTPUOptions(Dir(), 2, 2);
+    options.train_batch_size = batch;
+    options.config.accumulate_steps = accumulate_steps;
+    const auto recorder = std::make_shared<RunRecorder>();
+    TinyTPUEstimator estimator(options);
+    const auto input = [](const Params& params) {
+      return TinyDataset(params.batch_size, 16).Repeat();
+    };
+    EST_EXPECT_OK(estimator.Train(input, Steps(6), {.hooks = {recorder}}));
+    EXPECT_THAT(recorder->steps, ElementsAre(2, 4, 6));
+    return recorder->losses;
+  };
+  EXPECT_THAT(losses_of(8, 2), ::testing::Pointwise(::testing::DoubleNear(1e-6), losses_of(16, 1)));
+}
+
 // Behaviour M6.
 TEST_F(TPUTrainTest, TheSpecsHooksAreCalledOnceALoop) {
   auto options = TinyTPUOptions(Dir(), 2, 4);

@@ -48,18 +48,20 @@ class Estimator : public EstimatorOf<Params> {
  private:
   Estimator(const Options& options, const std::shared_ptr<const Params>& params)
       : EstimatorOf<Params>(
-            {.strategy = MakeLocalStrategy(CallOf(options.model_fn, params), {},
-                                           WithRunConfig({}, options.config)),
+            {.strategy =
+                 MakeLocalStrategy(CallOf(options, params), {}, WithRunConfig({}, options.config),
+                                   {}, options.config.accumulate_steps),
              .config = options.config,
              .warm_start_from = options.warm_start_from,
              .status =
                  options.model_fn ? absl::OkStatus() : InvalidArgument("model_fn must be given")},
             params, nullptr) {}
 
-  static ModelCall CallOf(const ModelFn& model_fn, const std::shared_ptr<const Params>& params) {
-    return [model_fn, params](const Features& features, const Labels& labels, Mode mode,
-                              int64_t) -> absl::StatusOr<ModelSpec> {
-      return model_fn(features, labels, mode, *params).spec();
+  static ModelCall CallOf(const Options& options, const std::shared_ptr<const Params>& params) {
+    return [model_fn = options.model_fn, averages = options.config.average_weights, params](
+               const Features& features, const Labels& labels, Mode mode,
+               int64_t) -> absl::StatusOr<ModelSpec> {
+      return WithAverages(model_fn(features, labels, mode, *params).spec(), averages);
     };
   }
 };

@@ -45,6 +45,13 @@ DEFINE_string(
 DEFINE_string(compute_dtype, "float32",
               "float32 or bfloat16: the type in which matrix products are computed; variables, "
               "sums and losses are float32");
+DEFINE_int64(accumulate_steps, 1,
+             "batches whose gradients make one update, for batches that the memory does not hold");
+DEFINE_string(
+    average_weights, "",
+    "evaluate and export averages of the weights: the decay of exponential averages, such "
+    "as 0.999, or the first step and the period of stochastic weight averaging, such as "
+    "1000:100");
 DEFINE_bool(scale_learning_rate, false, "multiply the learning rate by the number of replicas");
 DEFINE_string(plot_learning_rate, "",
               "a PNG file to draw the learning rate of the run in, before its first step");
@@ -142,6 +149,11 @@ RunConfig EstimatorRunConfigFromFlags() {
   config.conv_algorithm = ParseConvAlgorithm(FLAGS_conv_algorithm).value_or(ConvAlgorithm::kAuto);
   // RequireRunConfigFlags refuses other names.
   if (FLAGS_compute_dtype == "bfloat16") config.compute_dtype = DType::kBfloat16;
+  config.accumulate_steps = FLAGS_accumulate_steps;
+  if (!FLAGS_average_weights.empty()) {  // RequireRunConfigFlags checks it
+    const absl::StatusOr<AverageWeights> parsed = AverageWeights::Parse(FLAGS_average_weights);
+    if (parsed.ok()) config.average_weights = *parsed;
+  }
   config.scale_learning_rate = FLAGS_scale_learning_rate;
   config.plot_learning_rate = FLAGS_plot_learning_rate;
   config.disable_passes = ParsePassNames(FLAGS_disable_passes);
@@ -182,6 +194,11 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
     violations.push_back(absl::StrCat("--compute_dtype must be float32 or bfloat16, given \"",
                                       FLAGS_compute_dtype, "\""));
   }
+  if (const absl::Status parsed = FLAGS_average_weights.empty()
+                                      ? absl::OkStatus()
+                                      : AverageWeights::Parse(FLAGS_average_weights).status();
+      !parsed.ok())
+    violations.push_back(absl::StrCat("--", parsed.message()));
   if (!CanBeFile(FLAGS_plot_learning_rate)) {
     violations.push_back(
         absl::StrCat("--plot_learning_rate must be a file in a folder that can be "

@@ -98,7 +98,8 @@ class CheckedStrategy : public Strategy {
                          Report& report) const;
   void CheckTopology(const BuiltModel& model, Mode mode, Report& report) const;
   int64_t RowsOfCore(Mode mode) const {
-    return broadcast(mode) ? batch_size(mode) : batch_size(mode) / num_replicas(mode);
+    const int64_t accumulated = mode == Mode::kTrain ? options_.accumulate_steps : 1;
+    return broadcast(mode) ? batch_size(mode) : batch_size(mode) * accumulated / num_replicas(mode);
   }
 
   const std::unique_ptr<Strategy> strategy_;

@@ -22,5 +22,7 @@
 #include "estimator/nn/train/rate_by_name.h"
 #include "estimator/nn/train/rms_prop.h"
 #include "estimator/nn/train/schedule.h"
+#include "estimator/nn/train/settable_rate.h"
+#include "estimator/nn/train/stochastic_weight_averaging.h"
 
 #endif  // ESTIMATOR_NN_TRAIN_TRAIN_H_

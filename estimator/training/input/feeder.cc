@@ -1,6 +1,7 @@
 #include "estimator/training/input/feeder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -84,6 +85,25 @@ absl::StatusOr<std::optional<StepInput>> Feeder::Read() {
 }
 
 absl::StatusOr<std::optional<StepInput>> Feeder::ReadStep() {
+  EST_ASSIGN_OR_RETURN(std::optional<StepInput> step, ReadOnce());
+  if (options_.mode != Mode::kTrain || !step.has_value()) return step;
+  const int64_t rows = step->num_examples;
+  for (int64_t i = 1; i < options_.accumulate_steps; ++i) {
+    EST_ASSIGN_OR_RETURN(std::optional<StepInput> next, ReadOnce());
+    // What does not fill a step is dropped, as a smaller batch is.
+    if (!next.has_value()) return next;
+    if (next->num_examples != rows) {
+      return InvalidArgument("input_fn returned batches of ", rows, " and of ", next->num_examples,
+                             " rows, but those of accumulate_steps must be equal: set "
+                             ".drop_remainder, or Repeat() before Batch()");
+    }
+    step->num_examples += rows;
+    std::move(next->replicas.begin(), next->replicas.end(), std::back_inserter(step->replicas));
+  }
+  return step;
+}
+
+absl::StatusOr<std::optional<StepInput>> Feeder::ReadOnce() {
   const bool in_turn = options_.distribution == Distribution::kInTurn;
   const int num_elements = in_turn ? options_.num_replicas : 1;
   StepInput step;

@@ -60,6 +60,9 @@ struct FeederOptions {
   // first element, and training takes elements of all sizes.
   int64_t element_rows = 0;
   std::vector<int64_t> batch_axis = {};  // of each array of an element (batch_axis.h)
+  // In training, a step takes so many times what its replicas take (RunConfig.accumulate_steps):
+  // the input of replicas 0 to num_replicas - 1 first, then that of the next num_replicas, ....
+  int64_t accumulate_steps = 1;
 };
 
 // In eval and predict, the examples that do not fill a last step are one smaller batch
@@ -90,6 +93,7 @@ class Feeder {
          FeederOptions options);
   absl::StatusOr<std::optional<StepInput>> Read();
   absl::StatusOr<std::optional<StepInput>> ReadStep();
+  absl::StatusOr<std::optional<StepInput>> ReadOnce();
   absl::Status CheckRows(int64_t rows) const;
   absl::StatusOr<std::vector<Element>> Split(const Element& batch) const;
   absl::StatusOr<std::string> SaveIterators();

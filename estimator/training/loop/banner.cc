@@ -115,15 +115,22 @@ std::string FormatTrainingBanner(const TrainingBanner& banner) {
     ++num_variables;
   }
   const int replicas = banner.info.num_replicas;
-  const std::string batch = replicas == 1
-                                ? absl::StrCat(banner.sizes.examples_per_step)
-                                : absl::StrCat(banner.sizes.examples_per_step, " (", replicas,
-                                               " x ", banner.model.batch_size, ")");
+  // What is accumulated runs as replicas do.
+  const int64_t accumulated = banner.config.accumulate_steps, cores = replicas / accumulated;
+  std::string batch = absl::StrCat(banner.sizes.examples_per_step);
+  if (replicas > 1) {
+    absl::StrAppend(&batch, " (",
+                    accumulated > 1 ? absl::StrCat(accumulated, " accumulated x ") : "",
+                    cores > 1 ? absl::StrCat(cores, " x ") : "", banner.model.batch_size, ")");
+  }
+  const std::string backend = accumulated == 1 ? banner.backend
+                              : cores == 1     ? "CPU"
+                                               : absl::StrCat(cores, " in-process replicas");
   // The second arena and the derived values exist once for all replicas.
   const int64_t memory = banner.info.planned_peak_bytes * replicas +
                          banner.info.planned_shared_bytes + banner.info.planned_derived_bytes;
   std::vector<std::vector<std::string>> rows = {
-      {"backend:", banner.backend},
+      {"backend:", backend},
       {"batch:", batch},
       {"parameters:", absl::StrCat(HumanCount(static_cast<double>(num_parameters)), " in ",
                                    num_variables, " variables")},

@@ -149,9 +149,10 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   }
   // The NaN guard is after the hooks of users, which may want to see the values of such a step.
   append(options.user_hooks);
-  if (options.model.num_replicas > 1) {
+  const auto cores = options.model.num_replicas / options.config.accumulate_steps;
+  if (cores > 1) {
     hooks.push_back(std::make_shared<NanOnReplicasHook>(spec.loss, options.model.batch_size,
-                                                        options.model.num_replicas));
+                                                        static_cast<int>(cores)));
   } else {
     hooks.push_back(std::make_shared<NanTensorHook>(spec.loss));
   }

@@ -45,6 +45,7 @@ absl::Status RunConfig::Validate() const {
   positive("save_summary_every", save_summary_every);
   positive("log_every", log_every);
   at_least("examples_per_epoch", examples_per_epoch, 1);
+  at_least("accumulate_steps", accumulate_steps, 1);
   // Written so that it also refuses NaN.
   if (!(keep_checkpoint_every_n_hours > 0)) {
     violations.push_back(absl::StrCat("keep_checkpoint_every_n_hours must be > 0, given ",
@@ -56,6 +57,7 @@ absl::Status RunConfig::Validate() const {
   }
   for (const absl::Status& status :
        {CheckPassNames(disable_passes),
+        average_weights.has_value() ? average_weights->Validate() : absl::OkStatus(),
         profile_steps.has_value() ? profile_steps->Validate("profile_steps") : absl::OkStatus()}) {
     if (!status.ok()) violations.emplace_back(status.message());
   }

@@ -12,6 +12,7 @@
 #include "estimator/runtime/compile_options.h"
 #include "estimator/training/hooks/period.h"
 #include "estimator/training/hooks/step_range.h"
+#include "estimator/training/model/average_weights.h"
 
 namespace estimator {
 
@@ -73,6 +74,15 @@ struct RunConfig {
   // has AMX. A model that casts its activations to bfloat16 does not need it. Errors of Validate:
   // any other dtype.
   DType compute_dtype = DType::kFloat32;
+  // Not in TensorFlow. The number of batches whose gradients make one update, for batches that are
+  // too large for the memory. A step then reads so many batches, and global_step, hooks, lengths
+  // and periods count updates. Losses, gradients and what hooks see are those of the larger batch,
+  // but batch normalization has the moments of the small ones, and its moving averages follow the
+  // first of them. The memory holds the gradients of all batches of an update. Not on devices.
+  int64_t accumulate_steps = 1;
+  // Not in TensorFlow. Training keeps averages of the trainable variables, and evaluation,
+  // prediction and exports use them: AverageWeights::Exponential(0.999). nullopt: none.
+  std::optional<AverageWeights> average_weights;
   // Not in TensorFlow. True: the learning rates of optimizers are multiplied by the number of
   // replicas, so that a program keeps its rate for one replica when it runs on more, with a batch
   // that grows with them. Rates that a hook sets are not multiplied.

@@ -187,9 +187,10 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
                      .host_call_every_n_steps = strategy_.host_call_every_n_steps()});
   {
     // An optimizer that a hook's Begin adds to the graph is of the same replicas as the model's.
-    const ReplicaScope replicas({.num_replicas = model_->num_replicas,
-                                 .dense_gradients = strategy_.on_replicas(),
-                                 .learning_rate_scale = RateScale()});
+    const ReplicaScope replicas(
+        {.num_replicas = model_->num_replicas,
+         .dense_gradients = strategy_.on_replicas() || model_->num_replicas > 1,
+         .learning_rate_scale = RateScale()});
     EST_RETURN_IF_ERROR(runner.Begin(*model_->graph));
   }
   EST_RETURN_IF_ERROR(model_->graph->status());
@@ -285,7 +286,7 @@ absl::Status Trainer::EnsureModel(const StepInput& first) {
   // TensorFlow leaves the update_ops to model_fn, which may forget them.
   std::vector<Operation> updates = model->graph->update_ops();
   updates.push_back(model->spec.train_op);
-  LOG_IF(INFO, model->summed_bare_optimizer)
+  LOG_IF(INFO, model->summed_bare_optimizer && strategy_.on_replicas())
       << "The optimizer sums its gradients over " << model->num_replicas
       << " replicas as CrossShardOptimizer does, because model_fn does not wrap it";
   model_ = std::move(model);

@@ -22,7 +22,8 @@ float RateInStore(const VariableStore& store) {
 }  // namespace
 
 double Trainer::RateScale() const {
-  return config_.scale_learning_rate ? strategy_.num_replicas(Mode::kTrain) : 1;
+  if (!config_.scale_learning_rate) return 1;
+  return static_cast<double>(strategy_.num_replicas(Mode::kTrain) / config_.accumulate_steps);
 }
 
 absl::Status Trainer::MakeRateSettable() {

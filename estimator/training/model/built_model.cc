@@ -87,12 +87,13 @@ absl::StatusOr<std::unique_ptr<BuiltModel>> BuildModel(const Strategy& strategy,
     }
     return inputs;
   };
-  EST_ASSIGN_OR_RETURN(std::unique_ptr<BuiltModel> model,
-                       BuildModelFrom(strategy, options.mode, options.seed,
-                                      {.num_replicas = options.num_replicas,
-                                       .dense_gradients = strategy.on_replicas(),
-                                       .learning_rate_scale = options.learning_rate_scale},
-                                      make_inputs));
+  EST_ASSIGN_OR_RETURN(
+      std::unique_ptr<BuiltModel> model,
+      BuildModelFrom(strategy, options.mode, options.seed,
+                     {.num_replicas = options.num_replicas,
+                      .dense_gradients = strategy.on_replicas() || options.num_replicas > 1,
+                      .learning_rate_scale = options.learning_rate_scale},
+                     make_inputs));
   model->slots = std::move(slots);
   model->placeholders = std::move(placeholders);
   return model;

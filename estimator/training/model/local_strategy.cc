@@ -1,5 +1,6 @@
 #include "estimator/training/model/local_strategy.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "estimator/base/status.h"
@@ -11,14 +12,17 @@ namespace {
 class LocalStrategy : public Strategy {
  public:
   LocalStrategy(ModelCall model_call, BatchSizes batch_sizes, CompileOptions compile_options,
-                std::vector<int64_t> batch_axis)
+                std::vector<int64_t> batch_axis, int64_t accumulate_steps)
       : model_call_(std::move(model_call)),
         batch_sizes_(batch_sizes),
         compile_options_(compile_options),
         batch_axis_(std::move(batch_axis)),
-        arenas_(std::make_shared<const Arenas>(1)) {}
+        accumulate_steps_(static_cast<int>(std::max<int64_t>(accumulate_steps, 1))),
+        arenas_(std::make_shared<const Arenas>(accumulate_steps_)) {}
 
-  int num_replicas(Mode) const override { return 1; }
+  int num_replicas(Mode mode) const override {
+    return mode == Mode::kTrain ? accumulate_steps_ : 1;
+  }
   int64_t iterations_per_loop() const override { return 1; }
   int64_t batch_size(Mode mode) const override { return batch_sizes_.of(mode); }
   std::vector<int64_t> batch_axis(Mode mode) const override {
@@ -27,8 +31,8 @@ class LocalStrategy : public Strategy {
   }
   absl::Status Validate(Mode) const override { return absl::OkStatus(); }
 
-  std::unique_ptr<Backend> MakeBackend(Mode, VariableStore& store) const override {
-    return MakeCpuBackend(store, compile_options_, arenas_);
+  std::unique_ptr<Backend> MakeBackend(Mode mode, VariableStore& store) const override {
+    return MakeCpuBackend(store, compile_options_, arenas_, num_replicas(mode));
   }
   std::unique_ptr<Backend> MakeSingleBackend(VariableStore& store) const override {
     return MakeCpuBackend(store, compile_options_, arenas_);
@@ -38,7 +42,9 @@ class LocalStrategy : public Strategy {
     EST_ASSIGN_OR_RETURN(const Dataset dataset,
                          input_fn({.mode = mode, .batch_size = batch_sizes_.of(mode)}));
     // The batch size is only a wish here: input_fn of a plain Estimator may batch as it likes.
-    return Feeder::Open({dataset}, {.mode = mode, .batch_axis = batch_axis(mode)});
+    return Feeder::Open(
+        {dataset},
+        {.mode = mode, .batch_axis = batch_axis(mode), .accumulate_steps = accumulate_steps_});
   }
   absl::StatusOr<ModelSpec> CallModelFn(const Features& features, const Labels& labels, Mode mode,
                                         int64_t batch_size) const override {
@@ -50,6 +56,7 @@ class LocalStrategy : public Strategy {
   const BatchSizes batch_sizes_;
   const CompileOptions compile_options_;
   const std::vector<int64_t> batch_axis_;
+  const int accumulate_steps_;
   const std::shared_ptr<const Arenas> arenas_;  // of training, evaluation and prediction
 };
 
@@ -57,9 +64,10 @@ class LocalStrategy : public Strategy {
 
 std::unique_ptr<Strategy> MakeLocalStrategy(ModelCall model_call, BatchSizes batch_sizes,
                                             CompileOptions compile_options,
-                                            std::vector<int64_t> batch_axis) {
+                                            std::vector<int64_t> batch_axis,
+                                            int64_t accumulate_steps) {
   return std::make_unique<LocalStrategy>(std::move(model_call), batch_sizes, compile_options,
-                                         std::move(batch_axis));
+                                         std::move(batch_axis), accumulate_steps);
 }
 
 }  // namespace estimator

@@ -27,9 +27,11 @@ struct BatchSizes {
 };
 
 // batch_axis: as in Strategy::batch_axis; used in training and evaluation.
+// accumulate_steps: RunConfig's. A training step then has a replica for each of its batches.
 std::unique_ptr<Strategy> MakeLocalStrategy(ModelCall model_call, BatchSizes batch_sizes = {},
                                             CompileOptions compile_options = {},
-                                            std::vector<int64_t> batch_axis = {});
+                                            std::vector<int64_t> batch_axis = {},
+                                            int64_t accumulate_steps = 1);
 
 }  // namespace estimator
 
