@@ -4,11 +4,13 @@
 #include <memory>
 #include <utility>
 
+#include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/nn/train/momentum.h"
 #include "estimator/nn/train/settable_rate.h"
+#include "estimator/proto/meta_graph.pb.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -146,6 +148,24 @@ TEST_F(LearningRateTest, ItIsTheRateOfTheNextStep) {
   });
   Train("m", {look}, 4, Scheduled());
   EXPECT_THAT(rates, ElementsAre(0.02f, 0.02f, 0.005f, 0.005f));
+}
+
+// TensorFlow's import_meta_graph continues with the rate, too.
+TEST_F(LearningRateTest, TheGraphOfACheckpointReadsIt) {
+  auto options = TinyOptions(dir_.File("m"));
+  options.config.checkpoint_save_graph_def = true;
+  EST_ASSERT_OK(
+      Estimator<TinyParams>(options).Train(Endless, Steps(8), {.hooks = {SetAt(6, 0.005)}}));
+  const auto rate_of = [this](int step) {
+    proto::MetaGraphDef meta;
+    const std::string path = dir_.File("m/model.ckpt-" + std::to_string(step) + ".meta");
+    EXPECT_TRUE(meta.ParseFromString(ReadFile(path).value()));
+    for (const proto::NodeDef& node : meta.graph_def().node())
+      if (node.op() == "ApplyMomentum") return node.input(2);
+    return std::string();
+  };
+  EXPECT_THAT(rate_of(5), Not(HasSubstr("set_learning_rate")));
+  EXPECT_THAT(rate_of(8), HasSubstr("set_learning_rate"));
 }
 
 TEST_F(LearningRateTest, WhatIsNoRateIsRefused) {
