@@ -30,6 +30,9 @@ struct TPUEstimatorSpecOptions {
   // It returns an absl::Status, or nothing. Its tensors need a batch axis: reshape a scalar to [1].
   // Summaries need no host_call: summary::Scalar works on replicas.
   std::optional<HostCall> host_call = std::nullopt;
+  // For Train: the metrics that TrainEpochs computes over the training batches. Other calls do not
+  // use them. Eval has its own parameter.
+  EvalMetrics eval_metrics = {};
   // Metrics in the model's own graph, as in EstimatorSpec. They need evaluation on one replica:
   // use_tpu = false, or eval_on_tpu = false.
   MetricMap eval_metric_ops = {};
@@ -54,7 +57,7 @@ class TPUEstimatorSpec {
                                TPUEstimatorSpecOptions options = {}) {
     TPUEstimatorSpec result(Mode::kEval, std::move(options));
     result.spec_.loss = loss;
-    if (eval_metrics.fn || !eval_metrics.status.ok()) result.spec_.eval_metrics = eval_metrics;
+    result.SetEvalMetrics(eval_metrics);
     return result;
   }
   static TPUEstimatorSpec Predict(std::map<std::string, Tensor> predictions,
@@ -69,6 +72,7 @@ class TPUEstimatorSpec {
  private:
   TPUEstimatorSpec(Mode mode, TPUEstimatorSpecOptions options) {
     spec_.mode = mode;
+    SetEvalMetrics(options.eval_metrics);
     spec_.host_call = std::move(options.host_call);
     spec_.eval_metric_ops = std::move(options.eval_metric_ops);
     spec_.scaffold_fn = std::move(options.scaffold_fn);
@@ -76,6 +80,10 @@ class TPUEstimatorSpec {
     spec_.training_hooks = std::move(options.training_hooks);
     spec_.evaluation_hooks = std::move(options.evaluation_hooks);
     spec_.prediction_hooks = std::move(options.prediction_hooks);
+  }
+
+  void SetEvalMetrics(const EvalMetrics& eval_metrics) {
+    if (eval_metrics.fn || !eval_metrics.status.ok()) spec_.eval_metrics = eval_metrics;
   }
 
   ModelSpec spec_;

@@ -13,10 +13,37 @@
 namespace estimator {
 namespace {
 
-constexpr absl::string_view kMagic = "META";
+constexpr absl::string_view kGraphMagic = "META", kEpochsMagic = "EPOC";
 constexpr size_t kSizeBytes = 8, kCrcBytes = 4;
-constexpr size_t kSealedBytes = kMagic.size() + kSizeBytes + kCrcBytes;
+constexpr size_t kSealedBytes = kGraphMagic.size() + kSizeBytes + kCrcBytes;
 constexpr size_t kTrailerBytes = kSealedBytes + kCrcBytes;
+
+// The bytes of `magic`, size, crc and seal.
+std::string Trailer(absl::string_view magic, const FileChecksum& checksum) {
+  std::string trailer(magic);
+  AppendLittleEndian(checksum.num_bytes, kSizeBytes, &trailer);
+  AppendLittleEndian(MaskCrc32c(checksum.crc32c), kCrcBytes, &trailer);
+  AppendLittleEndian(MaskCrc32c(Crc32c(trailer)), kCrcBytes, &trailer);
+  return trailer;
+}
+
+// Takes a trailer from the end of `bytes`, if there is one. The seal tells a trailer from a state
+// that ends like one.
+std::optional<FileChecksum> TakeTrailer(absl::string_view magic, std::string& bytes) {
+  if (bytes.size() < kTrailerBytes) return std::nullopt;
+  const absl::string_view trailer = absl::string_view(bytes).substr(bytes.size() - kTrailerBytes);
+  const absl::string_view sealed = trailer.substr(0, kSealedBytes);
+  const auto seal = static_cast<uint32_t>(LoadLittleEndian(trailer.substr(kSealedBytes)));
+  if (sealed.substr(0, magic.size()) != magic || UnmaskCrc32c(seal) != Crc32c(sealed))
+    return std::nullopt;
+  const auto crc =
+      static_cast<uint32_t>(LoadLittleEndian(sealed.substr(magic.size() + kSizeBytes)));
+  const FileChecksum checksum = {
+      .num_bytes = LoadLittleEndian(sealed.substr(magic.size(), kSizeBytes)),
+      .crc32c = UnmaskCrc32c(crc)};
+  bytes.resize(bytes.size() - kTrailerBytes);
+  return checksum;
+}
 
 }  // namespace
 
@@ -25,28 +52,23 @@ FileChecksum FileChecksum::Of(absl::string_view contents) {
 }
 
 std::string EncodeInputFile(const InputFile& file) {
-  if (!file.meta_graph) return file.state;
-  std::string trailer(kMagic);
-  AppendLittleEndian(file.meta_graph->num_bytes, kSizeBytes, &trailer);
-  AppendLittleEndian(MaskCrc32c(file.meta_graph->crc32c), kCrcBytes, &trailer);
-  AppendLittleEndian(MaskCrc32c(Crc32c(trailer)), kCrcBytes, &trailer);
-  return absl::StrCat(file.state, trailer);
+  std::string bytes = file.state;
+  if (!file.epochs.empty())
+    absl::StrAppend(&bytes, file.epochs, Trailer(kEpochsMagic, FileChecksum::Of(file.epochs)));
+  if (file.meta_graph) absl::StrAppend(&bytes, Trailer(kGraphMagic, *file.meta_graph));
+  return bytes;
 }
 
 InputFile DecodeInputFile(std::string bytes) {
   InputFile file;
-  // A save without a graph has no trailer. The seal tells a trailer from a state that ends like
-  // one.
-  if (bytes.size() >= kTrailerBytes) {
-    const absl::string_view trailer = absl::string_view(bytes).substr(bytes.size() - kTrailerBytes);
-    const absl::string_view sealed = trailer.substr(0, kSealedBytes);
-    const auto seal = static_cast<uint32_t>(LoadLittleEndian(trailer.substr(kSealedBytes)));
-    if (sealed.substr(0, kMagic.size()) == kMagic && UnmaskCrc32c(seal) == Crc32c(sealed)) {
-      const auto crc =
-          static_cast<uint32_t>(LoadLittleEndian(sealed.substr(kMagic.size() + kSizeBytes)));
-      file.meta_graph = {.num_bytes = LoadLittleEndian(sealed.substr(kMagic.size(), kSizeBytes)),
-                         .crc32c = UnmaskCrc32c(crc)};
-      bytes.resize(bytes.size() - kTrailerBytes);
+  file.meta_graph = TakeTrailer(kGraphMagic, bytes);
+  std::string before = bytes;
+  const std::optional<FileChecksum> epochs = TakeTrailer(kEpochsMagic, before);
+  if (epochs.has_value() && epochs->num_bytes <= before.size()) {
+    const size_t begin = before.size() - epochs->num_bytes;
+    if (Crc32c(absl::string_view(before).substr(begin)) == epochs->crc32c) {
+      file.epochs = before.substr(begin);
+      bytes = before.substr(0, begin);
     }
   }
   file.state = std::move(bytes);

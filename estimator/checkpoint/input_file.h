@@ -3,6 +3,12 @@
 //
 //   state   bytes   the input's state (estimator/data/pipeline/iterator_state.h), with its own
 //                   checksum
+//   These follow if the training runs by epochs (TrainEpochs):
+//   epochs  bytes   the position in the epochs (estimator/training/epochs/epoch_state.h)
+//   magic   4 bytes "EPOC"
+//   size    u64     bytes of `epochs`
+//   crc     u32     masked crc32c of `epochs`
+//   seal    u32     masked crc32c of the 16 bytes before it
 //   These follow if the checkpoint has a graph:
 //   magic   4 bytes "META"
 //   size    u64     bytes of model.ckpt-50.meta
@@ -32,12 +38,13 @@ struct FileChecksum {
 
 struct InputFile {
   std::string state = {};
+  std::string epochs = {};  // empty: the training does not run by epochs
   std::optional<FileChecksum> meta_graph = std::nullopt;
 };
 
 std::string EncodeInputFile(const InputFile& file);
-// If the checksum of the graph is damaged, its bytes stay a part of the state. The state is then
-// damaged, because the state's own checksum does not match.
+// If the checksum of the graph or of the epochs is damaged, its bytes stay a part of the state. The
+// state is then damaged, because the state's own checksum does not match.
 InputFile DecodeInputFile(std::string bytes);
 
 // Reads `<prefix>.input`. Errors: NOT_FOUND if it does not exist; those of the file system.

@@ -49,6 +49,23 @@ TEST(InputFile, ADamagedChecksumStaysInTheStateWhoseOwnChecksumThenFails) {
   }
 }
 
+TEST(InputFile, ThePositionInTheEpochsComesBack) {
+  for (const bool with_graph : {false, true}) {
+    InputFile file{.state = "the state", .epochs = "epoch 3"};
+    if (with_graph) file.meta_graph = FileChecksum::Of("the graph");
+    const std::string bytes = EncodeInputFile(file);
+    const InputFile decoded = DecodeInputFile(bytes);
+    EXPECT_EQ(decoded.state, "the state");
+    EXPECT_EQ(decoded.epochs, "epoch 3");
+    EXPECT_EQ(decoded.meta_graph.has_value(), with_graph);
+    // A damaged byte is left to the checksum of the state.
+    std::string damaged = bytes;
+    damaged[10] ^= 1;
+    EXPECT_EQ(DecodeInputFile(damaged).epochs, "");
+    EXPECT_NE(DecodeInputFile(damaged).state, "the state");
+  }
+}
+
 TEST(InputFile, AMissingFileIsNotFound) {
   const TempDir dir;
   EXPECT_THAT(ReadInputFile(dir.File("model.ckpt-1")), StatusIs(absl::StatusCode::kNotFound));

@@ -188,7 +188,7 @@ absl::Status Saver::WriteInputAndGraph(const std::string& prefix, const SaverExt
   }
   std::optional<std::string> input;
   if (extras.input_state) {
-    InputFile file{.state = *extras.input_state};
+    InputFile file{.state = *extras.input_state, .epochs = extras.epochs};
     if (written) file.meta_graph = written->checksum;
     input = EncodeInputFile(file);
   }

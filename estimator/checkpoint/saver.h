@@ -44,6 +44,8 @@ struct SaverExtras {
   // The state of the input iterators, for model.ckpt-N.input. nullopt writes no file. The file also
   // gets the checksum of the graph (input_file.h).
   std::optional<std::string> input_state = std::nullopt;
+  // The position in the epochs, which is a part of the same file. Empty: none.
+  std::string epochs = {};
   // model.ckpt-N.meta. If the version is that of the last save, that file is hard-linked. If there
   // is no `make` and that file has disappeared, none is written, with a warning.
   MetaGraphSource meta_graph = {};

@@ -67,14 +67,15 @@ bool IsBetter(Better better, double value, double than) {
 }
 
 // The values of one metric in the evaluations: step -> value.
-using History = std::map<int64_t, double>;
+using MetricHistory = std::map<int64_t, double>;
 
 // Leaves out evaluations of steps after global_step: they are of an earlier training, which was
 // further when this one went back to one of its checkpoints.
-absl::StatusOr<History> ReadHistory(const std::string& eval_dir, const std::string& metric_name,
-                                    int64_t min_steps, int64_t global_step) {
+absl::StatusOr<MetricHistory> ReadMetricHistory(const std::string& eval_dir,
+                                                const std::string& metric_name, int64_t min_steps,
+                                                int64_t global_step) {
   EST_ASSIGN_OR_RETURN(const auto results, ReadEvalMetrics(eval_dir));
-  History history;
+  MetricHistory history;
   std::set<std::string> others;
   for (const auto& [step, metrics] : results) {
     if (step < min_steps || step > global_step) continue;
@@ -93,13 +94,13 @@ absl::StatusOr<History> ReadHistory(const std::string& eval_dir, const std::stri
 // A hook that stops when `decide` is true for the history of a metric.
 HookPtr HistoryHook(const EstimatorBase& estimator, absl::string_view metric_name,
                     const EarlyStoppingOptions& options,
-                    std::function<bool(const History&)> decide) {
+                    std::function<bool(const MetricHistory&)> decide) {
   // The hook has no reference to the estimator, which it may outlive.
   const std::string eval_dir = options.eval_dir.value_or(estimator.EvalDir());
   auto should_stop = [eval_dir, metric = std::string(metric_name), min_steps = options.min_steps,
                       decide = std::move(decide)](int64_t global_step) -> absl::StatusOr<bool> {
-    EST_ASSIGN_OR_RETURN(const History history,
-                         ReadHistory(eval_dir, metric, min_steps, global_step));
+    EST_ASSIGN_OR_RETURN(const MetricHistory history,
+                         ReadMetricHistory(eval_dir, metric, min_steps, global_step));
     return decide(history);
   };
   return std::make_shared<StopOnPredicateHook>(
@@ -113,7 +114,7 @@ HookPtr ThresholdHook(const EstimatorBase& estimator, absl::string_view metric_n
                       double threshold, Better better, const EarlyStoppingOptions& options) {
   return HistoryHook(
       estimator, metric_name, options,
-      [metric = std::string(metric_name), threshold, better](const History& history) {
+      [metric = std::string(metric_name), threshold, better](const MetricHistory& history) {
         for (const auto& [step, value] : history) {
           if (!IsBetter(better, value, threshold)) continue;
           LOG(INFO) << "At step " << step << ", metric \"" << metric << "\" has value " << value
@@ -129,7 +130,7 @@ HookPtr NoImprovementHook(const EstimatorBase& estimator, absl::string_view metr
                           int64_t max_steps, Better better, const EarlyStoppingOptions& options) {
   return HistoryHook(
       estimator, metric_name, options,
-      [metric = std::string(metric_name), max_steps, better](const History& history) {
+      [metric = std::string(metric_name), max_steps, better](const MetricHistory& history) {
         if (history.empty()) return false;
         int64_t best_step = history.begin()->first;
         double best = history.begin()->second;

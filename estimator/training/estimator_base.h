@@ -16,6 +16,8 @@
 #include "estimator/array/array.h"
 #include "estimator/base/status_or_range.h"
 #include "estimator/base/string_arg.h"
+#include "estimator/training/epochs/epoch_options.h"
+#include "estimator/training/epochs/history.h"
 #include "estimator/training/hooks/period.h"
 #include "estimator/training/loop/eval_result.h"
 #include "estimator/training/loop/evaluator.h"
@@ -93,6 +95,9 @@ class EstimatorBase {
   EstimatorBase(EstimatorBase&&) noexcept;  // so that a function may return an estimator
 
   absl::Status Train(const InputFn& input, const TrainLength& length, const TrainOptions& options);
+  //   validation: not valid: none.
+  absl::StatusOr<History> TrainEpochs(const InputFn& input, const InputFn& validation,
+                                      const EpochSettings& settings);
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input, const EvaluateOptions& options);
   Predictions Predict(const InputFn& input, PredictOptions options);
 
@@ -111,6 +116,8 @@ class EstimatorBase {
   std::shared_ptr<Strategy> strategy_;  // shared with predictors
   std::optional<std::vector<ExportPass>> export_passes_;
   ExportPass serving_pass_;
+  // Of the input that TrainEpochs opened last: the steps of a pass; -1: not known.
+  std::shared_ptr<int64_t> pass_steps_ = std::make_shared<int64_t>(-1);
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<PredictLoop> predict_loop_;
@@ -133,6 +140,26 @@ class EstimatorOf : public EstimatorBase {
   absl::Status Train(const InputFn& input, TrainLength length = {},
                      const TrainOptions& options = {}) {
     return EstimatorBase::Train(input, length, options);
+  }
+  // Trains by epochs, with a validation and the callbacks of options.hooks after each:
+  //   estimator.TrainEpochs(TrainInput, {.epochs = 20, .validation_input_fn = EvalInput});
+  // Returns the history: by epoch the means of the loss and of the spec's metrics over the training
+  // batches, the validation's, the learning rate and the time. It is in model_dir too (history.h).
+  // The metrics are those that model_fn gives to the spec's Train: `eval_metrics` of a
+  // TPUEstimatorSpec, `eval_metric_ops` of an EstimatorSpec. They cost no second pass.
+  // A call in a model_dir with trained epochs continues with the next one, also in the middle of an
+  // epoch, and ends with the bits, the history and the callbacks of a training without a pause.
+  // Errors: those of Train; INVALID_ARGUMENT for options that are out of range, and for
+  // eval_metric_ops on replicas; FAILED_PRECONDITION if the steps of an epoch are not known; those
+  // of the validation and of the callbacks. Source: TF 2.15 tf.keras.Model.fit.
+  absl::StatusOr<History> TrainEpochs(const InputFnType& input_fn,
+                                      const EpochOptions<Params>& options) {
+    return TrainEpochs(Input(input_fn), options);
+  }
+  absl::StatusOr<History> TrainEpochs(const InputFn& input, const EpochOptions<Params>& options) {
+    return EstimatorBase::TrainEpochs(
+        input, options.validation_input_fn ? Input(options.validation_input_fn) : InputFn(),
+        options.settings());
   }
   // Scores every example of the input once; see EvaluateOptions.
   absl::StatusOr<EvalResult> Evaluate(const InputFnType& input_fn,

@@ -12,6 +12,7 @@ namespace estimator {
 
 // Optional fields, for every mode. A mode ignores the fields that it does not use.
 struct EstimatorSpecOptions {
+  // Of an evaluation. For Train: the metrics that TrainEpochs computes over the training batches.
   MetricMap eval_metric_ops = {};
   Hooks training_chief_hooks = {}, training_hooks = {}, evaluation_hooks = {},
         prediction_hooks = {};

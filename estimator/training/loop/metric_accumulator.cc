@@ -35,6 +35,7 @@ struct MetricAccumulator::HostProgram {
   std::vector<TensorSpec> specs;
   MetricMap metrics;
   std::unique_ptr<Executable> update;
+  std::unique_ptr<Executable> values;  // null before the first call of Values
 };
 
 MetricAccumulator::MetricAccumulator(std::function<MetricMap(const std::vector<Tensor>&)> fn)
@@ -108,9 +109,39 @@ absl::Status MetricAccumulator::Update(const std::vector<Array>& values) {
 }
 
 absl::StatusOr<MetricValues> MetricAccumulator::Values() {
-  if (programs_.empty()) return MetricValues();
+  MetricValues values;
+  if (programs_.empty()) return values;
   // All programs share the totals, so any of them gives the values.
-  return FetchMetricValues(*backend_, programs_[0]->graph, programs_[0]->metrics);
+  HostProgram& program = *programs_[0];
+  std::vector<Tensor> fetches;
+  for (const auto& [name, metric] : program.metrics) fetches.push_back(metric.value);
+  if (fetches.empty()) return values;
+  // A training asks after every epoch, so this is compiled once.
+  if (program.values == nullptr) {
+    EST_ASSIGN_OR_RETURN(
+        program.values,
+        backend_->Compile(program.graph, {.feeds = {}, .fetches = fetches, .updates = {}}));
+  }
+  const auto take = [&](int64_t, const StepFetches& fetched) {
+    size_t i = 0;
+    for (const auto& [name, metric] : program.metrics) values[name] = fetched[0][i++].Clone();
+    return absl::OkStatus();
+  };
+  EST_RETURN_IF_ERROR(program.values->RunLoop(1, SameFeeds(StepFeeds(1)), take).status());
+  return values;
+}
+
+absl::StatusOr<MetricValues> MetricAccumulator::Totals() const {
+  MetricValues totals;
+  for (const std::string& name : totals_.Names()) {
+    EST_ASSIGN_OR_RETURN(totals[name], totals_.Get(name));
+  }
+  return totals;
+}
+
+absl::Status MetricAccumulator::SetTotals(const MetricValues& totals) {
+  for (const auto& [name, value] : totals) EST_RETURN_IF_ERROR(totals_.Set(name, value));
+  return absl::OkStatus();
 }
 
 }  // namespace estimator

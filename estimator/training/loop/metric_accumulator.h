@@ -41,6 +41,10 @@ class MetricAccumulator {
   // Errors: those of building the metrics, the first time a shape is seen; of their kernels.
   absl::Status Update(const std::vector<Array>& values);
   absl::StatusOr<MetricValues> Values();
+  // Copies of all totals by name, and back: those of a training are saved with its checkpoints.
+  // Errors of SetTotals: INVALID_ARGUMENT if a total has another shape or dtype.
+  absl::StatusOr<MetricValues> Totals() const;
+  absl::Status SetTotals(const MetricValues& totals);
 
  private:
   struct HostProgram;

@@ -34,6 +34,7 @@ TrainCheckpoints::TrainCheckpoints(const RunConfig& config)
 
 SaverExtras TrainCheckpoints::ExtrasOf(const State& state) {
   return {.input_state = state.input_position,
+          .epochs = state.epochs,
           .meta_graph = config_.checkpoint_save_graph_def ? meta_graph_.Of(state.model, config_)
                                                           : MetaGraphSource()};
 }

@@ -28,6 +28,7 @@ class TrainCheckpoints {
     const BuiltModel& model;
     const ModelState& variables;
     const std::string& input_position;
+    const std::string& epochs;  // EpochLoop::SaveState; empty: none
   };
   enum class When {
     kNow,  // before this returns, after the save in progress

@@ -1,5 +1,6 @@
 #include "estimator/training/loop/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "estimator/training/loop/banner.h"
 #include "estimator/training/loop/changed_seed.h"
 #include "estimator/training/loop/default_hooks.h"
+#include "estimator/training/loop/epoch_loop.h"
 #include "estimator/training/loop/event_session.h"
 #include "estimator/training/loop/step_runner.h"
 #include "estimator/training/loop/train_lock.h"
@@ -145,6 +147,11 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& give
   // between.
   const auto lock = LockForTraining(model_dir_);
   const absl::Status trained = TrainLocked(input_fn, length, options, lock.status());
+  // Another call continues with this position, unless it reads a checkpoint.
+  if (epochs_ != nullptr) {
+    epoch_state_ = epochs_->SaveState().value_or("");
+    epochs_ = nullptr;
+  }
   // The lock also covers the checkpoint that is still being written after an error.
   const absl::Status saved = FinishCheckpoint();
   if (trained.ok()) return saved;
@@ -167,6 +174,14 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
                  << input_.open().description().pipeline << ")";
     return absl::OkStatus();
   }
+  EST_ASSIGN_OR_RETURN(const int64_t epochs_end, PrepareEpochs(start, options));
+  const int64_t target_step = std::min(length.TargetFrom(start.step), epochs_end);
+  if (epochs_ != nullptr && target_step <= start.step && epochs_->over()) {
+    LOG(INFO) << "Skipping training since all epochs have already been trained: "
+              << (start.checkpoint.empty() ? "training" : start.checkpoint) << " is at step "
+              << start.step;
+    return absl::OkStatus();
+  }
   TrainSession session(*this, start.examples_per_step);
   // Hooks write events from Begin on, so readers must know of the new session before.
   EST_RETURN_IF_ERROR(StartTrainingEvents(model_dir_, state_.global_step()));
@@ -179,7 +194,9 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
                                                     .saving_listeners = options.saving_listeners,
                                                     .write_graph = first_call,
                                                     .sizes = sizes_,
-                                                    .target_step = length.TargetFrom(start.step)}));
+                                                    .target_step = target_step}));
+  // First, so that a checkpoint of an epoch's last step has what its callbacks changed.
+  if (epochs_ != nullptr) hooks.insert(hooks.begin(), epochs_);
   // Whether Ctrl-C promises that the steps are saved depends on the hooks.
   const bool saves_at_end = HasSaver(hooks);
   StepRunner runner(session, std::move(hooks),
@@ -197,7 +214,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
   EST_RETURN_IF_ERROR(EnsureVariablesOfHooks(start));
   if (first_call) {
     // The banner is of the program that the steps run, with all fetches.
-    EST_RETURN_IF_ERROR(runner.Prepare(*step_, {model_->spec.loss}));
+    EST_RETURN_IF_ERROR(runner.Prepare(*step_, StepFetches()));
     EST_ASSIGN_OR_RETURN(const Executable* executable, step_->executable());
     EST_ASSIGN_OR_RETURN(const TrainIntervals intervals, IntervalsOf(config_, sizes_));
     LogTrainingBanner({.backend = backend_->name(),
@@ -211,7 +228,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
                        .saving_listeners = options.saving_listeners,
                        .user_hooks = options.hooks,
                        .start_step = state_.global_step(),
-                       .target_step = length.TargetFrom(state_.global_step()),
+                       .target_step = target_step,
                        .checkpoint = start.checkpoint,
                        .fell_back = start_checkpoint_.fell_back()});
   }
@@ -221,11 +238,12 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
   std::optional<InterruptibleLoop> interruptible(std::in_place, /*saves=*/saves_at_end);
   Loop loop{.session = session,
             .runner = runner,
-            .target_step = length.TargetFrom(state_.global_step()),
+            .target_step = target_step,
             .first_step = state_.global_step(),
             .run_start = state_.global_step(),
             .last_run = {}};
-  absl::Status status = RunSteps(loop);
+  absl::Status status = epochs_ == nullptr ? absl::OkStatus() : epochs_->Start(session);
+  if (status.ok()) status = RunSteps(loop);
   if (status.ok()) {
     status = runner.End([&](const HookPtr& hook) {
       if (HasSaver({hook})) interruptible.reset();
@@ -323,7 +341,10 @@ absl::Status Trainer::RunSteps(Loop& loop) {
     // An error of the thread that writes is returned after this run, and not at the end of
     // training.
     EST_RETURN_IF_ERROR(CheckSaved(checkpoints_.Poll()));
-    const int64_t num_steps = std::min(strategy_.iterations_per_loop(), loop.target_step - step);
+    int64_t num_steps = std::min(strategy_.iterations_per_loop(), loop.target_step - step);
+    // A run ends with the epoch.
+    if (epochs_ != nullptr) num_steps = std::min(num_steps, epochs_->StepsLeft());
+    if (num_steps == 0) break;
     EST_RETURN_IF_ERROR(RunOnce(loop, num_steps));
   }
   return absl::OkStatus();
@@ -337,7 +358,9 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
     // The search for the first NaN runs the step again, with the same input.
     loop.session.last_feeds = step.feeds;
     // If the loss is not finite, the updates would put NaN into every variable.
-    return std::isfinite(step.values[0].AsDouble()) ? StepVerdict::kApply : StepVerdict::kDiscard;
+    if (!std::isfinite(step.values[0].AsDouble())) return StepVerdict::kDiscard;
+    if (epochs_ != nullptr) EST_RETURN_IF_ERROR(epochs_->AddStep(step.values));
+    return StepVerdict::kApply;
   };
   const auto on_run = [&](const StepRun& run) -> absl::Status {
     // It is kept here too, because an error of this function hides the result of Run.
@@ -361,28 +384,10 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   EST_ASSIGN_OR_RETURN(loop.last_run, loop.runner.Run({.step = *step_,
                                                        .input = input_.open(),
                                                        .num_steps = num_steps,
-                                                       .fetches = {model_->spec.loss},
+                                                       .fetches = StepFetches(),
                                                        .on_step = on_step,
                                                        .on_run = on_run}));
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::string> Trainer::SaveCheckpoint(
-    TrainCheckpoints::When when, const std::function<absl::Status(const std::string&)>& committed) {
-  EST_ASSIGN_OR_RETURN(
-      std::string prefix,
-      checkpoints_.Save({.model = *model_, .variables = state_, .input_position = input_position_},
-                        when, committed));
-  state_.set_checkpoint(prefix);
-  return prefix;
-}
-
-absl::Status Trainer::FinishCheckpoint() { return CheckSaved(checkpoints_.Finish()); }
-
-absl::Status Trainer::CheckSaved(const absl::Status& saved) {
-  // The checkpoint was taken to be written. Without it, the variables have the values of none.
-  if (!saved.ok()) state_.MarkChanged();
-  return saved;
 }
 
 }  // namespace estimator

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "estimator/training/hooks/hook.h"
@@ -25,9 +26,14 @@
 
 namespace estimator {
 
+class EpochLoop;  // training/loop/epoch_loop.h
+
 struct TrainOptions {
   Hooks hooks = {};
   SavingListeners saving_listeners = {};
+  // Of TrainEpochs and TrainAndEvaluate, which set it. Null: if a hook is a callbacks::Callback, an
+  // epoch is a pass over the data.
+  std::shared_ptr<EpochLoop> epochs = nullptr;
 };
 
 // Not thread-safe.
@@ -90,6 +96,9 @@ class Trainer {
   // anything to train, `may_train` is returned if it is not OK.
   absl::StatusOr<Start> PrepareStart(const InputFn& input_fn, const TrainLength& length,
                                      const absl::Status& may_train);
+  // Makes options.epochs, or that of its callbacks, the epochs of this call, and says how far they
+  // go: the global step.
+  absl::StatusOr<int64_t> PrepareEpochs(const Start& start, const TrainOptions& options);
   absl::StatusOr<Start> PrepareFrom(CheckpointAttempt& attempt, const InputFn& input_fn,
                                     const TrainLength& length, const absl::Status& may_train);
   absl::Status CheckIsOfModel(CheckpointAttempt& attempt, const InputFn& input_fn);
@@ -112,6 +121,8 @@ class Trainer {
   absl::Status SaveBeforeError(const absl::Status& status, const Loop& loop);
   absl::Status RunSteps(Loop& loop);
   absl::Status RunOnce(Loop& loop, int64_t num_steps);
+  // What RunOnce needs of each step: the loss, and the tensors of the epochs' metrics.
+  std::vector<Tensor> StepFetches() const;
   absl::StatusOr<std::string> SaveCheckpoint(
       TrainCheckpoints::When when,
       const std::function<absl::Status(const std::string&)>& committed = nullptr);
@@ -129,9 +140,11 @@ class Trainer {
   std::unique_ptr<BuiltModel> model_;
   std::unique_ptr<CompiledStep> step_;
   TrainInput input_;
-  std::string input_position_;  // of the first step whose updates the variables do not have
-  InputSizes sizes_;            // of the input that was opened last
-  int64_t restored_step_ = -1;  // as Session::restored_step
+  std::string input_position_;         // of the first step whose updates the variables do not have
+  std::shared_ptr<EpochLoop> epochs_;  // of this call of Train; null: it has none
+  std::string epoch_state_;            // of the variables in memory; empty: not by epochs
+  InputSizes sizes_;                   // of the input that was opened last
+  int64_t restored_step_ = -1;         // as Session::restored_step
   TrainCheckpoints checkpoints_;
   std::string known_to_be_of_model_;  // a checkpoint that was checked when training was skipped
 };

@@ -1,12 +1,15 @@
 // How a call of Trainer::Train starts: the checkpoint, the input, the model and the variables.
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/input_file.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/nn/train/settable_rate.h"
 #include "estimator/runtime/initialize_variables.h"
+#include "estimator/training/loop/epoch_loop.h"
 #include "estimator/training/loop/trainer.h"
 #include "glog/logging.h"
 
@@ -83,6 +86,37 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
   return start;
 }
 
+absl::StatusOr<int64_t> Trainer::PrepareEpochs(const Start& start, const TrainOptions& options) {
+  const std::string state = std::exchange(epoch_state_, "");
+  epochs_ = options.epochs;
+  if (epochs_ == nullptr) {
+    epochs_ = std::make_shared<EpochLoop>(EpochLoopOptions{.hooks = options.hooks});
+    if (!epochs_->has_callbacks()) epochs_ = nullptr;
+  }
+  if (epochs_ == nullptr) return callbacks::Context::kUnknown;
+  EpochLoop::Model model{.model = *model_,
+                         .backend = *backend_,
+                         .broadcast = strategy_.broadcast(Mode::kTrain),
+                         .sizes = sizes_,
+                         .global_step = start.step,
+                         .model_dir = model_dir_,
+                         .state = state};
+  if (start.memory == MemoryState::kOther) {
+    // Checkpoints of TensorFlow's have no such file.
+    const absl::StatusOr<InputFile> file =
+        start.checkpoint.empty() ? InputFile() : ReadInputFile(start.checkpoint);
+    if (!absl::IsNotFound(file.status())) EST_RETURN_IF_ERROR(file.status());
+    model.state = file.ok() ? file->epochs : "";
+  }
+  absl::Status prepared = epochs_->Prepare(model);
+  if (!prepared.ok()) {
+    epochs_ = nullptr;
+    return prepared;
+  }
+  step_->AlsoUpdate(epochs_->updates());
+  return epochs_->target_step();
+}
+
 // A model_dir of another model may be past max_steps as well. To find out, the model is built for
 // the first step of the input.
 absl::Status Trainer::CheckIsOfModel(CheckpointAttempt& attempt, const InputFn& input_fn) {
@@ -120,6 +154,13 @@ absl::Status Trainer::EnsureVariablesOfHooks(const Start& start) {
   }
   // An earlier run with these hooks has saved their variables too.
   return RestoreVariables(start.checkpoint);
+}
+
+std::vector<Tensor> Trainer::StepFetches() const {
+  std::vector<Tensor> fetches = {model_->spec.loss};
+  if (epochs_ != nullptr)
+    fetches.insert(fetches.end(), epochs_->tensors().begin(), epochs_->tensors().end());
+  return fetches;
 }
 
 }  // namespace estimator

@@ -43,6 +43,15 @@ FetchGroups CompiledStep::GroupsOf(absl::Span<const size_t> fetches) const {
   return groups;
 }
 
+void CompiledStep::AlsoUpdate(const std::vector<Operation>& updates) {
+  for (const Operation& update : updates) {
+    const auto is_same = [&update](const Operation& o) { return o.node() == update.node(); };
+    if (std::any_of(updates_.begin(), updates_.end(), is_same)) continue;
+    updates_.push_back(update);
+    executable_ = nullptr;
+  }
+}
+
 absl::StatusOr<Executable*> CompiledStep::executable() {
   if (executable_ == nullptr) {
     absl::StatusOr<std::unique_ptr<Executable>> compiled =

@@ -28,6 +28,8 @@ class CompiledStep {
   // The groups to want for the values of these fetches.
   FetchGroups GroupsOf(absl::Span<const size_t> fetches) const;
   size_t num_fetches() const { return fetches_.size(); }
+  // Steps also run these updates, from the next executable() on.
+  void AlsoUpdate(const std::vector<Operation>& updates);
   // Errors: those of Backend::Compile; RESOURCE_EXHAUSTED names the batch size.
   absl::StatusOr<Executable*> executable();
   // Tells that the graph has changed: the next executable() compiles the step again.
@@ -43,7 +45,7 @@ class CompiledStep {
  private:
   const BuiltModel& model_;
   Backend& backend_;
-  const std::vector<Operation> updates_;
+  std::vector<Operation> updates_;
   std::vector<Tensor> fetches_;
   std::vector<FetchGroups> groups_;  // of each fetch; 0: always
   std::unique_ptr<Executable> executable_;

@@ -82,7 +82,33 @@ void CheckFunction(absl::string_view name, const HostFunction<Result, Value>& fu
   }
 }
 
+void CheckMetrics(const Graph& graph, const ModelSpec& spec, Violations& violations) {
+  for (const auto& [name, metric] : spec.eval_metric_ops) CheckMetric(name, metric, violations);
+  if (spec.eval_metrics.has_value()) {
+    CheckFunction("eval_metrics", *spec.eval_metrics, violations);
+    for (size_t i = 0; i < spec.eval_metrics->tensors.size(); ++i) {
+      const Tensor& tensor = spec.eval_metrics->tensors[i];
+      if (!tensor.valid()) {
+        violations.Add("tensor ", i, " of eval_metrics is not a tensor");
+      } else if (tensor.rank() == 0) {
+        violations.Add(
+            "tensor ", i, " of eval_metrics ('", tensor.name(), "', ", tensor.spec().ToString(),
+            ") is a scalar; it must keep the batch axis, on which batches and replicas are "
+            "joined: ",
+            kMetricCure);
+      }
+      CheckGraph(graph, "a tensor of eval_metrics", tensor, violations);
+    }
+  }
+}
+
 }  // namespace
+
+absl::Status ValidateTrainMetrics(const Graph& graph, const ModelSpec& spec) {
+  Violations violations;
+  CheckMetrics(graph, spec, violations);
+  return violations.ToStatus(spec.mode);
+}
 
 absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
   Violations violations;
@@ -105,25 +131,7 @@ absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
     if (!outputs.ok() && !spec.predictions.empty()) violations.Add(outputs.status().message());
     if (outputs.ok()) spec.export_outputs = *std::move(outputs);
   }
-  if (spec.mode == Mode::kEval) {
-    for (const auto& [name, metric] : spec.eval_metric_ops) CheckMetric(name, metric, violations);
-    if (spec.eval_metrics.has_value()) {
-      CheckFunction("eval_metrics", *spec.eval_metrics, violations);
-      for (size_t i = 0; i < spec.eval_metrics->tensors.size(); ++i) {
-        const Tensor& tensor = spec.eval_metrics->tensors[i];
-        if (!tensor.valid()) {
-          violations.Add("tensor ", i, " of eval_metrics is not a tensor");
-        } else if (tensor.rank() == 0) {
-          violations.Add(
-              "tensor ", i, " of eval_metrics ('", tensor.name(), "', ", tensor.spec().ToString(),
-              ") is a scalar; it must keep the batch axis, on which batches and replicas are "
-              "joined: ",
-              kMetricCure);
-        }
-        CheckGraph(graph, "a tensor of eval_metrics", tensor, violations);
-      }
-    }
-  }
+  if (spec.mode == Mode::kEval) CheckMetrics(graph, spec, violations);
   if (spec.host_call.has_value()) {
     CheckFunction("host_call", *spec.host_call, violations);
     for (const Tensor& tensor : spec.host_call->tensors) {

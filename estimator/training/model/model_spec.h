@@ -39,8 +39,9 @@ struct ModelSpec {
   Operation train_op;                         // train
   std::map<std::string, Tensor> predictions;  // predict; a bare tensor has the name ""
   ExportOutputs export_outputs;               // predict; ValidateModelSpec adds the default one
-  MetricMap eval_metric_ops;                  // eval, in the model's own graph
-  std::optional<HostMetrics> eval_metrics;    // eval, on the host
+  // Of an evaluation, and of a training by epochs: in the model's own graph, and on the host.
+  MetricMap eval_metric_ops;
+  std::optional<HostMetrics> eval_metrics;
   std::optional<HostCall> host_call;
   Hooks training_chief_hooks, training_hooks, evaluation_hooks, prediction_hooks;
   std::function<Scaffold()> scaffold_fn;
@@ -50,6 +51,9 @@ struct ModelSpec {
 // Errors: INVALID_ARGUMENT listing everything that is missing or wrong, in TensorFlow's words.
 // Source: TF 2.15 EstimatorSpec.__new__.
 absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec);
+// Checks the metrics of a spec for training, which only a training by epochs computes.
+// Errors: as above.
+absl::Status ValidateTrainMetrics(const Graph& graph, const ModelSpec& spec);
 
 }  // namespace estimator
 
