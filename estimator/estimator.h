@@ -22,6 +22,7 @@
 #include "estimator/ops/ops.h"
 #include "estimator/records/tfrecord.h"
 #include "estimator/summary/event_file_writer.h"
+#include "estimator/training/callbacks.h"
 #include "estimator/training/early_stopping.h"
 #include "estimator/training/estimator.h"
 #include "estimator/training/exporter.h"

@@ -18,6 +18,7 @@
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/training/early_stopping.h"
+#include "estimator/training/loop/epoch_loop.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -104,8 +105,10 @@ absl::Status EvaluateAndExport(const TrainAndEvaluateCall& call, TrainAndEvaluat
 // Evaluates the checkpoints that a training in this process writes.
 class EvaluationListener : public CheckpointSaverListener {
  public:
-  explicit EvaluationListener(const TrainAndEvaluateCall& call)
+  //   epochs: ended by each evaluation; null: no hook is a callback.
+  EvaluationListener(const TrainAndEvaluateCall& call, std::shared_ptr<EpochLoop> epochs)
       : call_(&call),
+        epochs_(std::move(epochs)),
         timer_({.every_steps = std::nullopt, .every_secs = call.throttle_secs}, call.clock) {}
 
   std::string Describe() const override {
@@ -148,15 +151,16 @@ class EvaluationListener : public CheckpointSaverListener {
     }
     // The evaluation reads the files that a thread is still writing.
     EST_RETURN_IF_ERROR(session.FinishCheckpoint());
-    EST_RETURN_IF_ERROR(Evaluate(global_step));
-    return false;
+    EST_RETURN_IF_ERROR(Evaluate(session, global_step));
+    return epochs_ != nullptr && epochs_->stopped();
   }
 
-  absl::Status End(Session&, int64_t global_step) override {
+  absl::Status End(Session& session, int64_t global_step) override {
+    if (call_ == nullptr) return absl::OkStatus();
     // AfterSave may have evaluated this checkpoint already.
-    if (call_ == nullptr || InterruptRequested() || timer_.last_triggered_step() == global_step)
-      return absl::OkStatus();
-    return Evaluate(global_step);
+    if (!InterruptRequested() && timer_.last_triggered_step() != global_step)
+      EST_RETURN_IF_ERROR(Evaluate(session, global_step));
+    return epochs_ == nullptr ? absl::OkStatus() : epochs_->Finish();
   }
 
   // A CheckpointSaverHook of the user's may keep this listener: it then does nothing more.
@@ -166,16 +170,18 @@ class EvaluationListener : public CheckpointSaverListener {
   }
 
  private:
-  absl::Status Evaluate(int64_t global_step) {
+  absl::Status Evaluate(Session& session, int64_t global_step) {
     // The time is taken before the evaluation, which may last longer than the throttle allows.
     timer_.UpdateLastTriggeredStep(global_step);
     const absl::Status status = EvaluateAndExport(*call_, result_);
     // The training loop sees the interrupt too. It stops and says where the steps are saved.
     if (absl::IsCancelled(status) && InterruptRequested()) return absl::OkStatus();
-    return status;
+    if (!status.ok() || epochs_ == nullptr) return status;
+    return epochs_->EndEpoch(session, &*result_.eval_result);
   }
 
   const TrainAndEvaluateCall* call_;  // null after Finish
+  const std::shared_ptr<EpochLoop> epochs_;
   SecondOrStepTimer timer_;
   bool is_first_save_ = true;
   TrainAndEvaluateResult result_;
@@ -222,8 +228,12 @@ void LogStart(const RunConfig& config) {
 
 absl::StatusOr<TrainAndEvaluateResult> TrainAndEvaluateHere(const TrainAndEvaluateCall& call) {
   LogStart(call.estimator.config());
-  const auto listener = std::make_shared<EvaluationListener>(call);
   TrainOptions options = call.train_options;
+  // What is between two evaluations is an epoch of the callbacks.
+  options.epochs = std::make_shared<EpochLoop>(
+      EpochLoopOptions{.kind = EpochLoopOptions::Kind::kTrainAndEvaluate, .hooks = options.hooks});
+  if (!options.epochs->has_callbacks()) options.epochs = nullptr;
+  const auto listener = std::make_shared<EvaluationListener>(call, options.epochs);
   options.saving_listeners.push_back(listener);
   const absl::Status trained = call.train(options);
   TrainAndEvaluateResult result = listener->Finish();

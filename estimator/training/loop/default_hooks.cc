@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/training/callbacks/callback.h"
 #include "estimator/training/hooks/checkpoint_saver_hook.h"
 #include "estimator/training/hooks/graph_writer_hook.h"
 #include "estimator/training/hooks/learning_rate_plot_hook.h"
@@ -37,6 +38,14 @@ absl::StatusOr<std::optional<StepsOrSeconds>> IntervalOf(absl::string_view field
   }
   if (steps.value_or(0) <= 0) return std::optional<StepsOrSeconds>();
   return StepsOrSeconds{.every_steps = steps, .every_secs = std::nullopt};
+}
+
+// Whether a callback among the hooks does what a default hook does.
+bool HasCallback(const Hooks& hooks, bool (callbacks::Callback::*does)() const) {
+  return std::any_of(hooks.begin(), hooks.end(), [does](const HookPtr& hook) {
+    const auto* callback = dynamic_cast<const callbacks::Callback*>(hook.get());
+    return callback != nullptr && (callback->*does)();
+  });
 }
 
 // On several replicas, the error of a NaN also names the shape of the batch.
@@ -150,13 +159,16 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   // The NaN guard is after the hooks of users, which may want to see the values of such a step.
   append(options.user_hooks);
   const auto cores = options.model.num_replicas / options.config.accumulate_steps;
-  if (cores > 1) {
+  if (HasCallback(options.user_hooks, &callbacks::Callback::HandlesBadLoss)) {
+    // TerminateOnNaN ends the training without an error.
+  } else if (cores > 1) {
     hooks.push_back(std::make_shared<NanOnReplicasHook>(spec.loss, options.model.batch_size,
                                                         static_cast<int>(cores)));
   } else {
     hooks.push_back(std::make_shared<NanTensorHook>(spec.loss));
   }
-  if (intervals.log_lines.has_value()) {
+  if (intervals.log_lines.has_value() &&
+      !HasCallback(options.user_hooks, &callbacks::Callback::ShowsProgress)) {
     hooks.push_back(
         std::make_shared<ProgressHook>(ProgressHook::Options{.loss = spec.loss,
                                                              .cadence = *intervals.log_lines,

@@ -36,6 +36,7 @@ absl::StatusOr<TrainIntervals> IntervalsOf(const RunConfig& config, const InputS
 // The hooks of training, in this order: saver, graph writer, spec.training_chief_hooks, step
 // counter, summary saver, profiler (RunConfig.profile_steps), the user's, NaN guard, progress
 // lines, spec.training_hooks. If the user gives a CheckpointSaverHook, it replaces the default one.
+// So do callbacks with the NaN guard and the progress lines (callbacks::Callback::HandlesBadLoss).
 // Errors: INVALID_ARGUMENT for a null hook or listener, or for listeners without any saver.
 // Source: TF 2.15 Estimator._train_with_estimator_spec.
 absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options);

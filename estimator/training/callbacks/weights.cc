@@ -1,0 +1,51 @@
+#include "estimator/training/callbacks/weights.h"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "estimator/array/array.h"
+#include "estimator/base/status.h"
+#include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/save.h"
+#include "estimator/runtime/variable_store.h"
+
+namespace estimator::callbacks {
+namespace {
+
+absl::Status WriteVariables(Session& session, const std::vector<Variable>& variables,
+                            const std::string& prefix) {
+  EST_RETURN_IF_ERROR(session.variables().Download());
+  std::map<std::string, Array> values;
+  for (const Variable& variable : variables) {
+    // The values share the store's bytes.
+    if (!variable.local()) values[variable.name()] = *session.variables().Peek(variable.name());
+  }
+  return SaveVariables(prefix, values);
+}
+
+}  // namespace
+
+absl::Status SaveWeights(Session& session, const std::string& prefix) {
+  return WriteVariables(session, session.graph().ModelVariables(), prefix);
+}
+
+absl::Status SaveAll(Session& session, const std::string& prefix) {
+  return WriteVariables(session, session.graph().variables(), prefix);
+}
+
+absl::Status SaveKerasWeights(Session&, const std::string& path) {
+  return absl::UnimplementedError(
+      path + ": .h5 files are not written yet; leave out the extension to write a checkpoint");
+}
+
+absl::Status RestoreWeights(Session& session, const std::string& prefix) {
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
+  for (const Variable& variable : session.graph().ModelVariables()) {
+    EST_ASSIGN_OR_RETURN(const Array value, reader->Read(variable.name()));
+    EST_RETURN_IF_ERROR(session.variables().Set(variable.name(), value));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace estimator::callbacks
