@@ -25,7 +25,8 @@ OTHERS = {"Element", "EvalSpec", "HostCall", "Scaffold", "StepsOrSeconds", "Trai
 # Structs that users do not write.
 INTERNAL = {"estimator::BuildOptions", "estimator::FeederOptions", "estimator::ImportOptions",
             "estimator::StepRunner::Options", "estimator::tpu::ReplicasStrategyOptions",
-            "estimator::VariableScopeSettings", "estimator::tpu::TPUEstimatorSettings"}
+            "estimator::VariableScopeSettings", "estimator::tpu::TPUEstimatorSettings",
+            "estimator::EpochSettings"}
 PAGE = "docs/reference/options.md"
 HEAD = """# Options structs
 
@@ -206,7 +207,7 @@ def qualified(default, struct):
 
 def cpp_name(struct):
     name = re.sub(r"\b(TPUEstimator|Estimator)::", r"\1<>::", struct.name)
-    return re.sub(r"\b(EvalSpec|TrainSpec)$", r"\1<>", name)
+    return re.sub(r"\b(EpochOptions|EvalSpec|TrainSpec)$", r"\1<>", name)
 
 
 def page():

@@ -38,7 +38,7 @@ struct EpochSettings {
 };
 
 // Source: TF 2.15 tf.keras.Model.fit.
-template <typename Params>
+template <typename Params = struct EstimatorParams>
 struct EpochOptions {
   // As in EpochSettings.
   int64_t epochs = 1;
