@@ -1,4 +1,5 @@
-// ResNet: residual networks for images, with the variables of TensorFlow's official TPU ResNet.
+// The ResNet of this program: that of models/images with the variables of TensorFlow's official TPU
+// ResNet.
 #ifndef MODELS_IMAGENET_RESNET_H_
 #define MODELS_IMAGENET_RESNET_H_
 
@@ -9,15 +10,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "estimator/estimator.h"
+#include "models/images/resnet.h"
 
 namespace estimator::imagenet {
 
-// The place of the stride of a bottleneck block that halves its input. ResNet-18 and 34 have no
-// bottleneck blocks, so both versions are the same network there.
-enum class ResnetVersion {
-  kV1,    // the first 1x1 convolution, as in the paper
-  kV1_5,  // the 3x3 convolution, as in TensorFlow's official TPU ResNet: slower, more accurate
-};
+// kV1 or kV1_5; images::ResNet has kV2, too.
+using ResnetVersion = images::ResNetVersion;
 
 struct ResnetOptions {
   int resnet_depth = 50;  // one of ResnetDepths()
@@ -46,8 +44,7 @@ absl::Status CheckResnetOptions(const ResnetOptions& options);
 //     dense/kernel, dense/bias               normal, stddev 0.01; zeros
 //   ResNet-50 with 1000 classes has 25,557,032 trainable parameters.
 // Errors (kept by the graph): as CheckResnetOptions; INVALID_ARGUMENT if images have another type.
-// Source: tensorflow/tpu models/official/resnet resnet_model.resnet_v1; v1: He et al. 2015, "Deep
-// Residual Learning for Image Recognition".
+// Source: tensorflow/tpu models/official/resnet resnet_model.resnet_v1.
 Tensor Resnet(const Tensor& images, Mode mode, const ResnetOptions& options = {});
 
 // "1" or "1.5".

@@ -86,7 +86,7 @@ Tensor Network::Finish(const Tensor& features,
   } else if (options_.pooling == Pooling::kAvg) {
     x = layers::GlobalAveragePooling2D(x);
   } else if (options_.pooling == Pooling::kMax) {
-    x = ReduceMax(x, {1, 2});
+    x = GlobalMaxPool(x);
   }
   if (!x.valid() || options_.weights.empty()) return x;
   const std::vector<Variable>& all = x.graph()->variables();

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/images/network.h"
 #include "models/images/preprocess_input.h"
+#include "models/images/slim_map.h"
 
 namespace estimator::images {
 namespace {
@@ -45,16 +46,14 @@ Tensor VGG16PreprocessInput(const Tensor& images) {
 }
 
 train::AssignmentMap VGG16FromSlim(StringArg scope) {
-  train::AssignmentMap map;
+  SlimMap slim("vgg_16/", scope);
   for (int block = 1; block <= 5; ++block) {
     for (int i = 1; i <= kVGG16Blocks[block - 1].convolutions; ++i) {
-      const std::string slim = absl::StrCat("vgg_16/conv", block, "/conv", block, "_", i);
-      const std::string ours = absl::StrCat(scope, "block", block, "_conv", i);
-      map.emplace_back(slim + "/weights", ours + "/kernel");
-      map.emplace_back(slim + "/biases", ours + "/bias");
+      slim.Conv(absl::StrCat("conv", block, "/conv", block, "_", i),
+                absl::StrCat("block", block, "_conv", i), /*use_bias=*/true);
     }
   }
-  return map;
+  return slim.map();
 }
 
 }  // namespace estimator::images
