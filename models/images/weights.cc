@@ -64,6 +64,13 @@ std::string EarlierNameOfTop(const std::string& name, const std::set<std::string
   return name;
 }
 
+bool IsOfTop(absl::string_view name) {
+  for (const absl::string_view top : {"predictions/", "conv_preds/", "Logits/"}) {
+    if (absl::StartsWith(name, top)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> NamesInFile(const std::vector<std::string>& wanted,
@@ -87,16 +94,30 @@ std::vector<std::string> NamesInFile(const std::vector<std::string>& wanted,
 void InitFromWeights(absl::string_view path, absl::string_view scope,
                      const std::vector<Variable>& variables) {
   std::vector<std::string> stored, wanted;
+  std::map<std::string, TensorSpec> specs;
   // If the file cannot be read, InitFromCheckpoint says why.
   if (const auto listed = ListVariables(path); listed.ok()) {
-    for (const auto& [name, spec] : *listed) stored.push_back(name);
+    for (const auto& [name, spec] : *listed) {
+      stored.push_back(name);
+      specs.emplace(name, spec);
+    }
   }
   for (const Variable& variable : variables) {
     wanted.emplace_back(absl::StripPrefix(variable.name(), scope));
   }
   const std::vector<std::string> names = NamesInFile(wanted, stored);
   train::AssignmentMap map;
-  for (size_t i = 0; i < names.size(); ++i) map.emplace_back(names[i], variables[i]);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto spec = specs.find(names[i]);
+    if (spec != specs.end() && IsOfTop(wanted[i]) && spec->second.shape != variables[i].shape()) {
+      variables[i].graph()->Fail(absl::InvalidArgumentError(
+          absl::StrCat("weights: '", names[i], "' in ", path, " is ", spec->second.shape.ToString(),
+                       ", '", variables[i].name(), "' is ", variables[i].shape().ToString(),
+                       ": for other classes use include_top = false and a layer of your own")));
+      return;
+    }
+    map.emplace_back(names[i], variables[i]);
+  }
   train::InitFromCheckpoint(path, map);
 }
 

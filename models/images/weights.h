@@ -16,7 +16,8 @@ namespace estimator::images {
 //                     networks that the process built before: the order of the numbers counts
 //   probs/kernel      earlier names of the top, predictions: probs, fc1000, Logits
 //   scope: "" or "a/b/".
-// Errors (kept by the graph): as train::InitFromCheckpoint.
+// Errors (kept by the graph): as train::InitFromCheckpoint; INVALID_ARGUMENT if the file's top has
+// another number of classes.
 void InitFromWeights(absl::string_view path, absl::string_view scope,
                      const std::vector<Variable>& variables);
 
