@@ -1,5 +1,8 @@
 #include "models/images/densenet.h"
 
+#include <cstdint>
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "models/images/network.h"
 #include "models/images/preprocess_input.h"

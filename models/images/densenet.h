@@ -2,24 +2,13 @@
 #ifndef MODELS_IMAGES_DENSENET_H_
 #define MODELS_IMAGES_DENSENET_H_
 
-#include <cstdint>
-#include <string>
-
 #include "estimator/graph/tensor.h"
 #include "models/images/network_options.h"
 
 namespace estimator::images {
 
-struct DenseNet121Options {
-  bool training = false;
-  bool include_top = true;
-  int64_t classes = 1000;
-  Pooling pooling = Pooling::kNone;
-  bool trainable = true;
-  std::string weights = "";
-  bool softmax = false;
-  double width = 1;  // multiplies the numbers of filters; the growth rate is 32
-};
+// The growth rate is 32 * width.
+using DenseNet121Options = ScaledNetworkOptions;
 
 // Returns the logits [N, classes], or without the top the features.
 //   images: f32 or bf16 [N, H, W, C], at least 32x32.

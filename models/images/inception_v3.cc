@@ -1,6 +1,7 @@
 #include "models/images/inception_v3.h"
 
-#include <utility>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/strings/match.h"

@@ -2,25 +2,13 @@
 #ifndef MODELS_IMAGES_INCEPTION_V3_H_
 #define MODELS_IMAGES_INCEPTION_V3_H_
 
-#include <cstdint>
-#include <string>
-
 #include "estimator/graph/tensor.h"
 #include "estimator/training/warm_start.h"
 #include "models/images/network_options.h"
 
 namespace estimator::images {
 
-struct InceptionV3Options {
-  bool training = false;
-  bool include_top = true;
-  int64_t classes = 1000;
-  Pooling pooling = Pooling::kNone;
-  bool trainable = true;
-  std::string weights = "";
-  bool softmax = false;
-  double width = 1;  // multiplies the numbers of filters
-};
+using InceptionV3Options = ScaledNetworkOptions;
 
 // Returns the logits [N, classes], or without the top the features.
 //   images: f32 or bf16 [N, H, W, C], at least 75x75; 299x299 is usual.

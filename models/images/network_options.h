@@ -23,6 +23,18 @@ struct NetworkOptions {
   bool softmax = false;  // of the top's outputs; Keras' default is true
 };
 
+// NetworkOptions, and a width.
+struct ScaledNetworkOptions {
+  bool training = false;
+  bool include_top = true;
+  int64_t classes = 1000;
+  Pooling pooling = Pooling::kNone;
+  bool trainable = true;
+  std::string weights = "";
+  bool softmax = false;
+  double width = 1;  // multiplies the numbers of filters, and of units of dense layers
+};
+
 }  // namespace estimator::images
 
 #endif  // MODELS_IMAGES_NETWORK_OPTIONS_H_

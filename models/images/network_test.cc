@@ -101,14 +101,12 @@ TEST_F(NetworkTest, ResNetNamesAnUnknownDepthAndAVersionThatTheTpuStyleLacks) {
 }
 
 TEST_F(NetworkTest, ViTNamesSizesThatDoNotDivide) {
-  ViT(Pixels(40), {.hidden_size = 50, .heads = 3, .mlp_size = 0});
-  EXPECT_THAT(graph_.status().message(), HasSubstr("mlp_size must be positive, got 0"));
+  ViT(Pixels(40), {.hidden_size = 50, .heads = 3});
+  EXPECT_THAT(graph_.status().message(), HasSubstr("a multiple of heads, got 16, 50 and 3"));
   Graph graph;
   const GraphScope scope(graph);
-  ViT(Pixels(40), {.hidden_size = 50, .heads = 3});
-  EXPECT_THAT(graph.status().message(),
-              HasSubstr("multiple of heads, got 50 and 3; height and width must be multiples of "
-                        "16, got 40x40"));
+  ViT(Pixels(40));
+  EXPECT_THAT(graph.status().message(), HasSubstr("multiples of 16, got 40x40"));
 }
 
 // ResNet-18 and 34: the paper's 11,689,512 and 21,797,672, and the biases of Keras' convolutions.

@@ -1,5 +1,8 @@
 #include "models/images/vgg16.h"
 
+#include <cstdint>
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "models/images/network.h"
 #include "models/images/preprocess_input.h"

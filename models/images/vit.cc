@@ -1,7 +1,8 @@
 #include "models/images/vit.h"
 
 #include <cmath>
-#include <utility>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -88,29 +89,15 @@ class ViTBuilder {
 };
 
 std::vector<std::string> ViTProblems(const Tensor& images, const ViTOptions& options) {
-  std::vector<std::string> problems;
-  for (const auto& [name, value] : {std::pair("patch_size", options.patch_size),
-                                    {"hidden_size", options.hidden_size},
-                                    {"blocks", options.blocks},
-                                    {"heads", options.heads},
-                                    {"mlp_size", options.mlp_size}}) {
-    if (value < 1) problems.push_back(absl::StrCat(name, " must be positive, got ", value));
+  const int64_t hidden = options.hidden_size, heads = options.heads, patch = options.patch_size;
+  if (patch < 1 || heads < 1 || hidden < 1 || hidden % heads != 0) {
+    return {absl::StrCat("patch_size must be positive, and hidden_size a multiple of heads, got ",
+                         patch, ", ", hidden, " and ", heads)};
   }
-  if (!(options.dropout_rate >= 0 && options.dropout_rate < 1)) {
-    problems.push_back(absl::StrCat("dropout_rate must be in [0, 1), got ", options.dropout_rate));
-  }
-  if (!problems.empty()) return problems;
-  if (options.hidden_size % options.heads != 0) {
-    problems.push_back(absl::StrCat("hidden_size must be a multiple of heads, got ",
-                                    options.hidden_size, " and ", options.heads));
-  }
-  if (images.valid() && images.rank() == 4 &&
-      (images.dim(1) % options.patch_size != 0 || images.dim(2) % options.patch_size != 0)) {
-    problems.push_back(absl::StrCat("height and width must be multiples of ", options.patch_size,
-                                    ", got ", images.dim(1), "x", images.dim(2),
-                                    ": resize the images"));
-  }
-  return problems;
+  if (!images.valid() || images.rank() != 4) return {};
+  if (images.dim(1) % patch == 0 && images.dim(2) % patch == 0) return {};
+  return {absl::StrCat("height and width must be multiples of ", patch, ", got ", images.dim(1),
+                       "x", images.dim(2), ": resize the images")};
 }
 
 }  // namespace

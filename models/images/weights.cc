@@ -15,43 +15,33 @@
 namespace estimator::images {
 namespace {
 
-// A layer that Keras named itself: conv2d_7/kernel is conv2d, 7 and /kernel; conv2d is number 0.
+// The number of a layer that Keras named itself, and the name without it: conv2d_7/kernel is 7 of
+// conv2d/kernel, which itself is number 0.
 struct NumberedName {
-  std::string layer;
+  std::string layer, variable;  // conv2d, /kernel
   int64_t number = 0;
-  std::string rest;
+  std::string Key() const { return layer + variable; }
 };
 
 std::optional<NumberedName> ParseNumbered(absl::string_view name) {
   for (const absl::string_view layer : {"conv2d", "batch_normalization"}) {
-    absl::string_view rest = name;
-    if (!absl::ConsumePrefix(&rest, layer)) continue;
-    const size_t slash = rest.find('/');
-    if (slash == absl::string_view::npos) continue;
-    NumberedName result{std::string(layer), 0, std::string(rest.substr(slash))};
-    absl::string_view number = rest.substr(0, slash);
+    absl::string_view number = name.substr(0, name.find('/'));
+    const absl::string_view variable = name.substr(number.size());
+    if (!absl::ConsumePrefix(&number, layer)) continue;
+    NumberedName result{std::string(layer), std::string(variable), 0};
     if (number.empty()) return result;
-    if (absl::ConsumePrefix(&number, "_") && absl::SimpleAtoi(number, &result.number)) {
+    if (absl::ConsumePrefix(&number, "_") && absl::SimpleAtoi(number, &result.number))
       return result;
-    }
   }
   return std::nullopt;
 }
 
-// The numbers of each such layer.
 std::map<std::string, std::set<int64_t>> Numbers(const std::vector<std::string>& names) {
   std::map<std::string, std::set<int64_t>> numbers;
   for (const std::string& name : names) {
-    if (const auto parsed = ParseNumbered(name)) numbers[parsed->layer].insert(parsed->number);
+    if (const auto parsed = ParseNumbered(name)) numbers[parsed->Key()].insert(parsed->number);
   }
   return numbers;
-}
-
-std::string InOrder(const NumberedName& name, const std::set<int64_t>& ours,
-                    const std::set<int64_t>& stored) {
-  const auto rank = std::distance(ours.begin(), ours.find(name.number));
-  const int64_t number = *std::next(stored.begin(), rank);
-  return absl::StrCat(name.layer, number == 0 ? "" : absl::StrCat("_", number), name.rest);
 }
 
 std::string EarlierNameOfTop(const std::string& name, const std::set<std::string>& stored) {
@@ -80,13 +70,16 @@ std::vector<std::string> NamesInFile(const std::vector<std::string>& wanted,
   auto theirs = Numbers(stored);
   std::vector<std::string> names;
   for (const std::string& name : wanted) {
+    names.push_back(EarlierNameOfTop(name, all));
     const auto parsed = ParseNumbered(name);
-    // Other counts are another network: its names are compared as they are.
-    if (parsed && ours.at(parsed->layer).size() == theirs[parsed->layer].size()) {
-      names.push_back(InOrder(*parsed, ours.at(parsed->layer), theirs[parsed->layer]));
-    } else {
-      names.push_back(EarlierNameOfTop(name, all));
-    }
+    if (!parsed) continue;
+    const std::set<int64_t>& here = ours.at(parsed->Key());
+    const std::set<int64_t>& there = theirs[parsed->Key()];
+    if (here.size() != there.size()) continue;  // another network: names are compared as they are
+    const auto rank = std::distance(here.begin(), here.find(parsed->number));
+    const int64_t number = *std::next(there.begin(), rank);
+    names.back() =
+        absl::StrCat(parsed->layer, number == 0 ? "" : absl::StrCat("_", number), parsed->variable);
   }
   return names;
 }

@@ -1,6 +1,7 @@
 #include "models/images/xception.h"
 
-#include <utility>
+#include <cstdint>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "models/images/network.h"

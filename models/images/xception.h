@@ -2,24 +2,12 @@
 #ifndef MODELS_IMAGES_XCEPTION_H_
 #define MODELS_IMAGES_XCEPTION_H_
 
-#include <cstdint>
-#include <string>
-
 #include "estimator/graph/tensor.h"
 #include "models/images/network_options.h"
 
 namespace estimator::images {
 
-struct XceptionOptions {
-  bool training = false;
-  bool include_top = true;
-  int64_t classes = 1000;
-  Pooling pooling = Pooling::kNone;
-  bool trainable = true;
-  std::string weights = "";
-  bool softmax = false;
-  double width = 1;  // multiplies the numbers of filters
-};
+using XceptionOptions = ScaledNetworkOptions;
 
 // Returns the logits [N, classes], or without the top the features.
 //   images: f32 or bf16 [N, H, W, C], at least 71x71; 299x299 is usual.
