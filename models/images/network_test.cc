@@ -200,6 +200,13 @@ TEST(WeightsTest, NumberedLayersAreFoundByTheirOrder) {
               ElementsAre("conv2d_transpose/kernel"));
 }
 
+// Keras' own file of VGG16 is from its first release.
+TEST(WeightsTest, KernelsAndBiasesAreFoundByTheirFirstNames) {
+  EXPECT_THAT(NamesInFile({"fc1/kernel", "fc1/bias", "fc2/kernel"},
+                          {"fc1_W_1", "fc1_b_1", "fc2_W_1", "fc2/kernel"}),
+              ElementsAre("fc1_W_1", "fc1_b_1", "fc2/kernel"));
+}
+
 TEST(WeightsTest, TheTopIsFoundByItsEarlierNames) {
   EXPECT_THAT(NamesInFile({"predictions/kernel", "predictions/bias"}, {"fc1000/kernel"}),
               ElementsAre("fc1000/kernel", "predictions/bias"));

@@ -44,12 +44,19 @@ std::map<std::string, std::set<int64_t>> Numbers(const std::vector<std::string>&
   return numbers;
 }
 
-std::string EarlierNameOfTop(const std::string& name, const std::set<std::string>& stored) {
-  absl::string_view variable = name;
-  if (stored.contains(name) || !absl::ConsumePrefix(&variable, "predictions/")) return name;
-  for (const absl::string_view top : {"probs", "fc1000", "Logits"}) {
-    const std::string earlier = absl::StrCat(top, "/", variable);
-    if (stored.contains(earlier)) return earlier;
+// The name that a file of an earlier Keras has for a variable.
+std::string EarlierName(const std::string& name, const std::set<std::string>& stored) {
+  const size_t slash = name.find('/');
+  if (stored.contains(name) || slash == std::string::npos) return name;
+  const std::string layer = name.substr(0, slash), variable = name.substr(slash + 1);
+  std::vector<std::string> earlier = {absl::StrCat(layer, variable == "kernel" ? "_W_1"
+                                                          : variable == "bias" ? "_b_1"
+                                                                               : "")};
+  if (layer == "predictions") {
+    for (const char* top : {"probs/", "fc1000/", "Logits/"}) earlier.push_back(top + variable);
+  }
+  for (const std::string& candidate : earlier) {
+    if (stored.contains(candidate)) return candidate;
   }
   return name;
 }
@@ -70,7 +77,7 @@ std::vector<std::string> NamesInFile(const std::vector<std::string>& wanted,
   auto theirs = Numbers(stored);
   std::vector<std::string> names;
   for (const std::string& name : wanted) {
-    names.push_back(EarlierNameOfTop(name, all));
+    names.push_back(EarlierName(name, all));
     const auto parsed = ParseNumbered(name);
     if (!parsed) continue;
     const std::set<int64_t>& here = ours.at(parsed->Key());

@@ -11,10 +11,11 @@
 namespace estimator::images {
 
 // Calls train::InitFromCheckpoint for the variables of a network. The names in the file are those
-// of the variables without `scope`. Two kinds of names may differ in the file:
+// of the variables without `scope`. Three kinds of names may differ in the file:
 //   conv2d_94/kernel  Keras numbers the layers that have no name of their own on from those of
 //                     networks that the process built before: the order of the numbers counts
 //   probs/kernel      earlier names of the top, predictions: probs, fc1000, Logits
+//   fc1_W_1, fc1_b_1  earlier names of a kernel and a bias, in Keras' own file of VGG16
 //   scope: "" or "a/b/".
 // Errors (kept by the graph): as train::InitFromCheckpoint; INVALID_ARGUMENT if the file's top has
 // another number of classes.
