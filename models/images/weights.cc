@@ -24,7 +24,7 @@ struct NumberedName {
 };
 
 std::optional<NumberedName> ParseNumbered(absl::string_view name) {
-  for (const absl::string_view layer : {"conv2d", "batch_normalization"}) {
+  for (const absl::string_view layer : {"conv2d", "batch_normalization", "normalization"}) {
     absl::string_view number = name.substr(0, name.find('/'));
     const absl::string_view variable = name.substr(number.size());
     if (!absl::ConsumePrefix(&number, layer)) continue;
