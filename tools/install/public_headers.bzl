@@ -305,6 +305,7 @@ PUBLIC_HEADERS = [
     "models/images/mobilenet_v2.h",
     "models/images/mobilenet_v3.h",
     "models/images/network_options.h",
+    "models/images/networks.h",
     "models/images/preprocess_input.h",
     "models/images/resnet.h",
     "models/images/vgg16.h",

@@ -16,8 +16,12 @@ Run = collections.namedtuple("Run", "ours peers prepare")
 TENSORFLOW, PYTORCH = "TensorFlow", "PyTorch"
 MNIST = "//models/mnist:mnist_benchmark"
 RESNET = "//models/imagenet:resnet_benchmark"
+IMAGES = "//models/images:images_benchmark"
 ENCODER = "//models/bert:encoder_benchmark"
 INPUT = "//tools/peers:input_benchmark"
+
+# Of models/images, besides ResNet-50.
+NETWORKS = ["MobileNetV2", "EfficientNetB0", "Xception"]
 
 # The dtypes of the rows' keys.
 DTYPES = {"f32": "float32", "bf16": "bfloat16"}
@@ -42,6 +46,14 @@ def _resnet_run(version, dtype):
                peers=[("Keras", TENSORFLOW, "tf_resnet.py", common),
                       ("PyTorch", PYTORCH, "torch_resnet.py", common)],
                prepare=[])
+
+
+def _images_run(network, dtype):
+    common = ["--network=" + network, "--batch_size=32", "--image_size=160",
+              "--compute_dtype=" + dtype, "--steps=1000000", "--seconds={seconds}",
+              "--warmup_steps=2"]
+    return Run(ours=(IMAGES, common + ["--use_tpu=false", "--model_dir={new_dir}"]),
+               peers=[("Keras", TENSORFLOW, "tf_images.py", common)], prepare=[])
 
 
 def _encoder_run(dtype):
@@ -97,6 +109,8 @@ for _name, _dtype in DTYPES.items():
         RUNS["mnist_%d_%s" % (_batch_size, _name)] = _mnist_run(_batch_size, _dtype)
     RUNS["resnet50_" + _name] = _resnet_run("1", _dtype)
     RUNS["resnet50_v1_5_" + _name] = _resnet_run("1.5", _dtype)
+    for _network in NETWORKS:
+        RUNS["%s_%s" % (_network.lower(), _name)] = _images_run(_network, _dtype)
     RUNS["encoder_" + _name] = _encoder_run(_dtype)
 RUNS["first_step_cpu"] = _first_step_run(on_shards=False)
 RUNS["first_step_shards"] = _first_step_run(on_shards=True)
@@ -119,6 +133,9 @@ ROWS = [Row("mnist_%d_%s" % (b, d), "MNIST, batch %d, %s: training" % (b, d),
 ROWS += [Row("resnet50%s_%s" % (v, d), "ResNet-50 v%s, batch 32, 224x224, %s: training" % (n, d),
              "resnet50%s_%s" % (v, d), "images_per_second", "images/s", False)
          for v, n in (("", "1"), ("_v1_5", "1.5")) for d in DTYPES]
+ROWS += [Row("%s_%s" % (n.lower(), d), "%s, batch 32, 160x160, %s: training" % (n, d),
+             "%s_%s" % (n.lower(), d), "images_per_second", "images/s", False)
+         for n in NETWORKS for d in DTYPES]
 ROWS += [Row("encoder_" + d, "encoder of 4 layers, batch 32, %s: training" % d, "encoder_" + d,
              "examples_per_second", "examples/s", False)
          for d in DTYPES]
