@@ -6,7 +6,7 @@ const Cases& AllCases() {
   static const Cases* const all = [] {
     auto* cases = new Cases;
     for (const auto& family :
-         {BertCases, EmbeddingCases, MnistCases, MobileNetworkCases, NormalizationCases,
+         {BertCases, EmbeddingCases, ImageCases, MnistCases, MobileNetworkCases, NormalizationCases,
           RecurrentCases, ResnetCases, ScheduleCases, TextCases, TrainingCases, VisionCases})
       for (const auto& [name, model] : family()) cases->emplace(name, model);
     return cases;

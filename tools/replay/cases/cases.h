@@ -17,6 +17,7 @@ const Cases& AllCases();
 // Each file has a function. cases.cc merges their results.
 Cases BertCases();
 Cases EmbeddingCases();
+Cases ImageCases();
 Cases MnistCases();
 // The mnist_* cases with all filters of models/mnist. They are not in AllCases, because their
 // references are too large for the repository (REFERENCE_WHOLE_MNIST=1 regenerate.py makes them).
