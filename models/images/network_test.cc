@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
@@ -221,7 +220,7 @@ void WriteSevens(const std::string& prefix, const std::vector<Variable>& variabl
   EST_ASSERT_OK(writer);
   for (const Variable& variable : variables) {
     Array sevens(DType::kFloat32, variable.shape());
-    absl::c_fill(sevens.values<float>(), 7.0f);
+    for (float& value : sevens.values<float>()) value = 7;
     EST_ASSERT_OK((*writer)->Add(variable.name().substr(scope.size()), sevens));
   }
   EST_ASSERT_OK((*writer)->Finish());
