@@ -38,6 +38,7 @@ checks=(
   "check_train_and_evaluate.py //tools/interop:train_and_evaluate_tool"
   "check_tfrecord_tools.py //tools/tfrecord:tfrecord //tools/to_tfrecord:to_tfrecord \
     //tools/imagenet_to_tfrecord:imagenet_to_tfrecord"
+  "check_networks.py //tools/interop:networks_tool"
   "check_images.py //tools/interop:image_tool"
   "check_overfit.py //models/imagenet:resnet_main"
   "check_stablehlo.py //tools/interop:stablehlo_tool"
