@@ -14,6 +14,7 @@
 #include "estimator/checkpoint/bundle/bundle_shards.h"
 #include "estimator/checkpoint/bundle/part_rows.h"
 #include "estimator/checkpoint/bundle/string_tensor.h"
+#include "estimator/checkpoint/keras/keras_file.h"
 #include "estimator/checkpoint/v1/v1_checkpoint.h"
 
 namespace estimator {
@@ -99,8 +100,16 @@ absl::Status BundleReader::ReadSlices(const BundleEntry& entry, Array* value) co
 
 absl::StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(StringArg prefix) {
   auto reader = absl::WrapUnique(new BundleReader(prefix));
-  EST_ASSIGN_OR_RETURN(const std::vector<std::string> files, V1Files(prefix));
-  if (!files.empty()) {
+  EST_ASSIGN_OR_RETURN(const bool is_keras, IsKerasFile(prefix));
+  std::vector<std::string> files;
+  if (!is_keras) {
+    EST_ASSIGN_OR_RETURN(files, V1Files(prefix));
+  }
+  if (is_keras) {
+    EST_ASSIGN_OR_RETURN(KerasFile file, OpenKerasFile(prefix));
+    reader->index_ = std::move(file.index);
+    reader->values_ = std::move(file.values);
+  } else if (!files.empty()) {
     EST_ASSIGN_OR_RETURN(V1Checkpoint checkpoint, OpenV1Checkpoint(files));
     reader->index_ = std::move(checkpoint.index);
     reader->values_ = std::move(checkpoint.values);

@@ -1,5 +1,5 @@
 // Reads checkpoints in TensorFlow's formats: the current one (bundle_format.h) and the one before
-// it, V1 (v1_checkpoint.h).
+// it, V1 (v1_checkpoint.h). Files of Keras are checkpoints too (keras_file.h).
 #ifndef ESTIMATOR_CHECKPOINT_BUNDLE_READER_H_
 #define ESTIMATOR_CHECKPOINT_BUNDLE_READER_H_
 
@@ -25,7 +25,8 @@ class BundleReader {
   // Reads the index and opens the data shards. The values are not read yet. If this succeeds, every
   // entry is valid, and every data file exists and is long enough. If there is no index, the prefix
   // is that of a V1 checkpoint: the name of its file, or the common prefix of its files
-  // "<prefix>-00000-of-00002". "<prefix>-?????-of-00002" is also accepted.
+  // "<prefix>-00000-of-00002". "<prefix>-?????-of-00002" is also accepted. A .h5 or .keras file of
+  // Keras is given by its path.
   // Errors: NOT_FOUND if there is no checkpoint at the prefix; FAILED_PRECONDITION if there are
   // files of two checkpoints; DATA_LOSS if it is damaged; UNIMPLEMENTED for big-endian files and
   // for newer versions of the format; other errors of the file system.

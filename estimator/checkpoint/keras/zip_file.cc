@@ -1,0 +1,99 @@
+#include "estimator/checkpoint/keras/zip_file.h"
+
+#include <zip.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "estimator/base/available_memory.h"
+#include "estimator/base/status.h"
+
+namespace estimator {
+namespace {
+
+// Deflate makes at most 1032 bytes of one; an empty block takes a few.
+constexpr uint64_t kMaxZipExpansion = 1032, kZipSlackBytes = 64;
+
+struct Discard {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(zip_file_t* file) const { zip_fclose(file); }
+};
+
+absl::Status CheckEntry(const std::string& where, const zip_stat_t& entry, int64_t max_bytes) {
+  constexpr zip_uint64_t kNeeded =
+      ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
+  if ((entry.valid & kNeeded) != kNeeded) return DataLoss(where, ": its size is not known");
+  if (entry.encryption_method != ZIP_EM_NONE)
+    return Unimplemented(where, " is encrypted; unpack it and pack it again without a password");
+  if (entry.comp_method != ZIP_CM_STORE && entry.comp_method != ZIP_CM_DEFLATE) {
+    return Unimplemented(where, " has compression method ", entry.comp_method,
+                         "; pack it again with the method deflate, or without compression");
+  }
+  if (entry.size / kMaxZipExpansion > entry.comp_size + kZipSlackBytes) {
+    return DataLoss(where, ": ", entry.comp_size, " bytes cannot become ", entry.size,
+                    " bytes, as the archive says");
+  }
+  const std::optional<AvailableMemory> memory = ReadAvailableMemory();
+  // HDF5's library makes a copy.
+  const int64_t most = memory ? std::min(max_bytes, memory->bytes / 2) : max_bytes;
+  if (entry.size > static_cast<uint64_t>(most)) {
+    return ResourceExhausted(
+        where, " has ", entry.size, " bytes, more than ", most,
+        memory && most < max_bytes
+            ? absl::StrCat(", half of the memory that is available of ", memory->bound,
+                           "; unpack it with `unzip`, and "
+                           "give the .h5 file in it")
+            : ", the limit for such a file");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadZipFile(absl::string_view archive, const std::string& name,
+                                        int64_t max_bytes) {
+  const std::string path(archive);
+  int code = 0;
+  const std::unique_ptr<zip_t, Discard> zip(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  if (zip == nullptr) {
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    const std::string what = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    return DataLoss(path, " is not a whole zip archive: ", what, "; copy or download it again");
+  }
+  const std::string where = absl::StrCat(path, ": ", name);
+  const zip_int64_t index = zip_name_locate(zip.get(), name.c_str(), 0);
+  if (index < 0) return NotFound(path, " has no ", name);
+  zip_stat_t entry;
+  zip_stat_init(&entry);
+  if (zip_stat_index(zip.get(), static_cast<zip_uint64_t>(index), 0, &entry) != 0)
+    return DataLoss(where, ": ", zip_strerror(zip.get()));
+  EST_RETURN_IF_ERROR(CheckEntry(where, entry, max_bytes));
+  const std::unique_ptr<zip_file_t, Discard> file(
+      zip_fopen_index(zip.get(), static_cast<zip_uint64_t>(index), 0));
+  if (file == nullptr) return DataLoss(where, ": ", zip_strerror(zip.get()));
+  std::string contents;
+  // In pieces: memory grows with the bytes that are there, not with those that are promised.
+  constexpr size_t kPiece = 1 << 20;
+  for (;;) {
+    const size_t done = contents.size();
+    // One byte more than is promised: its absence is the end, where the crc32 is verified.
+    contents.resize(std::min<size_t>(done + kPiece, entry.size + 1));
+    if (contents.size() == done) return DataLoss(where, " has more than ", entry.size, " bytes");
+    const zip_int64_t count = zip_fread(file.get(), contents.data() + done, contents.size() - done);
+    if (count < 0) {
+      return DataLoss(where, ": ", zip_error_strerror(zip_file_get_error(file.get())),
+                      "; copy or download it again");
+    }
+    contents.resize(done + static_cast<size_t>(count));
+    if (count == 0) break;
+  }
+  if (contents.size() == entry.size) return contents;
+  return DataLoss(where, " has ", contents.size(), " bytes, but the archive says ", entry.size);
+}
+
+}  // namespace estimator
