@@ -15,6 +15,7 @@
 #include "estimator/checkpoint/bundle/part_rows.h"
 #include "estimator/checkpoint/bundle/string_tensor.h"
 #include "estimator/checkpoint/keras/keras_file.h"
+#include "estimator/checkpoint/object_names.h"
 #include "estimator/checkpoint/v1/v1_checkpoint.h"
 
 namespace estimator {
@@ -57,7 +58,7 @@ class Placer {
 }  // namespace
 
 absl::StatusOr<const BundleEntry*> BundleReader::Find(StringArg name) const {
-  const auto found = index_.tensors.find(std::string(name));
+  const auto found = index_.tensors.find(NameOf(name));
   if (found == index_.tensors.end()) {
     const auto nearest = NearestName(name, names_);
     return NotFound("checkpoint ", prefix_, " has no variable ", name,
@@ -98,6 +99,14 @@ absl::Status BundleReader::ReadSlices(const BundleEntry& entry, Array* value) co
   return absl::OkStatus();
 }
 
+absl::Status BundleReader::RenameObjects() {
+  EST_ASSIGN_OR_RETURN(const Array graph, Read(kObjectGraphKey));
+  auto names = UseObjectNames(graph, &index_);
+  if (!names.ok()) return Annotate(names.status(), IndexPath(prefix_));
+  names_of_objects_ = *std::move(names);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(StringArg prefix) {
   auto reader = absl::WrapUnique(new BundleReader(prefix));
   EST_ASSIGN_OR_RETURN(const bool is_keras, IsKerasFile(prefix));
@@ -117,6 +126,8 @@ absl::StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(StringArg prefi
     EST_ASSIGN_OR_RETURN(reader->index_, ReadBundleIndex(prefix));
     EST_ASSIGN_OR_RETURN(reader->values_, BundleShards::Open(prefix, reader->index_));
   }
+  if (reader->index_.tensors.count(kObjectGraphKey) > 0)
+    EST_RETURN_IF_ERROR(reader->RenameObjects());
   for (const auto& [name, entry] : reader->index_.tensors) {
     reader->names_.push_back(name);
     reader->specs_.emplace(name, entry.spec);
@@ -124,7 +135,12 @@ absl::StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(StringArg prefi
   return reader;
 }
 
-bool BundleReader::Has(StringArg name) const { return specs_.count(std::string(name)) > 0; }
+std::string BundleReader::NameOf(StringArg name) const {
+  const auto found = names_of_objects_.find(std::string(name));
+  return found == names_of_objects_.end() ? std::string(name) : found->second;
+}
+
+bool BundleReader::Has(StringArg name) const { return specs_.count(NameOf(name)) > 0; }
 
 absl::StatusOr<TensorSpec> BundleReader::Spec(StringArg name) const {
   EST_ASSIGN_OR_RETURN(const BundleEntry* const entry, Find(name));

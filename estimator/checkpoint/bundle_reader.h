@@ -37,9 +37,14 @@ class BundleReader {
   const std::string& prefix() const { return prefix_; }
   // The variables, sorted by bytes. If a variable's dtype has no DType (complex64, uint16, variant,
   // ...), its spec has the dtype kInvalid. The other variables can still be read.
+  // In an object-based checkpoint of TensorFlow 2, these are the names of the variables, not of the
+  // objects that hold them (object_names.h).
   const std::vector<std::string>& names() const { return names_; }
   const std::map<std::string, TensorSpec>& specs() const { return specs_; }
   bool Has(StringArg name) const;
+  // The name of the variable that an object-based checkpoint stores under the path `name`. All
+  // functions take such a path as well. `name` itself, if it is no such path.
+  std::string NameOf(StringArg name) const;
 
   // Errors: NOT_FOUND with the nearest variable name; UNIMPLEMENTED for a dtype without a DType.
   absl::StatusOr<TensorSpec> Spec(StringArg name) const;
@@ -63,6 +68,7 @@ class BundleReader {
   explicit BundleReader(absl::string_view prefix) : prefix_(prefix) {}
   // Errors: as Spec.
   absl::StatusOr<const BundleEntry*> Find(StringArg name) const;
+  absl::Status RenameObjects();
   absl::Status ReadStrings(const BundleEntry& entry, Array* value) const;
   absl::Status ReadSlices(const BundleEntry& entry, Array* value) const;
 
@@ -72,6 +78,7 @@ class BundleReader {
   std::unique_ptr<const ValueSource> values_;
   std::vector<std::string> names_;
   std::map<std::string, TensorSpec> specs_;
+  std::map<std::string, std::string> names_of_objects_;  // by path
 };
 
 }  // namespace estimator

@@ -1,40 +1,50 @@
 #include "estimator/checkpoint/object_names.h"
 
 #include <set>
+#include <utility>
 
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/checkpoint/keras/slot_names.h"
 #include "estimator/proto/trackable_object_graph.pb.h"
 
 namespace estimator {
 
-absl::StatusOr<ObjectNames> ObjectNames::Of(const BundleReader& reader) {
-  ObjectNames names;
-  if (!reader.Has(kObjectGraphKey)) return names;
-  EST_ASSIGN_OR_RETURN(const Array value, reader.Read(kObjectGraphKey));
-  proto::TrackableObjectGraph graph;
-  if (value.dtype() != DType::kString || value.num_elements() != 1 ||
-      !graph.ParseFromString(value.values<std::string>()[0])) {
-    return DataLoss(IndexPath(reader.prefix()), ": ", kObjectGraphKey, ", ", value.TypeString(),
-                    ", is not a TrackableObjectGraph");
+absl::StatusOr<std::map<std::string, std::string>> UseObjectNames(const Array& graph,
+                                                                  BundleIndex* index) {
+  proto::TrackableObjectGraph objects;
+  if (graph.dtype() != DType::kString || graph.num_elements() != 1 ||
+      !objects.ParseFromString(graph.values<std::string>()[0])) {
+    return DataLoss(kObjectGraphKey, ", ", graph.TypeString(), ", is not a TrackableObjectGraph");
   }
-  std::set<std::string> several;
-  for (const auto& node : graph.nodes()) {
+  std::map<std::string, std::set<std::string>> keys;  // by the variable's name
+  for (const auto& node : objects.nodes()) {
     for (const auto& tensor : node.attributes()) {
-      if (tensor.full_name().empty() || !reader.Has(tensor.checkpoint_key())) continue;
-      const auto [it, is_new] = names.keys_.emplace(tensor.full_name(), tensor.checkpoint_key());
-      if (!is_new && it->second != tensor.checkpoint_key()) several.insert(tensor.full_name());
+      if (tensor.full_name().empty() || tensor.checkpoint_key() == kObjectGraphKey ||
+          index->tensors.count(tensor.checkpoint_key()) == 0)
+        continue;
+      keys[tensor.full_name()].insert(tensor.checkpoint_key());
     }
   }
-  // An ambiguous name, or a name that the checkpoint itself has, is not mapped.
-  for (const std::string& name : several) names.keys_.erase(name);
-  for (const std::string& name : reader.names()) names.keys_.erase(name);
+  std::map<std::string, std::string> names;  // by key
+  std::set<std::string> variables;
+  for (const auto& [name, of_name] : keys) {
+    if (of_name.size() > 1 || index->tensors.count(name) > 0) continue;
+    // One value may have two names; the first one counts.
+    if (names.emplace(*of_name.begin(), name).second) variables.insert(name);
+  }
+  const std::map<std::string, std::string> slots = OurSlotNames(variables);
+  index->tensors.erase(kObjectGraphKey);
+  for (auto& [key, name] : names) {
+    const auto slot = slots.find(name);
+    if (slot != slots.end() && index->tensors.count(slot->second) == 0) name = slot->second;
+    auto entry = index->tensors.extract(key);
+    entry.key() = name;
+    entry.mapped().variable = name;
+    for (const BundleEntry::Slice& slice : entry.mapped().slices)
+      index->slices.at(slice.key).variable = name;
+    index->tensors.insert(std::move(entry));
+  }
   return names;
-}
-
-const std::string& ObjectNames::Stored(const std::string& name) const {
-  const auto found = keys_.find(name);
-  return found == keys_.end() ? name : found->second;
 }
 
 }  // namespace estimator

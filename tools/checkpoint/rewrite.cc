@@ -15,7 +15,6 @@
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/input_file.h"
-#include "estimator/checkpoint/object_names.h"
 
 namespace estimator {
 namespace {
@@ -71,15 +70,6 @@ absl::Status CastPart(const BundleReader& reader, const std::string& name, const
 
 std::string Wrote(const std::string& output, size_t num_variables) {
   return absl::StrCat("wrote ", output, ", ", num_variables, " variables\n");
-}
-
-// Returns a warning for a checkpoint of objects: TensorFlow finds its variables through a graph of
-// objects, which has the old names.
-std::string ObjectGraphWarning(const BundleReader& reader) {
-  if (!reader.Has(kObjectGraphKey)) return "";
-  return "note: this is a checkpoint of objects (tf.train.Checkpoint), whose "
-         "_CHECKPOINTABLE_OBJECT_GRAPH has the old names: to read the new names in TensorFlow, use "
-         "tf.train.load_checkpoint\n";
 }
 
 }  // namespace
@@ -141,8 +131,7 @@ absl::StatusOr<std::string> Rename(const BundleReader& reader, const NameMap& ma
     if (name != new_name) rows.push_back({name, new_name});
   }
   EST_ASSIGN_OR_RETURN(const std::string note, FinishCheckpoint(*writer, output, input_state));
-  return absl::StrCat(FormatTable(rows), Wrote(output, new_names.size()), note,
-                      ObjectGraphWarning(reader));
+  return absl::StrCat(FormatTable(rows), Wrote(output, new_names.size()), note);
 }
 
 bool IsCastDType(DType dtype) { return IsFloating(dtype) || IsStepDType(dtype); }

@@ -11,7 +11,6 @@
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle_reader.h"
-#include "estimator/checkpoint/object_names.h"
 #include "estimator/checkpoint/restore.h"
 #include "estimator/graphdef/step_counter.h"
 #include "estimator/nn/train/settable_rate.h"
@@ -77,9 +76,8 @@ absl::StatusOr<RestorePlan> PlanRestore(const Graph& graph, const Scaffold& scaf
 // The same for a checkpoint.
 absl::StatusOr<RestorePlan> PlanRestoreFrom(const BundleReader& reader, const Graph& graph,
                                             const Scaffold& scaffold) {
-  EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(reader));
   EST_ASSIGN_OR_RETURN(RestorePlan plan, PlanRestore(graph, scaffold, [&](const std::string& name) {
-                         return reader.Has(objects.Stored(name));
+                         return reader.Has(name);
                        }));
   // A counter that is in no checkpoint comes from its name: RestoreCountedStep. Checkpoints have a
   // rate only since a hook set it.
@@ -92,7 +90,7 @@ absl::StatusOr<RestorePlan> PlanRestoreFrom(const BundleReader& reader, const Gr
   for (WantedVariable& variable : plan.wanted) {
     if (variable.stored_name == variable.name)
       variable.stored_name = NameInCheckpoints(graph, *graph.FindVariable(variable.name));
-    variable.stored_name = objects.Stored(variable.stored_name);
+    variable.stored_name = reader.NameOf(variable.stored_name);
     // A Saver that got the parts of a partitioned variable saves them by their own names.
     const std::string part = NameOfPart(graph, variable.name);
     if (!part.empty() && !reader.Has(variable.stored_name)) variable.stored_name = part;

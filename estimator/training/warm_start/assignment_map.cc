@@ -8,7 +8,6 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/load.h"
-#include "estimator/checkpoint/object_names.h"
 
 namespace estimator::train {
 namespace {
@@ -46,10 +45,9 @@ std::string Suggestion(const Graph& graph, const std::string& name) {
 absl::StatusOr<std::set<std::string>> NamesThere(const std::vector<Variable>& variables,
                                                  absl::string_view ckpt_dir_or_file) {
   EST_ASSIGN_OR_RETURN(const auto reader, LoadCheckpoint(ckpt_dir_or_file));
-  EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(*reader));
   std::set<std::string> names;
   for (const Variable& variable : variables) {
-    if (reader->Has(objects.Stored(variable.name()))) names.insert(variable.name());
+    if (reader->Has(variable.name())) names.insert(variable.name());
   }
   return names;
 }

@@ -2,7 +2,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/object_names.h"
 #include "estimator/training/warm_start/checkpoint_initializer.h"
 #include "glog/logging.h"
 
@@ -18,9 +17,8 @@ absl::Status AddInitializers(Graph& graph, absl::string_view ckpt_dir_or_file,
       << "InitFromCheckpoint: assignment_map is empty, so no variable starts at a value of "
       << reader->prefix() << ". If GetAssignmentMapFromCheckpoint returned it, none of the "
       << "variables has a name of the checkpoint's: map scopes, as in {\"old/\", \"new/\"}";
-  EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(*reader));
   for (WantedVariable& variable : wanted) {
-    variable.stored_name = objects.Stored(variable.stored_name);
+    variable.stored_name = reader->NameOf(variable.stored_name);
   }
   EST_RETURN_IF_ERROR(CheckRestorable(*reader, wanted, CheckpointInitializerAdvice()));
   for (const WantedVariable& variable : wanted) {

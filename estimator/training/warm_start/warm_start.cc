@@ -12,7 +12,6 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/load.h"
-#include "estimator/checkpoint/object_names.h"
 #include "estimator/checkpoint/restore.h"
 #include "estimator/runtime/evaluate.h"
 #include "estimator/training/warm_start/load_variables.h"
@@ -216,7 +215,6 @@ absl::StatusOr<std::set<std::string>> WarmStart(const WarmStartSettings& setting
   EST_RETURN_IF_ERROR(
       CheckUsed(settings.var_name_to_prev_var_name, "var_name_to_prev_var_name", chosen));
   EST_RETURN_IF_ERROR(CheckUsed(settings.var_name_to_vocab_info, "var_name_to_vocab_info", chosen));
-  EST_ASSIGN_OR_RETURN(const ObjectNames objects, ObjectNames::Of(*reader));
   std::vector<WantedVariable> plain, all;
   std::vector<VocabLoad> vocab;
   std::vector<std::string> kept;
@@ -227,7 +225,7 @@ absl::StatusOr<std::set<std::string>> WarmStart(const WarmStartSettings& setting
         .name = variable.name(),
         .spec = variable.spec(),
         .stored_name =
-            objects.Stored(renamed == settings.var_name_to_prev_var_name.end() ? variable.name()
+            reader->NameOf(renamed == settings.var_name_to_prev_var_name.end() ? variable.name()
                                                                                : renamed->second)};
     const auto info = settings.var_name_to_vocab_info.find(variable.name());
     if (info != settings.var_name_to_vocab_info.end()) {
