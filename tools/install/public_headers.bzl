@@ -29,6 +29,7 @@ PUBLIC_HEADERS = [
     "estimator/checkpoint/checkpoint_state.h",
     "estimator/checkpoint/checkpoints_iterator.h",
     "estimator/checkpoint/input_file.h",
+    "estimator/checkpoint/keras/write_keras_weights.h",
     "estimator/checkpoint/latest_checkpoint.h",
     "estimator/checkpoint/load.h",
     "estimator/checkpoint/restore.h",
