@@ -25,6 +25,7 @@ checks=(
   "check_checkpoint_tool.py //tools/checkpoint:checkpoint"
   "check_large_checkpoint.py //tools/checkpoint:checkpoint \
     //estimator/training:checkpoint_benchmark"
+  "check_keras_files.py //tools/checkpoint:checkpoint"
   "check_events.py //tools/interop:event_tool //models/mnist:mnist_tpu"
   "check_parsing.py //tools/interop:parse_tool"
   "check_mnist.py //models/mnist:mnist_tpu"

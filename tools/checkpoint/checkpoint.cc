@@ -56,14 +56,17 @@ constexpr char kUsage[] =
                           (--to=int32 --include='^global_step$')
   average  A B ... OUT    writes the mean of floating variables     --force
   extract  C OUT NAME ... copies some variables                     --include --exclude --force
+  convert  C OUT          copies into today's format, or with an    --include --exclude --force
+                          OUT that ends in .h5 the weights for
+                          Keras
 
-rename and cast copy the input position (C.input); average and extract do not. No command copies the
-graph (C.meta).
+rename, cast and convert copy the input position (C.input); average and extract do not. No command
+copies the graph (C.meta).
 
-A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest checkpoint), or a
-SavedModel. diff and verify continue after damage, to report all of it. In a model directory they
-read the checkpoint that the file `checkpoint` names, even if it is damaged; other commands fall
-back to an older checkpoint with a warning.
+A CHECKPOINT is a prefix (DIR/model.ckpt-100), a model directory (its newest checkpoint), a
+SavedModel, or a file of Keras (.h5, .keras). diff and verify continue after damage, to report all
+of it. In a model directory they read the checkpoint that the file `checkpoint` names, even if it is
+damaged; other commands fall back to an older checkpoint with a warning.
 
 Exit codes:
   0  success
@@ -185,6 +188,12 @@ absl::StatusOr<int> RunExtract(const Arguments& arguments) {
       Extract(*reader, {arguments.begin() + 2, arguments.end()}, Filter(), arguments[1]));
 }
 
+absl::StatusOr<int> RunConvert(const Arguments& arguments) {
+  EST_ASSIGN_OR_RETURN(const Reader reader, LoadCheckpoint(arguments[0]));
+  EST_RETURN_IF_ERROR(PrepareOutput(arguments[1], FLAGS_force));
+  return PrintText(Convert(*reader, Filter(), arguments[1]));
+}
+
 std::vector<Command> Commands() {
   return {
       {"list", "CHECKPOINT", 1, 1, FlagNames("include exclude"), RunList,
@@ -205,6 +214,7 @@ std::vector<Command> Commands() {
        "the last one is the output"},
       {"extract", "CHECKPOINT OUTPUT NAME ...", 2, kManyArguments,
        FlagNames("include exclude force"), RunExtract, "`list CHECKPOINT` shows the names"},
+      {"convert", "CHECKPOINT OUTPUT", 2, 2, FlagNames("include exclude force"), RunConvert},
   };
 }
 

@@ -44,6 +44,24 @@ TEST_F(CheckpointTest, HelpIsAWordToo) {
   EXPECT_EQ(help.output, Run("--help").output);
 }
 
+TEST_F(CheckpointTest, FilesOfKerasAreReadAndWritten) {
+  const std::string keras = "testdata/keras/small.keras", copy = dir_.File("copy");
+  EXPECT_EQ(Run(absl::StrCat("convert ", keras, " ", copy)).exit_code, 0);
+  EXPECT_EQ(Run(absl::StrCat("diff ", keras, " ", copy)).exit_code, 0);
+  EXPECT_EQ(Run(absl::StrCat("diff ", copy, " testdata/keras/small.h5")).exit_code, 0);
+  EXPECT_EQ(Run(absl::StrCat("verify ", keras)).exit_code, 0);
+  const std::string weights = dir_.File("w.h5");
+  const ProgramRun converted = Run(absl::StrCat("convert ", copy, " ", weights));
+  EXPECT_EQ(converted.exit_code, 0);
+  EXPECT_THAT(converted.output,
+              AllOf(HasSubstr("17 variables"), HasSubstr("left out"), HasSubstr("by_name=True")));
+  EXPECT_EQ(Run(absl::StrCat("diff ", weights, " testdata/keras/small_weights.h5")).exit_code, 0);
+  EXPECT_THAT(Run(absl::StrCat("convert ", copy, " ", weights)).output,
+              HasSubstr("there is already a checkpoint"));
+  EXPECT_THAT(Run(absl::StrCat("convert ", copy, " ", dir_.File("w.keras"))).output,
+              HasSubstr("Keras loads weights by name only from .h5"));
+}
+
 TEST_F(CheckpointTest, HasTheVersionOfTheProject) {
   const ProgramRun version = Run("--version");
   EXPECT_EQ(version.exit_code, 0);

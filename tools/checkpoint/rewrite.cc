@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <set>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/array/array.h"
@@ -15,6 +17,7 @@
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/input_file.h"
+#include "estimator/checkpoint/keras/write_keras_weights.h"
 
 namespace estimator {
 namespace {
@@ -70,6 +73,34 @@ absl::Status CastPart(const BundleReader& reader, const std::string& name, const
 
 std::string Wrote(const std::string& output, size_t num_variables) {
   return absl::StrCat("wrote ", output, ", ", num_variables, " variables\n");
+}
+
+// Whether WriteKerasWeights writes such a file, or says why it does not.
+bool IsKerasPath(absl::string_view path) {
+  return absl::EndsWith(path, ".h5") || absl::EndsWith(path, ".hdf5") ||
+         absl::EndsWith(path, ".keras");
+}
+
+absl::StatusOr<std::string> ConvertToKeras(const BundleReader& reader,
+                                           const std::vector<std::string>& names,
+                                           const std::string& output) {
+  std::vector<std::pair<std::string, Array>> weights;
+  size_t num_others = 0;
+  for (const std::string& name : names) {
+    const size_t slash = name.rfind('/');
+    // "dense/kernel/Adam" is a slot of "dense/kernel".
+    if (slash == std::string::npos || reader.Has(name.substr(0, slash))) {
+      ++num_others;
+      continue;
+    }
+    EST_RETURN_IF_ERROR(CheckInterrupt());
+    EST_ASSIGN_OR_RETURN(Array value, reader.Read(name));
+    weights.emplace_back(name, std::move(value));
+  }
+  EST_RETURN_IF_ERROR(WriteKerasWeights(output, weights));
+  return absl::StrCat(Wrote(output, weights.size()), num_others > 0 ? "note: left out " : "",
+                      num_others > 0 ? absl::StrCat(num_others, " slots and counters\n") : "",
+                      "note: layers are sorted by name: model.load_weights(path, by_name=True)\n");
 }
 
 }  // namespace
@@ -212,6 +243,19 @@ absl::StatusOr<std::string> Extract(const BundleReader& reader,
   }
   EST_ASSIGN_OR_RETURN(const std::string note, FinishCheckpoint(*writer, output, std::nullopt));
   return absl::StrCat(Wrote(output, wanted.size()), note);
+}
+
+absl::StatusOr<std::string> Convert(const BundleReader& reader, const NameFilter& filter,
+                                    const std::string& output) {
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> names, SelectNames(reader, filter));
+  if (IsKerasPath(output)) return ConvertToKeras(reader, names, output);
+  EST_ASSIGN_OR_RETURN(const auto input_state, ReadInputState(reader.prefix()));
+  EST_ASSIGN_OR_RETURN(const auto writer, BundleWriter::Open(output));
+  for (const std::string& name : names) {
+    EST_RETURN_IF_ERROR(CopyVariable(reader, name, name, *writer));
+  }
+  EST_ASSIGN_OR_RETURN(const std::string note, FinishCheckpoint(*writer, output, input_state));
+  return absl::StrCat(Wrote(output, names.size()), note);
 }
 
 }  // namespace estimator

@@ -62,6 +62,13 @@ absl::StatusOr<std::string> Extract(const BundleReader& reader,
                                     const std::vector<std::string>& names, const NameFilter& filter,
                                     const std::string& output);
 
+// Copies the variables that the filter selects into a checkpoint of today's format. If `output`
+// ends in .h5 or .hdf5, writes the weights among them for Keras: slots and averages of other
+// variables, and variables without a layer, such as global_step, are left out.
+// Errors: as WriteKerasWeights.
+absl::StatusOr<std::string> Convert(const BundleReader& reader, const NameFilter& filter,
+                                    const std::string& output);
+
 }  // namespace estimator
 
 #endif  // TOOLS_CHECKPOINT_REWRITE_H_
