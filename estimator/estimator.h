@@ -15,6 +15,7 @@
 #include "estimator/image/image.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/nn/layers/layers.h"
+#include "estimator/nn/losses/keras_losses.h"
 #include "estimator/nn/losses/losses.h"
 #include "estimator/nn/metrics/metrics.h"
 #include "estimator/nn/rnn/rnn.h"

@@ -65,6 +65,44 @@ TEST_F(TPUEvalTest, LossMetricsAndPredictionsAreTheSameForEveryBatchSizeAndRepli
   }
 }
 
+TEST_F(TPUEvalTest, AMetricOfTheHostGetsTheRowsOfAllReplicasInOrder) {
+  const Array labels = TinyExamples().labels.at("");
+  for (const int replicas : {0, 2, 4}) {
+    for (const int64_t batch : {20, 8, 4}) {
+      SCOPED_TRACE(absl::StrCat(replicas, " replicas, batches of ", batch));
+      auto options = Options(replicas);
+      options.eval_batch_size = batch;
+      options.model_fn = [](const Features& features, const Labels& given, Mode, const Params&) {
+        const Tensor y = TinyNetwork(features, false, 0);
+        return TPUEstimatorSpec::Eval(
+            TinyLoss(given, y), {[](const Tensor& labels, const Tensor& predictions) -> MetricMap {
+                                   return {{"mae", metrics::MeanAbsoluteError(labels, predictions)},
+                                           {"rows", metrics::Concat(labels)}};
+                                 },
+                                 {given, y}});
+      };
+      const auto result = TinyTPUEstimator(options).Evaluate(TinyEvalInput);
+      EST_ASSERT_OK(result);
+      const Array rows = result->values.at("rows");
+      ASSERT_EQ(rows.TypeString(), labels.TypeString());
+      for (int64_t i = 0; i < rows.num_elements(); ++i)
+        EXPECT_EQ(rows.AsDouble(i), labels.AsDouble(i)) << i;
+    }
+  }
+}
+
+TEST_F(TPUEvalTest, AMetricOfTheHostThatTakesATensorOfTheModelIsRefused) {
+  EXPECT_THAT(
+      EvaluateError([](const Features& features, const Labels& labels, Mode, const Params&) {
+        const Tensor y = TinyNetwork(features, false, 0);
+        return TPUEstimatorSpec::Eval(TinyLoss(labels, y), {[y](const Tensor&) -> MetricMap {
+                                                              return {{"rows", metrics::Concat(y)}};
+                                                            },
+                                                            {y}});
+      }),
+      ErrorHas("eval_metrics: 'rows' is computed from '"));
+}
+
 // Behaviour L5, and the modes of training.
 TEST_F(TPUEvalTest, InputModesGiveTheSameResult) {
   const double loss = (*TinyTPUEstimator(Options(0)).Evaluate(TinyEvalInput))["loss"];

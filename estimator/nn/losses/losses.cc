@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "estimator/base/status.h"
-#include "estimator/nn/match_shapes.h"
+#include "estimator/nn/losses/weighted_loss.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
@@ -12,41 +12,6 @@
 #include "estimator/ops/softmax.h"
 
 namespace estimator::losses {
-namespace {
-
-// Returns both in one shape, with labels cast to the predictions' dtype.
-LabelsAndPredictions Match(const Tensor& labels, const Tensor& predictions,
-                           absl::string_view loss) {
-  LabelsAndPredictions pair = MatchShapes(labels, predictions, loss);
-  if (pair.labels.valid()) pair.labels = Cast(pair.labels, pair.predictions.dtype());
-  return pair;
-}
-
-// Returns labels * (1 - smoothing) + smoothing * uniform. The result is invalid after an error.
-Tensor Smooth(const Tensor& labels, double smoothing, double uniform, absl::string_view loss) {
-  if (smoothing == 0 || !labels.valid()) return labels;
-  if (!(smoothing > 0 && smoothing < 1)) {
-    return labels.graph()->Fail(
-        InvalidArgument(loss, ": label_smoothing must be in [0, 1), got ", smoothing));
-  }
-  return labels * (1 - smoothing) + smoothing * uniform;
-}
-
-// The loss of losses_of(labels, predictions), for each element of both.
-//   Specific: Options, or a struct that has its fields.
-template <typename Specific, typename Fn>
-Tensor WeightedLoss(const char* name, const Tensor& labels, const Tensor& predictions,
-                    const Specific& options, const Fn& losses_of) {
-  const NameScope scope(name, GraphFor({predictions, labels}));
-  const LabelsAndPredictions pair = Match(labels, predictions, name);
-  if (!pair.labels.valid()) return pair.labels;
-  return ComputeWeightedLoss(losses_of(pair.labels, pair.predictions),
-                             {.weights = options.weights,
-                              .reduction = options.reduction,
-                              .add_to_collection = options.add_to_collection});
-}
-
-}  // namespace
 
 Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits,
                                  const Options& options) {
@@ -84,7 +49,7 @@ Tensor SoftmaxCrossEntropy(const Tensor& onehot_labels, const Tensor& logits,
       kName, onehot_labels, logits, options, [&](const Tensor& labels, const Tensor& x) {
         const double classes = logits.rank() == 0 ? 1 : static_cast<double>(logits.dim(-1));
         return SoftmaxCrossEntropyWithLogits(
-            StopGradient(Smooth(labels, options.label_smoothing, 1 / classes, kName)), x);
+            StopGradient(SmoothLabels(labels, options.label_smoothing, 1 / classes, kName)), x);
       });
 }
 
@@ -94,7 +59,7 @@ Tensor SigmoidCrossEntropy(const Tensor& multi_class_labels, const Tensor& logit
   return WeightedLoss(kName, multi_class_labels, logits, options,
                       [&](const Tensor& labels, const Tensor& x) {
                         return SigmoidCrossEntropyWithLogits(
-                            Smooth(labels, options.label_smoothing, 0.5, kName), x);
+                            SmoothLabels(labels, options.label_smoothing, 0.5, kName), x);
                       });
 }
 

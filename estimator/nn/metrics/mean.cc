@@ -1,5 +1,6 @@
 #include "estimator/nn/metrics/mean.h"
 
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
@@ -59,6 +60,14 @@ Metric Mean(const Tensor& values, const Options& options) {
 
 Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Options& options) {
   const MetricScope scope(options.name, "accuracy");
+  if (predictions.valid() && IsFloating(predictions.dtype())) {
+    return InvalidMetric(predictions.graph()->Fail(InvalidArgument(
+        "accuracy: predictions are ", predictions.spec().ToString(), ", labels ",
+        labels.valid() ? labels.spec().ToString() : "not a tensor",
+        "; it compares classes, and floating predictions are scores: call BinaryAccuracy(labels, "
+        "predictions, {.threshold = 0.5}), CategoricalAccuracy for one-hot labels, "
+        "SparseCategoricalAccuracy for class numbers, or pass ArgMax(logits, 1)")));
+  }
   const LabelsAndPredictions pair = MatchShapes(labels, predictions, "accuracy");
   if (!pair.labels.valid()) return InvalidMetric(pair.labels);
   const Tensor correct = Equal(Cast(pair.predictions, pair.labels.dtype()), pair.labels);

@@ -17,11 +17,12 @@ Metric Mean(const Tensor& values, const Options& options = {});
 
 // The fraction of elements whose prediction equals the label.
 //   labels, predictions: one shape, for example i32 [N] and ArgMax(logits, 1). A last axis of size
-//   1
-//     that only one of them has is dropped.
+//     1 that only one of them has is dropped.
 //   Variables: `accuracy/total`, `accuracy/count`.
 // Errors (kept by the graph, also of all functions below): INVALID_ARGUMENT naming both types if
 // shapes differ.
+// Errors (kept by the graph): INVALID_ARGUMENT for floating predictions, which are scores and never
+// equal a label: see BinaryAccuracy and CategoricalAccuracy (accuracy.h).
 // Source: TF 2.15 tf.compat.v1.metrics.accuracy.
 Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Options& options = {});
 

@@ -1,5 +1,7 @@
 #include "estimator/nn/metrics/metric.h"
 
+#include "absl/strings/str_cat.h"
+#include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/ops/check_range.h"
@@ -23,6 +25,31 @@ Variable MetricScope::Sum(StringArg name, const Shape& shape) {
 Metric InvalidMetric(const Tensor& like) {
   Graph& graph = GraphFor({like});
   return {Tensor(&graph, nullptr, 0), Operation(&graph, nullptr)};
+}
+
+Metric OnHost(HostValueFn fn, std::vector<Tensor> tensors) {
+  std::string problem = tensors.empty() ? "no tensors are given" : "";
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].valid()) {
+      absl::StrAppend(&problem, problem.empty() ? "" : "; ", "tensor ", i, " is not a tensor");
+    } else if (tensors[i].rank() == 0) {
+      absl::StrAppend(&problem, problem.empty() ? "" : "; ", "tensor ", i, " ('", tensors[i].name(),
+                      "') is a scalar; it must have the examples on axis 0");
+    }
+  }
+  if (!fn) problem = "there is no function";
+  if (!problem.empty()) {
+    const Tensor first = tensors.empty() ? Tensor() : tensors[0];
+    return InvalidMetric(GraphFor({first}).Fail(InvalidArgument("metric on the host: ", problem)));
+  }
+  Metric metric = InvalidMetric(tensors[0]);
+  metric.host = std::make_shared<const HostComputation>(
+      HostComputation{.tensors = std::move(tensors), .fn = std::move(fn)});
+  return metric;
+}
+
+Metric Concat(const Tensor& values) {
+  return OnHost([](const std::vector<Array>& all) -> HostValue { return all[0]; }, {values});
 }
 
 Tensor FullWeights(const std::optional<Operand>& weights, const Tensor& values, StringArg metric) {

@@ -100,9 +100,11 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
   EST_ASSIGN_OR_RETURN(pass.result.checkpoint_path, load(model));
   EST_RETURN_IF_ERROR(
       InitializeVariables(*model.graph, models_.state().store(), /*only_local=*/true));
+  gathered_.Reset();
   if (model.spec.eval_metrics.has_value()) {
     if (host_metrics_ == nullptr)
-      host_metrics_ = std::make_unique<MetricAccumulator>(model.spec.eval_metrics->fn);
+      host_metrics_ = std::make_unique<MetricAccumulator>(model.spec.eval_metrics->fn,
+                                                          /*gather_host_metrics=*/true);
     // An earlier evaluation left its totals.
     EST_RETURN_IF_ERROR(host_metrics_->Reset());
     // The function is called before the first batch is computed, so that its errors come early.
@@ -151,6 +153,9 @@ absl::StatusOr<StepRun> Evaluator::RunBatch(Pass& pass, StepRunner& runner, Feed
     const std::vector<Tensor>& tensors = spec.eval_metrics->tensors;
     fetches.insert(fetches.end(), tensors.begin(), tensors.end());
   }
+  const auto num_before = static_cast<std::ptrdiff_t>(fetches.size());
+  const std::vector<Tensor> gathered = GatheredMetrics::TensorsOf(spec.host_metrics);
+  fetches.insert(fetches.end(), gathered.begin(), gathered.end());
   const int64_t num_examples = next.num_examples;
   const auto on_step = [&](const StepOutput& step) -> absl::StatusOr<StepVerdict> {
     // Without a batch axis, a step counts as one example.
@@ -159,8 +164,9 @@ absl::StatusOr<StepRun> Evaluator::RunBatch(Pass& pass, StepRunner& runner, Feed
     pass.loss_weight += weight;
     if (spec.eval_metrics) {
       EST_RETURN_IF_ERROR(
-          host_metrics_->Update(std::vector<Array>(step.values.begin() + 1, step.values.end())));
+          host_metrics_->Update({step.values.begin() + 1, step.values.begin() + num_before}));
     }
+    gathered_.Add(absl::MakeConstSpan(step.values).subspan(static_cast<size_t>(num_before)));
     return StepVerdict::kApply;
   };
   EST_ASSIGN_OR_RETURN(StepRun run, runner.Run({.step = *entry->step,
@@ -181,7 +187,11 @@ absl::StatusOr<EvalResult> Evaluator::Finish(Pass& pass) {
   if (spec.eval_metrics) {
     EST_ASSIGN_OR_RETURN(MetricValues host_values, host_metrics_->Values());
     result.values.merge(host_values);
+    EST_RETURN_IF_ERROR(host_metrics_->HostValues(result.values));
   }
+  EST_RETURN_IF_ERROR(gathered_.Compute(spec.host_metrics, result.values));
+  // The examples of an evaluation need no memory after it.
+  gathered_.Reset();
   result.values["loss"] = Array::Scalar(static_cast<float>(pass.loss_sum / pass.loss_weight));
   result.values["global_step"] = Array::Scalar<int64_t>(models_.state().global_step());
   return std::move(result);

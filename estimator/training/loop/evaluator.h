@@ -14,6 +14,7 @@
 #include "estimator/training/input/feeder.h"
 #include "estimator/training/input/input_fn.h"
 #include "estimator/training/loop/eval_result.h"
+#include "estimator/training/loop/gathered_metrics.h"
 #include "estimator/training/loop/metric_accumulator.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/step_runner.h"
@@ -76,6 +77,7 @@ class Evaluator {
   const std::string model_dir_;
   ModelCache models_;
   std::unique_ptr<MetricAccumulator> host_metrics_;
+  GatheredMetrics gathered_;  // of ModelSpec::host_metrics
 };
 
 }  // namespace estimator

@@ -34,16 +34,21 @@ struct MetricAccumulator::HostProgram {
   Graph graph;
   std::vector<TensorSpec> specs;
   MetricMap metrics;
+  MetricMap host_metrics;  // those of metrics::OnHost
   std::unique_ptr<Executable> update;
   std::unique_ptr<Executable> values;  // null before the first call of Values
 };
 
-MetricAccumulator::MetricAccumulator(std::function<MetricMap(const std::vector<Tensor>&)> fn)
-    : fn_(std::move(fn)), backend_(MakeCpuBackend(totals_)) {}
+MetricAccumulator::MetricAccumulator(std::function<MetricMap(const std::vector<Tensor>&)> fn,
+                                     bool gather_host_metrics)
+    : fn_(std::move(fn)),
+      gather_host_metrics_(gather_host_metrics),
+      backend_(MakeCpuBackend(totals_)) {}
 
 MetricAccumulator::~MetricAccumulator() = default;
 
 absl::Status MetricAccumulator::Reset() {
+  gathered_.Reset();
   for (const auto& program : programs_) {
     EST_RETURN_IF_ERROR(InitializeVariables(program->graph, totals_, /*only_local=*/true));
   }
@@ -68,14 +73,25 @@ absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
   EST_RETURN_IF_ERROR(Annotate(program->graph.status(), "eval_metrics"));
   std::vector<Operation> updates;
   for (const auto& [name, metric] : program->metrics) {
-    if (name == "loss" || name == "global_step" || !metric.value.valid() ||
-        !metric.update.valid()) {
+    const bool on_host = metric.host != nullptr;
+    if (name == "loss" || name == "global_step" ||
+        (!on_host && (!metric.value.valid() || !metric.update.valid()))) {
       return InvalidArgument(
           "eval_metrics: '", name, "' ",
           name == "loss" || name == "global_step"
               ? "is a name that evaluation uses itself; choose another"
               : "is not a metric; return (value, update) pairs, as metrics::Mean "
                 "does");
+    }
+    if (on_host) {
+      for (const Tensor& tensor : metric.host->tensors) {
+        if (tensor.graph() == &program->graph) continue;
+        return InvalidArgument("eval_metrics: '", name, "' is computed from '", tensor.name(),
+                               "', a tensor of the model; it can take the function's arguments "
+                               "only: add the tensor to the list of eval_metrics");
+      }
+      program->host_metrics[name] = metric;
+      continue;
     }
     // The value is computed after the last batch, when there is no argument to feed.
     if (const Node* input = FindPlaceholder(metric.value); input != nullptr) {
@@ -87,11 +103,14 @@ absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
     }
     updates.push_back(metric.update);
   }
+  for (const auto& [name, metric] : program->host_metrics) program->metrics.erase(name);
+  std::vector<Tensor> gathered;
+  if (gather_host_metrics_) gathered = GatheredMetrics::TensorsOf(program->host_metrics);
   // Totals that the program of another batch size has initialized keep their values.
   EST_RETURN_IF_ERROR(
       InitializeVariables(program->graph, totals_, /*only_local=*/programs_.empty()));
   EST_ASSIGN_OR_RETURN(program->update, backend_->Compile(program->graph, {.feeds = placeholders,
-                                                                           .fetches = {},
+                                                                           .fetches = gathered,
                                                                            .updates = updates}));
   programs_.push_back(std::move(program));
   return programs_.back().get();
@@ -105,7 +124,18 @@ absl::Status MetricAccumulator::Update(const std::vector<Array>& values) {
   std::vector<TensorSpec> specs;
   for (const Array& value : values) specs.push_back({value.dtype(), value.shape()});
   EST_ASSIGN_OR_RETURN(HostProgram * program, ProgramFor(specs));
-  return program->update->RunLoop(1, SameFeeds(StepFeeds{values}), nullptr).status();
+  const Outfeed gather = [&](int64_t, const StepFetches& fetched) {
+    gathered_.Add(fetched[0]);
+    return absl::OkStatus();
+  };
+  return program->update->RunLoop(1, SameFeeds(StepFeeds{values}), gather).status();
+}
+
+absl::Status MetricAccumulator::HostValues(MetricValues& values) {
+  if (programs_.empty()) return absl::OkStatus();
+  EST_RETURN_IF_ERROR(gathered_.Compute(programs_[0]->host_metrics, values));
+  gathered_.Reset();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<MetricValues> MetricAccumulator::Values() {

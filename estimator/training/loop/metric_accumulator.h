@@ -13,6 +13,7 @@
 #include "estimator/nn/metrics/metric.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/variable_store.h"
+#include "estimator/training/loop/gathered_metrics.h"
 
 namespace estimator {
 
@@ -29,7 +30,10 @@ absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& gr
 // Has one host program for each batch size. All of them share the totals. Not thread-safe.
 class MetricAccumulator {
  public:
-  explicit MetricAccumulator(std::function<MetricMap(const std::vector<Tensor>&)> fn);
+  // gather_host_metrics: keeps the tensors of metrics::OnHost, which HostValues then computes. An
+  // epoch of training does not, since it would have to keep all of its examples.
+  explicit MetricAccumulator(std::function<MetricMap(const std::vector<Tensor>&)> fn,
+                             bool gather_host_metrics = false);
   ~MetricAccumulator();
 
   // Sets all totals to their initial values.
@@ -45,12 +49,17 @@ class MetricAccumulator {
   // Errors of SetTotals: INVALID_ARGUMENT if a total has another shape or dtype.
   absl::StatusOr<MetricValues> Totals() const;
   absl::Status SetTotals(const MetricValues& totals);
+  // Adds the metrics of the host to `values`, and forgets what was gathered for them.
+  // Errors: GatheredMetrics::Compute.
+  absl::Status HostValues(MetricValues& values);
 
  private:
   struct HostProgram;
   absl::StatusOr<HostProgram*> ProgramFor(const std::vector<TensorSpec>& specs);
 
   const std::function<MetricMap(const std::vector<Tensor>&)> fn_;
+  const bool gather_host_metrics_;
+  GatheredMetrics gathered_;
   VariableStore totals_;
   std::unique_ptr<Backend> backend_;
   std::vector<std::unique_ptr<HostProgram>> programs_;

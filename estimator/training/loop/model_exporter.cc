@@ -46,6 +46,7 @@ Signatures SupervisedSignatures(Graph& graph, const ModelSpec& spec,
   if (spec.mode == Mode::kEval && spec.eval_metrics.has_value())
     metrics.merge(spec.eval_metrics->fn(spec.eval_metrics->tensors));
   for (const auto& [name, metric] : metrics) {
+    if (metric.host != nullptr) continue;  // nor a function that computes a metric
     const std::string key = PrefixKey(name, "metrics");
     signature.outputs[absl::StrCat(key, "/value")] = metric.value;
     // A signature has tensors only. The update runs if the empty constant after it is fetched.

@@ -72,6 +72,21 @@ void CheckMetric(const std::string& name, const Metric& metric, Violations& viol
   }
 }
 
+// Moves the metrics of the host out of eval_metric_ops, whose metrics have values in the graph.
+void MoveHostMetrics(const Graph& graph, ModelSpec& spec, Violations& violations) {
+  for (auto it = spec.eval_metric_ops.begin(); it != spec.eval_metric_ops.end();) {
+    const auto metric = it++;
+    if (metric->second.host == nullptr) continue;
+    if (metric->first == "loss" || metric->first == "global_step") {
+      violations.Add("a metric may not be called '", metric->first,
+                     "': evaluation adds that one itself");
+    }
+    for (const Tensor& tensor : metric->second.host->tensors)
+      CheckGraph(graph, absl::StrCat("metric '", metric->first, "'"), tensor, violations);
+    spec.host_metrics.insert(spec.eval_metric_ops.extract(metric));
+  }
+}
+
 template <typename Result, typename Value>
 void CheckFunction(absl::string_view name, const HostFunction<Result, Value>& function,
                    Violations& violations) {
@@ -112,6 +127,7 @@ absl::Status ValidateTrainMetrics(const Graph& graph, const ModelSpec& spec) {
 
 absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec) {
   Violations violations;
+  MoveHostMetrics(graph, spec, violations);
   if (spec.mode != Mode::kPredict) CheckLoss(graph, spec, violations);
   if (spec.mode == Mode::kTrain && !spec.train_op.valid()) violations.Add("Missing train_op.");
   if (spec.mode == Mode::kPredict) {

@@ -41,13 +41,15 @@ struct ModelSpec {
   ExportOutputs export_outputs;               // predict; ValidateModelSpec adds the default one
   // Of an evaluation, and of a training by epochs: in the model's own graph, and on the host.
   MetricMap eval_metric_ops;
+  MetricMap host_metrics;  // those that metrics::OnHost made
   std::optional<HostMetrics> eval_metrics;
   std::optional<HostCall> host_call;
   Hooks training_chief_hooks, training_hooks, evaluation_hooks, prediction_hooks;
   std::function<Scaffold()> scaffold_fn;
 };
 
-// Checks that the spec has what its mode requires. Reshapes a loss of shape [1] to a scalar.
+// Checks that the spec has what its mode requires. Reshapes a loss of shape [1] to a scalar, and
+// moves metrics of the host from eval_metric_ops to host_metrics.
 // Errors: INVALID_ARGUMENT listing everything that is missing or wrong, in TensorFlow's words.
 // Source: TF 2.15 EstimatorSpec.__new__.
 absl::Status ValidateModelSpec(const Graph& graph, ModelSpec& spec);

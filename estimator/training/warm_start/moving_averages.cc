@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "estimator/base/strings.h"
-#include "estimator/checkpoint/object_names.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -29,7 +28,7 @@ std::string Beside(std::string stored, absl::string_view last) {
     const size_t at = stored.rfind(std::string(known));
     if (at != std::string::npos) return stored.replace(at, known.size(), std::string(last));
   }
-  return "";  // an object-based checkpoint, which ObjectNames knows
+  return "";
 }
 
 void Warn(const std::vector<std::string>& names, const std::string& prefix,
@@ -51,7 +50,6 @@ void WarnOfMovingAverages(const Graph& graph, const BundleReader& reader,
     if (const auto scope = ScopeOf(variable.name, {"gamma", "beta"}))
       stored[*scope] = variable.stored_name;
   }
-  const absl::StatusOr<ObjectNames> objects = ObjectNames::Of(reader);
   std::vector<std::string> not_there, left_out;
   for (const Variable& variable : graph.variables()) {
     const auto scope = ScopeOf(variable.name(), {"moving_mean", "moving_variance"});
@@ -59,8 +57,7 @@ void WarnOfMovingAverages(const Graph& graph, const BundleReader& reader,
     const auto beside = stored.find(*scope);
     if (beside == stored.end()) continue;
     const absl::string_view last = absl::string_view(variable.name()).substr(scope->size());
-    const bool there = reader.Has(Beside(beside->second, last)) ||
-                       (objects.ok() && reader.Has(objects->Stored(variable.name())));
+    const bool there = reader.Has(Beside(beside->second, last));
     (there ? left_out : not_there).push_back(variable.name());
   }
   Warn(left_out, reader.prefix(),
