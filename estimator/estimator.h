@@ -21,6 +21,7 @@
 #include "estimator/nn/rnn/rnn.h"
 #include "estimator/nn/train/train.h"
 #include "estimator/ops/ops.h"
+#include "estimator/records/progress_bar.h"
 #include "estimator/records/tfrecord.h"
 #include "estimator/summary/event_file_writer.h"
 #include "estimator/training/callbacks.h"

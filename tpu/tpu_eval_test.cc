@@ -103,6 +103,34 @@ TEST_F(TPUEvalTest, AMetricOfTheHostThatTakesATensorOfTheModelIsRefused) {
       ErrorHas("eval_metrics: 'rows' is computed from '"));
 }
 
+TEST_F(TPUEvalTest, StringsPassBesideTheReplicasToTheirRows) {
+  Element examples = TinyExamples();
+  std::vector<std::string> names;
+  for (int i = 0; i < 20; ++i) names.push_back(absl::StrCat("image_", i));
+  examples.features["name"] = Array::Strings(names);
+  using Config = InputPipelineConfig;
+  for (const Config config : {Config::PER_HOST_V1, Config::PER_HOST_V2}) {
+    for (const int replicas : {1, 4}) {
+      SCOPED_TRACE(absl::StrCat(replicas, " replicas, ", static_cast<int>(config)));
+      auto options = Options(replicas);
+      options.config.tpu_config.per_host_input_for_training = config;
+      TinyTPUEstimator estimator(options);
+      const auto rows =
+          estimator
+              .Predict(
+                  [&](const Params& params) {
+                    return Dataset::FromTensorSlices(examples).Batch(params.batch_size);
+                  },
+                  {.pass_features = {"name"}})
+              .All();
+      EST_ASSERT_OK(rows);
+      ASSERT_EQ(rows->size(), 20u);
+      for (size_t i = 0; i < rows->size(); ++i)
+        EXPECT_EQ((*rows)[i].at("name").scalar<std::string>(), names[i]);
+    }
+  }
+}
+
 // Behaviour L5, and the modes of training.
 TEST_F(TPUEvalTest, InputModesGiveTheSameResult) {
   const double loss = (*TinyTPUEstimator(Options(0)).Evaluate(TinyEvalInput))["loss"];

@@ -9,6 +9,7 @@
 #include "estimator/data/sources/csv_dataset.h"
 #include "estimator/data/sources/file_datasets.h"
 #include "estimator/data/sources/idx.h"
+#include "estimator/data/transforms/cast_arrays.h"
 #include "estimator/records/tfrecord_index.h"
 
 #endif  // ESTIMATOR_DATA_DATA_H_

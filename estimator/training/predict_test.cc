@@ -323,5 +323,56 @@ TEST_F(PredictTest, AnEmptyInputHasNoRows) {
   EXPECT_FALSE(predictions.Next()->has_value());
 }
 
+// The examples with names, in batches.
+Dataset NamedExamples(int64_t batch_size) {
+  Element examples = TinyExamples();
+  std::vector<std::string> names;
+  for (int i = 0; i < 20; ++i) names.push_back("image_" + std::to_string(i));
+  examples.features["name"] = Array::Strings(names);
+  return Dataset::FromTensorSlices(examples).Batch(batch_size);
+}
+
+TEST_F(PredictTest, FeaturesPassBesideTheModelToTheirRows) {
+  Estimator<TinyParams> estimator =
+      With([](const Features& features, const Labels& labels, Mode mode, const TinyParams& params) {
+        EXPECT_FALSE(features.has("name"));
+        return TinyModel(features, labels, mode, params);
+      });
+  for (const int64_t batch_size : {20, 8, 3}) {
+    const auto rows = estimator
+                          .Predict([&](const TinyParams&) { return NamedExamples(batch_size); },
+                                   {.predict_keys = {"y"}, .pass_features = {"name"}})
+                          .All();
+    EST_ASSERT_OK(rows);
+    ASSERT_EQ(rows->size(), 20u);
+    for (size_t i = 0; i < rows->size(); ++i) {
+      const Prediction& row = (*rows)[i];
+      EXPECT_EQ(row.size(), 2u);
+      EXPECT_EQ(row.at("name").scalar<std::string>(), "image_" + std::to_string(i));
+    }
+  }
+}
+
+TEST_F(PredictTest, FeaturesThatCannotPassAreErrors) {
+  Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
+  const auto error = [&](const std::vector<std::string>& names) {
+    return estimator
+        .Predict([](const TinyParams&) { return NamedExamples(4); }, {.pass_features = names})
+        .Next()
+        .status();
+  };
+  EXPECT_THAT(error({"nam"}), ErrorHas("PredictOptions::pass_features: "));
+  EXPECT_THAT(error({"nam"}), ErrorHas("name"));
+  EXPECT_THAT(error({"name", "x"}), ErrorHas("none is left for model_fn"));
+  Estimator<TinyParams> echo =
+      With([](const Features& features, const Labels&, Mode, const TinyParams&) {
+        return EstimatorSpec::Predict({{"name", features["x"]}});
+      });
+  EXPECT_THAT(
+      echo.Predict([](const TinyParams&) { return NamedExamples(4); }, {.pass_features = {"name"}})
+          .Next(),
+      ErrorHas("'name' is a prediction of the model as well"));
+}
+
 }  // namespace
 }  // namespace estimator

@@ -49,6 +49,43 @@ TEST(PredictionsCsv, HasProbabilitiesOnRequest) {
             "id,class,probability_0,probability_1\na,1,0.25,0.75\nb,0,1,0\n");
 }
 
+TEST(PredictionsCsv, HasColumnsOfOnesOwn) {
+  const TempDir dir;
+  Prediction a = Row("", 1, {0.25f, 0.75f}), b = Row("", 0, {1.f, 0.f});
+  a["image_name"] = Array::String("Test_0, first");
+  b["image_name"] = Array::String("Test_1");
+  const std::vector<PredictionColumns> columns = {
+      {.names = {"image_id"}, .key = "image_name"},
+      {.names = {"healthy", "rust"}, .key = "probabilities"},
+      {.names = {"class"}, .key = "classes"},
+      {.names = {"sure"}, .text = [](const Prediction& row) -> std::string {
+         return row.at("probabilities").AsDouble(0) == 1 ? "yes" : "no";
+       }}};
+  EXPECT_EQ(WritePredictionsCsv(dir.File("p.csv"), Next({a, b}), {.columns = columns}).value(), 2);
+  EXPECT_EQ(ReadFile(dir.File("p.csv")).value(),
+            "image_id,healthy,rust,class,sure\n"
+            "\"Test_0, first\",0.25,0.75,1,no\n"
+            "Test_1,1,0,0,yes\n");
+}
+
+TEST(PredictionsCsv, ColumnsThatDoNotFitAreErrors) {
+  const TempDir dir;
+  const auto error = [&](const PredictionColumns& columns) {
+    return WritePredictionsCsv(dir.File("p.csv"), Next({Row("", 1, {0.25f, 0.75f})}),
+                               {.columns = {columns}})
+        .status();
+  };
+  EXPECT_THAT(error({.names = {"a", "b", "c"}, .key = "probabilities"}),
+              ErrorHas("prediction 'probabilities' is f32 [2], but there are 3 columns for it: a, "
+                       "b, c"));
+  EXPECT_THAT(error({.names = {"id"}, .key = "image_name"}),
+              ErrorHas("the model has no prediction 'image_name', only classes, example_id, "
+                       "probabilities"));
+  EXPECT_THAT(error({.names = {"a", "b"}, .text = [](const Prediction&) { return "x"; }}),
+              ErrorHas("PredictionColumns::text fills one column, not 2: a, b"));
+  EXPECT_FALSE(ReadFile(dir.File("p.csv")).ok());
+}
+
 TEST(PredictionsCsv, AnErrorKeepsTheOldFile) {
   const TempDir dir;
   const std::string path = dir.File("p.csv");

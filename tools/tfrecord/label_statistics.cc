@@ -10,8 +10,8 @@
 #include "absl/strings/str_format.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/records/progress_bar.h"
 #include "tools/tfrecord/feature_text.h"
-#include "tools/tfrecord/progress.h"
 
 namespace estimator {
 
@@ -26,7 +26,7 @@ absl::StatusOr<std::string> LabelStatistics(const std::vector<std::string>& file
   std::map<std::pair<double, std::string>, Label> labels;
   int64_t records = 0, values = 0, without = 0, several = 0;
   absl::Status missing;
-  Progress progress("records", 0);
+  ProgressBar progress("records", 0);
   for (const std::string& path : files) {
     EST_RETURN_IF_ERROR(ForEachRecord(path, compression, [&](const Record& record) -> absl::Status {
       EST_ASSIGN_OR_RETURN(const proto::Example example, ParseExampleRecord(record));

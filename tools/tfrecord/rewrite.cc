@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
-#include "tools/tfrecord/progress.h"
+#include "estimator/records/progress_bar.h"
 #include "tools/tfrecord/record_file_writer.h"
 
 namespace estimator {
@@ -73,7 +73,7 @@ absl::StatusOr<std::string> SplitRecordFiles(const std::vector<std::string>& fil
     }
   }
   EST_RETURN_IF_ERROR(CreateDirectoryOf(prefix));
-  Progress progress("records", records);
+  ProgressBar progress("records", records);
   std::unique_ptr<RecordFileWriter> writer;
   int64_t shard = -1, done = 0;
   for (const std::string& file : files) {
@@ -111,7 +111,7 @@ absl::StatusOr<std::string> MergeRecordFiles(const std::vector<std::string>& fil
   EST_RETURN_IF_ERROR(CreateDirectoryOf(output));
   EST_ASSIGN_OR_RETURN(const auto writer,
                        RecordFileWriter::Open(output, {.compression = options.output}));
-  Progress progress("records", 0);
+  ProgressBar progress("records", 0);
   for (const std::string& file : files) {
     EST_RETURN_IF_ERROR(ForEachRecord(file, options.input, [&](const Record& record) {
       progress.Add(1);

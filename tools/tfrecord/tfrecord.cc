@@ -13,13 +13,13 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/image/png/png.h"
+#include "estimator/records/progress_bar.h"
 #include "estimator/records/tfrecord_index.h"
 #include "gflags/gflags.h"
 #include "tools/commands/commands.h"
 #include "tools/tfrecord/contact_sheet.h"
 #include "tools/tfrecord/inspect.h"
 #include "tools/tfrecord/label_statistics.h"
-#include "tools/tfrecord/progress.h"
 #include "tools/tfrecord/record_files.h"
 #include "tools/tfrecord/rewrite.h"
 #include "tools/tfrecord/verify.h"
@@ -179,7 +179,7 @@ absl::StatusOr<int> RunIndex(const Arguments& arguments) {
   EST_ASSIGN_OR_RETURN(const InputCompression input, Input());
   EST_ASSIGN_OR_RETURN(const auto files, FindRecordFiles(arguments));
   std::vector<std::vector<std::string>> rows = {{"index", "records"}};
-  Progress progress("files", static_cast<int64_t>(files.size()));
+  ProgressBar progress("files", static_cast<int64_t>(files.size()));
   for (const std::string& path : files) {
     EST_RETURN_IF_ERROR(CheckInterrupt());
     EST_ASSIGN_OR_RETURN(const Compression compression, DetectCompression(path, input));

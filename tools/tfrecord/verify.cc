@@ -9,7 +9,7 @@
 #include "estimator/base/strings.h"
 #include "estimator/image/decode_image.h"
 #include "estimator/records/counts_in_names.h"
-#include "tools/tfrecord/progress.h"
+#include "estimator/records/progress_bar.h"
 
 namespace estimator {
 namespace {
@@ -30,7 +30,7 @@ struct FileReport {
 };
 
 absl::StatusOr<FileReport> VerifyFile(const std::string& path, InputCompression compression,
-                                      const VerifyRecordsOptions& options, Progress& progress) {
+                                      const VerifyRecordsOptions& options, ProgressBar& progress) {
   FileReport report;
   EST_ASSIGN_OR_RETURN(const auto reader, OpenRecords(path, compression));
   while (true) {
@@ -68,7 +68,7 @@ absl::StatusOr<RecordsReport> VerifyRecordFiles(const std::vector<std::string>& 
   RecordsReport report;
   int64_t records = 0, bytes = 0;
   int damaged_files = 0;
-  Progress progress("records", 0);
+  ProgressBar progress("records", 0);
   const std::vector<std::optional<int64_t>> stated = CountsInNames(files);
   for (size_t i = 0; i < files.size(); ++i) {
     EST_ASSIGN_OR_RETURN(const int64_t size, FileSize(files[i]));

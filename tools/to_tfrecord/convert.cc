@@ -85,7 +85,7 @@ std::map<std::string, std::string> Settings(const SampleSet& set, const Split& s
 class SplitWriter {
  public:
   SplitWriter(const SampleSet& set, const Split& split, const ConvertOptions& options,
-              Progress& progress, ConvertReport& report)
+              ProgressBar& progress, ConvertReport& report)
       : set_(set), split_(split), options_(options), progress_(progress), report_(report) {}
 
   // Reads the manifest of an earlier run and checks that this one may continue it.
@@ -284,7 +284,7 @@ class SplitWriter {
   const SampleSet& set_;
   const Split& split_;
   const ConvertOptions& options_;
-  Progress& progress_;
+  ProgressBar& progress_;
   ConvertReport& report_;  // of all splits
   Manifest manifest_;
   std::vector<UnusedFile> unused_;  // of this split
@@ -347,7 +347,7 @@ absl::StatusOr<ConvertReport> Convert(const SampleSet& set, std::vector<Split> s
   int64_t total = 0;
   for (const Split& split : splits) total += static_cast<int64_t>(split.samples.size());
   ConvertReport report;
-  Progress progress("images", total, options.progress);
+  ProgressBar progress("images", total, options.progress);
   std::vector<std::unique_ptr<SplitWriter>> writers;
   for (const Split& split : splits) {
     writers.push_back(std::make_unique<SplitWriter>(set, split, options, progress, report));

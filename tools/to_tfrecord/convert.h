@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "estimator/records/compression.h"
-#include "tools/tfrecord/progress.h"
+#include "estimator/records/progress_bar.h"
 #include "tools/to_tfrecord/image_bytes.h"
 #include "tools/to_tfrecord/image_example.h"
 #include "tools/to_tfrecord/manifest.h"
@@ -33,7 +33,7 @@ struct ConvertOptions {
   int64_t batch_size = 256;  // the number of images that are in memory together
   int num_threads = 0;       // 0: one for each CPU
   bool force = false;        // replaces the files of other settings
-  Progress::Style progress = Progress::Style::kAuto;
+  ProgressBar::Style progress = ProgressBar::Style::kAuto;
 };
 
 struct ConvertReport {

@@ -110,4 +110,11 @@ absl::StatusOr<Array> DecodeRaw(const Array& strings, DType dtype) {
   return out;
 }
 
+absl::StatusOr<std::string> EncodeRaw(const Array& numbers) {
+  if (DTypeSize(numbers.dtype()) == 0)
+    return InvalidArgument("EncodeRaw writes numbers, not ", numbers.TypeString());
+  // Memory is little-endian on every machine that this project runs on.
+  return std::string(static_cast<const char*>(numbers.raw()), numbers.num_bytes());
+}
+
 }  // namespace estimator

@@ -61,6 +61,11 @@ absl::StatusOr<ArrayMap> ParseSingleSequenceExample(StringArg serialized,
 // Errors: INVALID_ARGUMENT if a length is not a multiple of the dtype's size, or if the lengths of
 // the strings differ.
 absl::StatusOr<Array> DecodeRaw(const Array& strings, DType dtype);
+// The reverse: the numbers of an array, row by row, as one string of little-endian bytes. NumPy's
+// tobytes gives the same. For a bytes feature of an Example:
+//   ExampleBuilder().Bytes("x", {*EncodeRaw(x)})
+// Errors: INVALID_ARGUMENT for strings, or an array without a dtype.
+absl::StatusOr<std::string> EncodeRaw(const Array& numbers);
 
 }  // namespace estimator
 

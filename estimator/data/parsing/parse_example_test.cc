@@ -302,6 +302,20 @@ TEST(ExampleBuilder, BytesAreTensorFlows) {
             std::string("\x0a\x0d\x0a\x0b\x0a\x01\x61\x12\x06\x1a\x04\x0a\x02\x01\x02"));
 }
 
+TEST(EncodeRaw, IsReadByDecodeRaw) {
+  EXPECT_EQ(EncodeRaw(Array::Of<int16_t>({2, 1}, {1, -2})).value(),
+            std::string("\x01\x00\xfe\xff", 4));
+  const Array half = Array::Of<float>({2, 3}, {0, 1, -2, 0.5f, 1000, 1e-3f}).Cast(DType::kFloat16);
+  const std::string bytes = EncodeRaw(half).value();
+  EXPECT_EQ(bytes.size(), 12u);
+  EXPECT_EQ(
+      Compare(DecodeRaw(Array::String(bytes), DType::kFloat16).value(), half.Reshaped(Shape{6})),
+      "");
+  EXPECT_EQ(EncodeRaw(Array(DType::kFloat32, {0, 4})).value(), "");
+  EXPECT_FALSE(EncodeRaw(Array::String("abc")).ok());
+  EXPECT_FALSE(EncodeRaw(Array()).ok());
+}
+
 TEST(DecodeRaw, ReadsLittleEndianNumbers) {
   const std::string bytes("\x01\x02\xff\xff", 4);
   EXPECT_EQ(Compare(DecodeRaw(Array::String(bytes), DType::kInt16).value(),

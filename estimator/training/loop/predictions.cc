@@ -39,6 +39,37 @@ absl::StatusOr<std::map<std::string, Tensor>> Select(
   return selected;
 }
 
+// Arrays that pass beside the model, and the step without them.
+struct PassedFeatures {
+  Prediction arrays;
+  StepInput step;
+};
+
+// broadcast: every replica has the whole batch.
+absl::StatusOr<PassedFeatures> Take(const std::vector<std::string>& names, const StepInput& step,
+                                    bool broadcast) {
+  PassedFeatures passed = {.arrays = {}, .step = step};
+  for (const std::string& name : names) {
+    std::vector<Array> parts;
+    for (Element& element : passed.step.replicas) {
+      const absl::StatusOr<Array> array = element.features.Get(name);
+      if (!array.ok()) return Annotate(array.status(), "PredictOptions::pass_features");
+      element.features.erase(name);
+      if (parts.empty() || !broadcast) parts.push_back(*array);
+    }
+    if (parts[0].shape().rank() == 0) {
+      return InvalidArgument("PredictOptions::pass_features: feature '", name, "' is ",
+                             parts[0].TypeString(), ", but it needs the examples on axis 0");
+    }
+    passed.arrays[name] = parts.size() == 1 ? parts[0].Clone() : Concatenate(parts);
+  }
+  if (passed.step.replicas[0].features.empty()) {
+    return InvalidArgument("PredictOptions::pass_features: ", absl::StrJoin(names, ", "),
+                           " are all features, and none is left for model_fn");
+  }
+  return passed;
+}
+
 }  // namespace
 
 struct Predictions::State {
@@ -60,6 +91,10 @@ struct Predictions::State {
 
   ~State() { gate->Close(); }
   absl::Status Open();
+  // What the model does not get of `step`, and the rest.
+  absl::StatusOr<PassedFeatures> Pass(const StepInput& step) const {
+    return Take(options.pass_features, step, loop.strategy_.broadcast(Mode::kPredict));
+  }
   // Runs `next`, the next batch of the input.
   absl::Status RunBatch(const StepInput& next);
   absl::Status CountRows();
@@ -74,6 +109,11 @@ Predictions::Predictions(Predictions&&) noexcept = default;
 absl::Status Predictions::State::Open() {
   const Strategy& strategy = loop.strategy_;
   EST_RETURN_IF_ERROR(strategy.Validate(Mode::kPredict));
+  if (!options.pass_features.empty() && !strategy.batch_axis(Mode::kPredict).empty()) {
+    return InvalidArgument(
+        "PredictOptions::pass_features are joined on axis 0, and batch_axis is set: leave one of "
+        "them out");
+  }
   EST_ASSIGN_OR_RETURN(
       const CheckpointChoice choice,
       loop.models_.ChooseCheckpoint(options.checkpoint_path, trained, "predicting with"));
@@ -86,7 +126,8 @@ absl::Status Predictions::State::Open() {
     ended = true;
     return absl::OkStatus();
   }
-  EST_ASSIGN_OR_RETURN(const ModelCache::Entry* first, loop.models_.For(*peeked));
+  EST_ASSIGN_OR_RETURN(const PassedFeatures passed, Pass(*peeked));
+  EST_ASSIGN_OR_RETURN(const ModelCache::Entry* first, loop.models_.For(passed.step));
   EST_RETURN_IF_ERROR(loop.models_.EnsureVariables(*first->model, choice, trained).status());
   session = std::make_unique<ForwardSession>(*first->model->graph, loop.models_.state(),
                                              loop.model_dir_, peeked->num_examples);
@@ -100,7 +141,13 @@ absl::Status Predictions::State::Open() {
 }
 
 absl::Status Predictions::State::RunBatch(const StepInput& next) {
-  EST_ASSIGN_OR_RETURN(ModelCache::Entry * entry, loop.models_.For(next));
+  EST_ASSIGN_OR_RETURN(PassedFeatures passed, Pass(next));
+  EST_ASSIGN_OR_RETURN(ModelCache::Entry * entry, loop.models_.For(passed.step));
+  for (const std::string& name : options.pass_features) {
+    if (entry->model->spec.predictions.count(name) == 0) continue;
+    return InvalidArgument("PredictOptions::pass_features: '", name,
+                           "' is a prediction of the model as well; rename one of them");
+  }
   EST_ASSIGN_OR_RETURN(const auto selected,
                        Select(entry->model->spec.predictions, options.predict_keys));
   std::vector<Tensor> fetches;
@@ -118,6 +165,7 @@ absl::Status Predictions::State::RunBatch(const StepInput& next) {
                                                        .on_step = on_step,
                                                        .keeps_values = true}));
   if (run.stop_requested) ended = true;
+  batch.merge(passed.arrays);
   return CountRows();
 }
 

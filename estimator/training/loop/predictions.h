@@ -23,6 +23,10 @@ namespace estimator {
 struct PredictOptions {
   // The predictions to return. Empty: all predictions of the spec.
   std::vector<std::string> predict_keys = {};
+  // Features of input_fn that pass beside the model: model_fn does not get them, and each row has
+  // them as they are, under their names. So rows keep the names of their images, which are strings
+  // that no device takes. Of any dtype, with the examples on axis 0.
+  std::vector<std::string> pass_features = {};
   Hooks hooks = {};
   // nullopt: as in EvaluateOptions.
   std::optional<std::string> checkpoint_path = std::nullopt;
@@ -41,8 +45,9 @@ class Predictions {
   // the checkpoint.
   // Errors: those of the input, of the model and of hooks; INVALID_ARGUMENT if a hook asks for a
   // tensor that the model of the last, smaller batch does not have, or if none of predict_keys
-  // is a prediction, or if rows are asked for and the predictions differ in their first axis. After
-  // an error, every call returns that error.
+  // is a prediction, or if rows are asked for and the predictions differ in their first axis, or if
+  // one of pass_features is a prediction too; NOT_FOUND if it is no feature. After an error, every
+  // call returns that error.
   absl::StatusOr<std::optional<Prediction>> Next();
   // All rows or batches that are left.
   StatusOrRange<std::vector<Prediction>> All();

@@ -1,8 +1,11 @@
-// A progress bar on stderr. On a terminal it redraws one line; elsewhere it prints a line from time
-// to time, so that log files stay short.
+// A progress bar on stderr, as Python's tqdm, for programs that write many files or records. On a
+// terminal it redraws one line; elsewhere it prints a line from time to time.
 //   [=========>          ] 45% 1.2M of 2.6M images, 1.9k/s, 12m 20s left
-#ifndef TOOLS_TFRECORD_PROGRESS_H_
-#define TOOLS_TFRECORD_PROGRESS_H_
+//
+//   ProgressBar progress("images", num_images);
+//   while (...) { Write(...); progress.Add(1); }
+#ifndef ESTIMATOR_RECORDS_PROGRESS_BAR_H_
+#define ESTIMATOR_RECORDS_PROGRESS_BAR_H_
 
 #include <cstdint>
 #include <cstdio>
@@ -17,14 +20,14 @@ std::string ProgressText(const std::string& unit, int64_t done, int64_t total, i
                          double seconds);
 
 // Not thread-safe.
-class Progress {
+class ProgressBar {
  public:
   enum class Style { kAuto, kTerminal, kLines, kNone };  // kAuto: asks whether stderr is a terminal
 
-  Progress(std::string unit, int64_t total, Style style = Style::kAuto, std::FILE* out = stderr);
-  ~Progress();  // as Finish
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  ProgressBar(std::string unit, int64_t total, Style style = Style::kAuto, std::FILE* out = stderr);
+  ~ProgressBar();  // as Finish
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
 
   // Counts work of an earlier run, which has no effect on the rate.
   void AddEarlier(int64_t count);
@@ -47,4 +50,4 @@ class Progress {
 
 }  // namespace estimator
 
-#endif  // TOOLS_TFRECORD_PROGRESS_H_
+#endif  // ESTIMATOR_RECORDS_PROGRESS_BAR_H_

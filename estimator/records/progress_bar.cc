@@ -1,4 +1,4 @@
-#include "tools/tfrecord/progress.h"
+#include "estimator/records/progress_bar.h"
 
 #include <unistd.h>
 
@@ -43,7 +43,7 @@ std::string ProgressText(const std::string& unit, int64_t done, int64_t total, i
   return text;
 }
 
-Progress::Progress(std::string unit, int64_t total, Style style, std::FILE* out)
+ProgressBar::ProgressBar(std::string unit, int64_t total, Style style, std::FILE* out)
     : unit_(std::move(unit)),
       total_(total),
       style_(style),
@@ -55,20 +55,20 @@ Progress::Progress(std::string unit, int64_t total, Style style, std::FILE* out)
   }
 }
 
-Progress::~Progress() { Finish(); }
+ProgressBar::~ProgressBar() { Finish(); }
 
-void Progress::AddEarlier(int64_t count) {
+void ProgressBar::AddEarlier(int64_t count) {
   start_ += count;
   done_ += count;
 }
 
-void Progress::Add(int64_t count) {
+void ProgressBar::Add(int64_t count) {
   done_ += count;
   const double period = style_ == Style::kTerminal ? kRedrawSeconds : kLineSeconds;
   if (NowSeconds() - drawn_seconds_ >= period) Draw(/*last=*/false);
 }
 
-void Progress::Draw(bool last) {
+void ProgressBar::Draw(bool last) {
   if (style_ == Style::kNone) return;
   drawn_seconds_ = NowSeconds();
   drawn_ = true;
@@ -83,7 +83,7 @@ void Progress::Draw(bool last) {
   std::fflush(out_);
 }
 
-void Progress::Finish() {
+void ProgressBar::Finish() {
   if (finished_) return;
   finished_ = true;
   // A log needs no bar for work that took no time.
