@@ -30,6 +30,7 @@ checks=(
   "check_parsing.py //tools/interop:parse_tool"
   "check_mnist.py //models/mnist:mnist_tpu"
   "check_naic.py //models/naic:naic_main"
+  "check_plant.py //models/plant:plant_main"
   "check_meta_graph.py //models/mnist:mnist_tpu"
   "check_graph.py //tools/interop:graph_tool"
   "check_import.py //tools/saved_model:saved_model"

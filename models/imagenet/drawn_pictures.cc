@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
@@ -194,6 +195,21 @@ Dataset DrawnExamples(uint64_t seed, uint64_t begin, int64_t count) {
         return Element{.features = Array::String(example), .labels = {}};
       },
       count);
+}
+
+Dataset DrawnMultiLabelExamples(uint64_t seed, int64_t begin, int64_t end,
+                                std::vector<std::string> label_names) {
+  const auto draw = [seed, label_names = std::move(label_names)](const Element& index) {
+    const int64_t i = index.features.at("").scalar<int64_t>();
+    const DrawnPicture picture = DrawPicture(seed, static_cast<uint64_t>(i));
+    Element example{.features = {{"image", picture.pixels},
+                                 {"image_name", Array::String(absl::StrCat("Drawn_", i))}},
+                    .labels = {}};
+    for (size_t k = 0; k < label_names.size(); ++k)
+      example.labels[label_names[k]] = Array::Scalar<int64_t>(picture.label >> k & 1);
+    return example;
+  };
+  return Dataset::Range(begin, end).Map(draw, {.num_parallel_calls = kAutotune});
 }
 
 }  // namespace estimator::imagenet

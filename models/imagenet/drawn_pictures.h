@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -41,6 +42,12 @@ absl::StatusOr<std::string> DrawnExample(uint64_t seed, uint64_t index);
 // The Examples of pictures [begin, begin + count), as string scalars. The dataset is indexed. Use
 // disjoint ranges for a training set and a test set.
 Dataset DrawnExamples(uint64_t seed, uint64_t begin, int64_t count);
+
+// Pictures [begin, end) with several labels, without JPEG: the features `image`, which is
+// DrawnPicture::pixels, and `image_name`, such as "Drawn_7". Label k, i64 [] under its name, is bit
+// k of DrawnPicture::label.
+Dataset DrawnMultiLabelExamples(uint64_t seed, int64_t begin, int64_t end,
+                                std::vector<std::string> label_names);
 
 }  // namespace estimator::imagenet
 

@@ -125,5 +125,21 @@ TEST(DrawnPicturesTest, TheDatasetHasTheExamplesOfItsRange) {
   EXPECT_FALSE((*iterator)->Next()->has_value());
 }
 
+TEST(DrawnPicturesTest, SeveralLabelsAreTheBitsOfTheKind) {
+  auto iterator = DrawnMultiLabelExamples(1, 25, 27, {"a", "b", "c"}).MakeIterator();
+  EST_ASSERT_OK(iterator);
+  const auto element = (*iterator)->Next();
+  EST_ASSERT_OK(element);
+  ASSERT_TRUE(element->has_value());
+  EXPECT_EQ((*element)->features.at("image_name").scalar<std::string>(), "Drawn_25");
+  EXPECT_EQ((*element)->features.at("image").shape(), DrawPicture(1, 25).pixels.shape());
+  // Kind 5 is 101 in binary.
+  EXPECT_EQ((*element)->labels.at("a").scalar<int64_t>(), 1);
+  EXPECT_EQ((*element)->labels.at("b").scalar<int64_t>(), 0);
+  EXPECT_EQ((*element)->labels.at("c").scalar<int64_t>(), 1);
+  EXPECT_TRUE((*iterator)->Next()->has_value());
+  EXPECT_FALSE((*iterator)->Next()->has_value());
+}
+
 }  // namespace
 }  // namespace estimator::imagenet

@@ -295,6 +295,7 @@ PUBLIC_HEADERS = [
     "models/bert/modeling.h",
     "models/bert/optimization.h",
     "models/bert/pretraining.h",
+    "models/common/decode_and_resize.h",
     "models/common/predictions_csv.h",
     "models/common/run_config_flags.h",
     "models/common/run_flags.h",
