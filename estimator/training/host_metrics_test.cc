@@ -8,7 +8,7 @@
 #include "estimator/nn/metrics/mean.h"
 #include "estimator/ops/constant.h"
 #include "estimator/training/early_stopping.h"
-#include "estimator/training/loop/gathered_metrics.h"
+#include "estimator/training/metrics/gathered_metrics.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gtest/gtest.h"
 

@@ -22,7 +22,7 @@ BITS, BATCH, STEPS, EPOCHS, RATE = 64, 32, 8, 14, 0.05
 
 
 class AdaBelief(tf.keras.optimizers.Optimizer):
-    """The package adabelief_tf with its defaults (estimator/nn/train/adabelief.h has the formula)."""
+    """adabelief_tf with its defaults (estimator/nn/train/adabelief.h has the formula)."""
 
     def __init__(self, learning_rate, beta_1=0.9, beta_2=0.999, epsilon=1e-14):
         super().__init__(name="AdaBelief")

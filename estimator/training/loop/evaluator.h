@@ -14,10 +14,10 @@
 #include "estimator/training/input/feeder.h"
 #include "estimator/training/input/input_fn.h"
 #include "estimator/training/loop/eval_result.h"
-#include "estimator/training/loop/gathered_metrics.h"
-#include "estimator/training/loop/metric_accumulator.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/step_runner.h"
+#include "estimator/training/metrics/gathered_metrics.h"
+#include "estimator/training/metrics/metric_accumulator.h"
 #include "estimator/training/model/model_cache.h"
 #include "estimator/training/model/strategy.h"
 

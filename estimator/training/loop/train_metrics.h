@@ -16,7 +16,7 @@
 #include "estimator/runtime/backend.h"
 #include "estimator/training/epochs/history.h"
 #include "estimator/training/loop/eval_result.h"
-#include "estimator/training/loop/metric_accumulator.h"
+#include "estimator/training/metrics/metric_accumulator.h"
 #include "estimator/training/model/built_model.h"
 
 namespace estimator {

@@ -1,6 +1,6 @@
 // MetricAccumulator: computes eval_metrics on the host, from the replicas' concatenated tensors.
-#ifndef ESTIMATOR_TRAINING_LOOP_METRIC_ACCUMULATOR_H_
-#define ESTIMATOR_TRAINING_LOOP_METRIC_ACCUMULATOR_H_
+#ifndef ESTIMATOR_TRAINING_METRICS_METRIC_ACCUMULATOR_H_
+#define ESTIMATOR_TRAINING_METRICS_METRIC_ACCUMULATOR_H_
 
 #include <map>
 #include <memory>
@@ -13,7 +13,7 @@
 #include "estimator/nn/metrics/metric.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/variable_store.h"
-#include "estimator/training/loop/gathered_metrics.h"
+#include "estimator/training/metrics/gathered_metrics.h"
 
 namespace estimator {
 
@@ -67,4 +67,4 @@ class MetricAccumulator {
 
 }  // namespace estimator
 
-#endif  // ESTIMATOR_TRAINING_LOOP_METRIC_ACCUMULATOR_H_
+#endif  // ESTIMATOR_TRAINING_METRICS_METRIC_ACCUMULATOR_H_

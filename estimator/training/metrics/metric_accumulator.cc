@@ -1,4 +1,4 @@
-#include "estimator/training/loop/metric_accumulator.h"
+#include "estimator/training/metrics/metric_accumulator.h"
 
 #include <utility>
 

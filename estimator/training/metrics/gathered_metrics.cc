@@ -1,4 +1,4 @@
-#include "estimator/training/loop/gathered_metrics.h"
+#include "estimator/training/metrics/gathered_metrics.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // GatheredMetrics: computes metrics::OnHost from the values of all batches of an evaluation.
-#ifndef ESTIMATOR_TRAINING_LOOP_GATHERED_METRICS_H_
-#define ESTIMATOR_TRAINING_LOOP_GATHERED_METRICS_H_
+#ifndef ESTIMATOR_TRAINING_METRICS_GATHERED_METRICS_H_
+#define ESTIMATOR_TRAINING_METRICS_GATHERED_METRICS_H_
 
 #include <map>
 #include <string>
@@ -34,4 +34,4 @@ class GatheredMetrics {
 
 }  // namespace estimator
 
-#endif  // ESTIMATOR_TRAINING_LOOP_GATHERED_METRICS_H_
+#endif  // ESTIMATOR_TRAINING_METRICS_GATHERED_METRICS_H_
