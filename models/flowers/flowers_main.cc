@@ -69,7 +69,7 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
   const tpu::EvalMetrics metrics = {Metrics, {labels, logits}};
   if (mode == Mode::kEval) return tpu::TPUEstimatorSpec::Eval(loss, metrics);
-  const tpu::CrossShardOptimizer adam(train::Adam(1e-3, {.epsilon = 1e-7}));
+  tpu::CrossShardOptimizer adam(train::Adam(1e-3, {.epsilon = 1e-7}));
   return tpu::TPUEstimatorSpec::Train(loss, adam.Minimize(loss), {.eval_metrics = metrics});
 }
 

@@ -46,7 +46,8 @@ std::vector<int> FirstPixels(const LabelledImages& data) {
   const auto iterator = data.images.MakeIterator().value();
   while (const auto element = iterator->Next().value()) {
     const Array image = element->features.Only().value();
-    EXPECT_EQ(image.spec().ToString(), "u8 [8,8,3]");
+    EXPECT_EQ(image.dtype(), DType::kUint8);
+    EXPECT_EQ(image.shape(), Shape({8, 8, 3}));
     pixels.push_back(image.values<uint8_t>()[0]);
   }
   return pixels;

@@ -25,9 +25,9 @@ struct EfficientNetGroup {
 
 // What differs between the generations.
 struct EfficientNetStyle {
-  bool training = false;     // drops blocks
-  double momentum = 0.99;    // of batch norms
-  bool correct_pad = false;  // pads as CorrectPad before strided convolutions
+  bool training = false;   // drops blocks
+  double momentum = 0.99;  // of batch norms
+  StridedPadding padding = StridedPadding::kSame;
   std::string depthwise = "dwconv";
 };
 

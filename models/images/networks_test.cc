@@ -32,24 +32,24 @@ using ::testing::HasSubstr;
 
 constexpr char kKerasNetworks[] = "testdata/image_networks/keras_networks.txt";
 
-Tensor Pixels(int64_t size, DType dtype = DType::kFloat32, int64_t batch = 2) {
+Tensor Images(int64_t size, DType dtype = DType::kFloat32, int64_t batch = 2) {
   return Constant(Array(dtype, Shape({batch, size, size, 3})));
 }
 
 // The lines of testdata/image_networks/generate.py whose options are not those of Networks().
 const std::map<std::string, std::function<Tensor()>>& OtherLines() {
   static const auto* const lines = new std::map<std::string, std::function<Tensor()>>{
-      {"MobileNet(alpha=0.5)", [] { return MobileNet(Pixels(224), {.alpha = 0.5}); }},
-      {"MobileNetV2(alpha=0.35)", [] { return MobileNetV2(Pixels(224), {.alpha = 0.35}); }},
-      {"MobileNetV2(alpha=1.4)", [] { return MobileNetV2(Pixels(224), {.alpha = 1.4}); }},
+      {"MobileNet(alpha=0.5)", [] { return MobileNet(Images(224), {.alpha = 0.5}); }},
+      {"MobileNetV2(alpha=0.35)", [] { return MobileNetV2(Images(224), {.alpha = 0.35}); }},
+      {"MobileNetV2(alpha=1.4)", [] { return MobileNetV2(Images(224), {.alpha = 1.4}); }},
       {"MobileNetV3Small(minimalistic)",
-       [] { return MobileNetV3Small(Pixels(224), {.minimalistic = true}); }},
+       [] { return MobileNetV3Small(Images(224), {.minimalistic = true}); }},
       {"MobileNetV3Large(alpha=1.25)",
-       [] { return MobileNetV3Large(Pixels(224), {.alpha = 1.25}); }},
+       [] { return MobileNetV3Large(Images(224), {.alpha = 1.25}); }},
       {"MobileNetV3Large(minimalistic)",
-       [] { return MobileNetV3Large(Pixels(224), {.minimalistic = true}); }},
+       [] { return MobileNetV3Large(Images(224), {.minimalistic = true}); }},
       {"EfficientNetV2S(include_top=False)",
-       [] { return FindNetwork("EfficientNetV2S")->build(Pixels(224), {.include_top = false}); }},
+       [] { return FindNetwork("EfficientNetV2S")->build(Images(224), {.include_top = false}); }},
   };
   return *lines;
 }
@@ -60,7 +60,7 @@ Tensor BuildLine(const std::string& name) {
   const absl::StatusOr<NetworkEntry> network = FindNetwork(name);
   if (!network.ok()) return Graph::Current().Fail(network.status());
   return network->build(
-      Pixels(absl::StartsWith(name, "InceptionV3") || name == "Xception" ? 299 : 224), {});
+      Images(absl::StartsWith(name, "InceptionV3") || name == "Xception" ? 299 : 224), {});
 }
 
 // FNV-1a.
@@ -130,8 +130,8 @@ TEST(NetworksTest, EachTakesItsPreprocessedPixelsAndTheOptions) {
       continue;
     Graph graph;
     const GraphScope scope(graph);
-    const int64_t size = network.name == "InceptionV3" ? 96 : 64;
-    const Tensor images = network.preprocess(Pixels(size, DType::kUint8));
+    const int64_t size = network.name == "InceptionV3" || network.name == "Xception" ? 96 : 64;
+    const Tensor images = network.preprocess(Images(size, DType::kUint8));
     ASSERT_TRUE(images.valid()) << network.name << ": " << graph.status();
     EXPECT_EQ(images.dtype(), DType::kFloat32) << network.name;
     const Tensor features = network.build(

@@ -35,13 +35,13 @@ def make_model_fn(build, preprocess, rate):
 
 
 def initial_values(build):
-    """Values for gammas and betas: their own are 1 and 0, which would hide a wrong order."""
+    """Values for gammas, betas and biases: their own are 1 and 0, which would hide a wrong order."""
     rng = np.random.default_rng(7)
     with tf1.Graph().as_default():
         keras.backend.reset_uids()
         model = build(input_shape=(SIZE, SIZE, 3), weights=None, classes=CLASSES,
                       classifier_activation=None)
-        ranges = {"gamma": (0.7, 1.3), "beta": (-0.2, 0.2)}
+        ranges = {"gamma": (0.7, 1.3), "beta": (-0.2, 0.2), "bias": (-0.2, 0.2)}
         return {v.op.name: rng.uniform(*ranges[v.op.name.split("/")[-1]],
                                        v.shape).astype(np.float32)
                 for v in model.trainable_variables if v.op.name.split("/")[-1] in ranges}
@@ -56,7 +56,7 @@ def batches(seed):
 # The tolerances are those of the cases resnet*: batch normalizations over few values divide
 # rounding errors by small standard deviations. Values are recorded as norms: single ones show every
 # value before a relu that is so close to 0 that rounding decides its sign (README.md, "Ties").
-def generate_case(case_file, build, description, preprocess=None, rate=0.02, seed=3):
+def generate_case(case_file, build, description, preprocess=None, rate=0.002, seed=3):
     """Writes a case.
 
     build(input_shape, weights, classes, classifier_activation): a function of

@@ -6,12 +6,13 @@
 
 namespace estimator::replay {
 
-Model KerasImages(std::function<Tensor(const Tensor& images)> network) {
-  return Model([network = std::move(network)](const Features& features, const Tensor& labels) {
-    const Tensor images = Tile(Cast(Tensor(features), DType::kFloat32), {1, 4, 4, 1});
-    const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, network(images));
-    return EstimatorSpec::Train(loss, train::GradientDescent(0.02).Minimize(loss));
-  });
+Model KerasImages(std::function<Tensor(const Tensor& images)> network, double rate) {
+  return Model(
+      [network = std::move(network), rate](const Features& features, const Tensor& labels) {
+        const Tensor images = Tile(Cast(Tensor(features), DType::kFloat32), {1, 4, 4, 1});
+        const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, network(images));
+        return EstimatorSpec::Train(loss, train::GradientDescent(rate).Minimize(loss));
+      });
 }
 
 }  // namespace estimator::replay

@@ -14,7 +14,7 @@ inline constexpr int64_t kKerasImagesClasses = 5;
 
 // The twin of testdata/reference/keras_images/small_network.py.
 //   network: returns the logits of images f32 [N, 48, 48, 3] from 0 to 255.
-Model KerasImages(std::function<Tensor(const Tensor& images)> network);
+Model KerasImages(std::function<Tensor(const Tensor& images)> network, double rate = 0.002);
 
 }  // namespace estimator::replay
 
