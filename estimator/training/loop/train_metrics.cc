@@ -73,8 +73,10 @@ absl::StatusOr<std::unique_ptr<TrainMetrics>> TrainMetrics::Create(const BuiltMo
     if (model.num_replicas > 1) {
       return InvalidArgument("the metric '", model.spec.eval_metric_ops.begin()->first,
                              "' is one of eval_metric_ops, which see the rows of one replica only, "
-                             "but training runs on ",
-                             model.num_replicas, "; return eval_metrics");
+                             "but a step of training has those of ",
+                             model.num_replicas,
+                             " (replicas, or batches of accumulate_steps); return eval_metrics, as "
+                             "a TPUEstimatorSpec has them, also with use_tpu = false");
     }
     for (const auto& [name, metric] : model.spec.eval_metric_ops)
       metrics->updates_.push_back(metric.update);
