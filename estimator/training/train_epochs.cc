@@ -17,9 +17,9 @@ namespace {
 
 // The same input without an end. It is another input than `input` for calls of Train.
 //   pass_steps: gets the steps of one pass; -1 if they are not known.
-//   global_batch_size: of a step; 0 if it is not known.
+//   global_batch_size: of one of the `accumulated` batches of a step; 0 if it is not known.
 InputFn RepeatedInput(const InputFn& input, const std::shared_ptr<int64_t>& pass_steps,
-                      int64_t global_batch_size) {
+                      int64_t global_batch_size, int64_t accumulated) {
   return InputFn(
       [=](const InputFn::Call& call) -> absl::StatusOr<Dataset> {
         EST_ASSIGN_OR_RETURN(const Dataset dataset, input(call));
@@ -28,7 +28,7 @@ InputFn RepeatedInput(const InputFn& input, const std::shared_ptr<int64_t>& pass
         const int64_t rows = call.batch_size * call.num_invocations;
         const int64_t batches_of_step =
             rows > 0 ? std::max<int64_t>(1, global_batch_size / rows) : 1;
-        *pass_steps = batches >= 0 ? batches / batches_of_step : -1;
+        *pass_steps = batches >= 0 ? batches / (batches_of_step * accumulated) : -1;
         return batches == Dataset::kInfinite ? dataset : dataset.Repeat();
       },
       static_cast<const char*>(input.identity()) + 1);
@@ -77,7 +77,9 @@ absl::StatusOr<History> EstimatorBase::TrainEpochs(const InputFn& input, const I
   }
   const auto epochs = std::make_shared<EpochLoop>(std::move(options));
   EST_RETURN_IF_ERROR(trainer_->Train(
-      RepeatedInput(input, pass_steps_, strategy_->batch_size(Mode::kTrain)), TrainLength(),
+      RepeatedInput(input, pass_steps_, strategy_->batch_size(Mode::kTrain),
+                    config_.accumulate_steps),
+      TrainLength(),
       {.hooks = settings.hooks, .saving_listeners = settings.saving_listeners, .epochs = epochs}));
   return epochs->history();
 }

@@ -216,6 +216,21 @@ TEST_F(TrainEpochsTest, StepsPerEpochMayDifferFromAPass) {
   EXPECT_EQ(history->last().global_step, 9);
 }
 
+// A step is an update, of two batches here: of the five of a pass, the last one begins the next.
+TEST_F(TrainEpochsTest, AccumulatedBatchesAreOneStepOfAnEpoch) {
+  auto options = TinyOptions(dir_.File("m"));
+  options.config.accumulate_steps = 2;
+  Estimator<TinyParams> estimator(options);
+  const auto history = estimator.TrainEpochs(Shuffled, {.epochs = 3});
+  EST_ASSERT_OK(history);
+  EXPECT_EQ(history->last().global_step, 6);
+  options.model_fn = MeteredModel;
+  options.config.model_dir = dir_.File("metered");
+  EXPECT_THAT(
+      Estimator<TinyParams>(options).TrainEpochs(Shuffled, {.epochs = 1}),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'mae' is one of eval_metric_ops")));
+}
+
 TEST_F(TrainEpochsTest, AnInputOfUnknownSizeNeedsTheStepsOfAnEpoch) {
   const auto input = [](const TinyParams& params) {
     return Shuffled(params).Filter([](const Element&) { return true; });

@@ -16,7 +16,7 @@ DEFINE_int64(batch_size, 128, "examples in one step; on replicas: over all of th
 DEFINE_int64(epochs, 20, "epochs to train");
 DEFINE_int64(shuffle_buffer, 10000, "examples that are shuffled; 1: none");
 DEFINE_int64(steps_per_epoch, 4, "batches of an epoch, and of a validation");
-DEFINE_double(learning_rate, 2e-3, "initial learning rate");
+DEFINE_double(learning_rate, 1e-2, "initial learning rate");
 
 namespace estimator {
 namespace {

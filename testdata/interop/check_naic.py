@@ -18,7 +18,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
-BITS, BATCH, STEPS, EPOCHS, RATE = 64, 32, 8, 14, 0.05
+BITS, BATCH, STEPS, EPOCHS, RATE = 64, 32, 8, 60, 0.03
 
 
 class AdaBelief(tf.keras.optimizers.Optimizer):
@@ -31,22 +31,25 @@ class AdaBelief(tf.keras.optimizers.Optimizer):
 
     def build(self, variables):
         super().build(variables)
+        if getattr(self, "m", None):
+            return
         self.m = [self.add_variable_from_reference(v, "m") for v in variables]
         self.v = [self.add_variable_from_reference(v, "v") for v in variables]
 
     def update_step(self, gradient, variable):
         index = self._index_dict[self._var_key(variable)]
         m, v = self.m[index], self.v[index]
-        t = tf.cast(self.iterations + 1, tf.float32)
+        # In float64: sma is a small difference of large numbers.
+        t = tf.cast(self.iterations + 1, tf.float64)
         power_1, power_2 = self.beta_1**t, self.beta_2**t
         m.assign(self.beta_1 * m + (1 - self.beta_1) * gradient)
         v.assign(self.beta_2 * v + (1 - self.beta_2) * tf.square(gradient - m) + self.epsilon)
-        mean = m / (1 - power_1)
-        deviation = tf.sqrt(v / (1 - power_2)) + self.epsilon
+        mean = m / tf.cast(1 - power_1, tf.float32)
+        deviation = tf.sqrt(v / tf.cast(1 - power_2, tf.float32)) + self.epsilon
         sma_inf = 2 / (1 - self.beta_2) - 1
         sma = sma_inf - 2 * t * power_2 / (1 - power_2)
         r = tf.sqrt((sma - 4) / (sma_inf - 4) * (sma - 2) / (sma_inf - 2) * sma_inf / sma)
-        update = tf.where(sma >= 5, r * mean / deviation, mean)
+        update = tf.where(sma >= 5, tf.cast(r, tf.float32) * mean / deviation, mean)
         variable.assign_sub(self.learning_rate * update)
 
     def get_config(self):
@@ -65,7 +68,7 @@ def write_records(path, rows):
 def draw(count, seed):
     random = np.random.RandomState(seed)
     groups = np.repeat(random.randint(0, 2, (count, BITS // 4)), 4, axis=1)
-    return (groups ^ (random.rand(count, BITS) < 1 / 16)).astype(np.float32)
+    return groups.astype(np.float32)
 
 
 def fit_keras(model_dir, train, test, folder):
