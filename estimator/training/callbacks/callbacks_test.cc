@@ -86,6 +86,17 @@ TEST_F(CallbacksTest, ModelCheckpointWritesWeightsThatAnEvaluationReads) {
   EXPECT_EQ((*evaluated)["loss"], (*history)["val_loss"][1]);
 }
 
+TEST_F(CallbacksTest, ModelCheckpointWritesKerasWeights) {
+  Estimator<TinyParams> estimator(Options("m"));
+  EST_ASSERT_OK(estimator.TrainEpochs(
+      Shuffled, {.epochs = 1,
+                 .hooks = {ModelCheckpoint(dir_.File("best/ep{epoch}.h5")),
+                           ModelCheckpoint(dir_.File("same"), {.save_weights_only = true})}}));
+  const auto bits = CheckpointBits(dir_.File("best/ep1.h5"));
+  EST_ASSERT_OK(bits);
+  EXPECT_EQ(*bits, CheckpointBits(dir_.File("same")).value());
+}
+
 TEST_F(CallbacksTest, ModelCheckpointKeepsTheBestFiles) {
   testing::FakeSession session;
   Context context(session);

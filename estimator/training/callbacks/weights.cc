@@ -2,11 +2,14 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "estimator/array/array.h"
+#include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/keras/write_keras_weights.h"
 #include "estimator/checkpoint/save.h"
 #include "estimator/runtime/variable_store.h"
 
@@ -34,9 +37,13 @@ absl::Status SaveAll(Session& session, const std::string& prefix) {
   return WriteVariables(session, session.graph().variables(), prefix);
 }
 
-absl::Status SaveKerasWeights(Session&, const std::string& path) {
-  return absl::UnimplementedError(
-      path + ": .h5 files are not written yet; leave out the extension to write a checkpoint");
+absl::Status SaveKerasWeights(Session& session, const std::string& path) {
+  EST_RETURN_IF_ERROR(session.variables().Download());
+  std::vector<std::pair<std::string, Array>> values;
+  for (const Variable& variable : session.graph().ModelVariables())
+    values.emplace_back(variable.name(), *session.variables().Peek(variable.name()));
+  if (!Dirname(path).empty()) EST_RETURN_IF_ERROR(CreateDirectories(Dirname(path)));
+  return WriteKerasWeights(path, values);
 }
 
 absl::Status RestoreWeights(Session& session, const std::string& prefix) {

@@ -14,7 +14,7 @@ namespace estimator::callbacks {
 absl::Status SaveWeights(Session& session, const std::string& prefix);
 absl::Status SaveAll(Session& session, const std::string& prefix);
 // Writes the weights to a file that Keras' load_weights reads.
-// Errors: UNIMPLEMENTED if this build cannot.
+// Errors: those of WriteKerasWeights.
 absl::Status SaveKerasWeights(Session& session, const std::string& path);
 // Sets the weights to those of a file of SaveWeights.
 // Errors: those of reading it; NOT_FOUND if it lacks one.
