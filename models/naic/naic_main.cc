@@ -77,7 +77,7 @@ absl::Status Run() {
   const HookPtr plateau = callbacks::ReduceLROnPlateau(
       {.monitor = "loss", .factor = 0.666, .patience = 3, .verbose = 1, .min_lr = 1e-5});
   const HookPtr best = callbacks::ModelCheckpoint(
-      dir + "best/ep{epoch:03d}_loss{loss:.4f}_val-loss{val_loss:.4f}_val-acc{val_accuracy:.4f}",
+      dir + "best/ep{epoch:03d}_loss{loss:.4f}_val-loss{val_loss:.4f}_val-acc{val_accuracy:.4f}.h5",
       {.monitor = "loss", .save_best_only = true});
   const HookPtr log = callbacks::CSVLogger(dir + "log.csv", {.append = true});
   const HookPtr stop = callbacks::EarlyStopping({.patience = 9, .restore_best_weights = true});

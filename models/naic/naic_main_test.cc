@@ -66,7 +66,7 @@ TEST_F(NaicMainTest, LearnsTheDrawnBitsAndLeavesTheGuidesFiles) {
   const std::vector<std::string> log =
       absl::StrSplit(ReadFile(dir_.File("m/log.csv")).value(), '\n');
   EXPECT_THAT(log, SizeIs(14));  // a header, 12 epochs, and "" at the end
-  EXPECT_FALSE(Glob(dir_.File("m/best/ep001_loss0.*_val-loss0.*_val-acc0.*")).value().empty());
+  EXPECT_FALSE(Glob(dir_.File("m/best/ep001_loss0.*_val-loss0.*_val-acc0.*.h5")).value().empty());
   EXPECT_FALSE(Glob(dir_.File("m/early_stopping/best_val_loss.*")).value().empty());
 }
 
