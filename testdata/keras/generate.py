@@ -167,6 +167,18 @@ def write_dtypes():
     write_bundle("dtypes.expected", arrays)
 
 
+def write_names():
+    """Names of weights that are no paths: Keras 1 had the layer's name in them, Keras 3 has not."""
+    with h5py.File(f"{HERE}/names.h5", "w") as file:
+        file.attrs["layer_names"] = [b"old", b"new", b"newer"]
+        for layer, weights in {"old": ["old_W_1", "old_b_1"], "new": ["kernel", "bias"],
+                               "newer": ["kernel"]}.items():
+            group = file.create_group(layer)
+            group.attrs["weight_names"] = [f"{weight}:0".encode() for weight in weights]
+            for weight in weights:
+                group[f"{weight}:0"] = np.float32(1)
+
+
 def write_hostile():
     shutil.rmtree(f"{HERE}/hostile", ignore_errors=True)
     os.mkdir(f"{HERE}/hostile")
@@ -217,6 +229,7 @@ def main():
             os.remove(f"{HERE}/{name}")
     write_models()
     write_dtypes()
+    write_names()
     write_hostile()
 
 

@@ -64,9 +64,10 @@ std::map<std::string, std::string> NamesOfGroups(const std::vector<Hdf5Dataset>&
     std::string& name = names[dataset.path];
     absl::string_view layer = dataset.group;
     absl::ConsumePrefix(&layer, "model_weights/");
-    // Keras 3 names weights "kernel", which every layer has.
-    const bool is_own = absl::StrContains(name, "/") || layer == "top_level_model_weights" ||
-                        layer == "optimizer_weights" || layer.empty();
+    // Keras 3 names weights "kernel", which every layer has; Keras 1 "block1_conv1_W_1".
+    const bool is_own =
+        absl::StrContains(name, "/") || absl::StartsWith(name, absl::StrCat(layer, "_")) ||
+        layer == "top_level_model_weights" || layer == "optimizer_weights" || layer.empty();
     if (uses[name] > 1 || !is_own) name = absl::StrCat(layer, "/", name);
   }
   return names;

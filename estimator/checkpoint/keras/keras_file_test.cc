@@ -84,6 +84,12 @@ TEST(KerasFile, NamesThatAreSplitOverAttributesAreFound) {
   EXPECT_EQ(Open("split_names.h5")->names(), Open("small_weights.expected")->names());
 }
 
+TEST(KerasFile, NamesOfWeightsThatAreNoPathsGetTheirLayerUnlessTheyHaveIt) {
+  EXPECT_THAT(
+      Open("names.h5")->names(),
+      ::testing::ElementsAre("new/bias", "new/kernel", "newer/kernel", "old_W_1", "old_b_1"));
+}
+
 // "block1/conv" was given a name, so it is not found here by it.
 TEST(KerasFile, WithoutAConfigLayersHaveTheNamesOfTheirClasses) {
   const auto reader = Open("small.weights.h5");
