@@ -309,7 +309,8 @@ TEST(EncodeRaw, IsReadByDecodeRaw) {
   const std::string bytes = EncodeRaw(half).value();
   EXPECT_EQ(bytes.size(), 12u);
   EXPECT_EQ(
-      Compare(DecodeRaw(Array::String(bytes), DType::kFloat16).value(), half.Reshaped(Shape{6})),
+      Compare(DecodeRaw(Array::String(bytes), DType::kFloat16).value(), half.Reshaped(Shape{6}))
+          .report,
       "");
   EXPECT_EQ(EncodeRaw(Array(DType::kFloat32, {0, 4})).value(), "");
   EXPECT_FALSE(EncodeRaw(Array::String("abc")).ok());
