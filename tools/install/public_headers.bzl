@@ -264,6 +264,7 @@ PUBLIC_HEADERS = [
     "estimator/training/loop/train_length.h",
     "estimator/training/loop/train_meta_graph.h",
     "estimator/training/loop/trainer.h",
+    "estimator/training/metrics/gathered_metrics.h",
     "estimator/training/metrics/metric_accumulator.h",
     "estimator/training/model/average_weights.h",
     "estimator/training/model/built_model.h",
