@@ -35,7 +35,7 @@ def make_model_fn(build, preprocess, rate):
 
 
 def initial_values(build):
-    """Values for gammas, betas and biases: their own are 1 and 0, which would hide a wrong order."""
+    """Values of gammas, betas and biases: their own, 1 and 0, would hide a wrong order."""
     rng = np.random.default_rng(7)
     with tf1.Graph().as_default():
         keras.backend.reset_uids()
