@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kBits = 64;  // of an example, as floats
 
 MetricMap Metrics(const Tensor& labels, const Tensor& logits) {
-  return {{"accuracy", metrics::Accuracy(labels, Cast(Greater(logits, 0), DType::kFloat32))}};
+  return {{"accuracy", metrics::BinaryAccuracy(labels, logits, {.threshold = 0})}};
 }
 
 tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode) {
