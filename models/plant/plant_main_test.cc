@@ -31,11 +31,10 @@ class PlantMainTest : public testing::Test {
  protected:
   ProgramRun Program(const std::string& name, const std::string& flags,
                      const std::vector<ProgramSignal>& signals = {}) const {
-    return RunProgram(
-        absl::StrCat("models/plant/plant_main --use_tpu=false --network=MobileNetV2 ",
-                     "--image_size=32 --tf_random_seed=1 --model_dir=", dir_.File(name),
-                     " --submission_csv=", dir_.File(name + ".csv"), " ", flags),
-        signals);
+    return RunProgram(absl::StrCat("models/plant/plant_main --use_tpu=false --network=MobileNetV2 ",
+                                   "--image_size=32 --model_dir=", dir_.File(name),
+                                   " --submission_csv=", dir_.File(name + ".csv"), " ", flags),
+                      signals);
   }
   std::vector<std::string> Submission(const std::string& name) const {
     return absl::StrSplit(ReadFile(dir_.File(name + ".csv")).value(), '\n', absl::SkipEmpty());
