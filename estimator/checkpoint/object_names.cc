@@ -33,7 +33,7 @@ absl::StatusOr<std::map<std::string, std::string>> UseObjectNames(const Array& g
     if (names.emplace(*of_name.begin(), name).second) variables.insert(name);
   }
   const std::map<std::string, std::string> slots = OurSlotNames(variables);
-  index->tensors.erase(kObjectGraphKey);
+  index->object_graph = std::move(index->tensors.extract(kObjectGraphKey).mapped());
   for (auto& [key, name] : names) {
     const auto slot = slots.find(name);
     if (slot != slots.end() && index->tensors.count(slot->second) == 0) name = slot->second;

@@ -19,10 +19,11 @@ namespace estimator {
 inline constexpr char kObjectGraphKey[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
 // Gives the entries of an index the names of their variables, and those of slots of Keras'
-// optimizers our names (slot_names.h). The entry of the object graph is removed: it has the old
-// names. An entry keeps its path if it has no variable's name, if several have the same name, or if
-// the index has an entry of that name. Returns the new names by path.
-//   graph: the value of kObjectGraphKey.
+// optimizers our names (slot_names.h). The entry of the object graph moves to
+// BundleIndex::object_graph: it has the old names. An entry keeps its path if it has no variable's
+// name, if several have the same name, or if the index has an entry of that name. Returns the new
+// names by path.
+//   graph: the value of kObjectGraphKey.  REQUIRES: the index has that entry.
 // Errors: DATA_LOSS if the graph cannot be parsed.
 // Source: TF 2.15 saver.object_graph_key_mapping, which tf.train.Saver and warm_start use.
 absl::StatusOr<std::map<std::string, std::string>> UseObjectNames(const Array& graph,

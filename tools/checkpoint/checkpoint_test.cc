@@ -49,7 +49,11 @@ TEST_F(CheckpointTest, FilesOfKerasAreReadAndWritten) {
   EXPECT_EQ(Run(absl::StrCat("convert ", keras, " ", copy)).exit_code, 0);
   EXPECT_EQ(Run(absl::StrCat("diff ", keras, " ", copy)).exit_code, 0);
   EXPECT_EQ(Run(absl::StrCat("diff ", copy, " testdata/keras/small.h5")).exit_code, 0);
-  EXPECT_EQ(Run(absl::StrCat("verify ", keras)).exit_code, 0);
+  for (const std::string& file : {keras, std::string("testdata/keras/small_objects")}) {
+    const ProgramRun verified = Run(absl::StrCat("verify ", file));
+    EXPECT_EQ(verified.exit_code, 0) << verified.output;
+    EXPECT_THAT(verified.output, StartsWith("whole: "));
+  }
   const std::string weights = dir_.File("w.h5");
   const ProgramRun converted = Run(absl::StrCat("convert ", copy, " ", weights));
   EXPECT_EQ(converted.exit_code, 0);

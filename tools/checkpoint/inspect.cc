@@ -192,6 +192,13 @@ absl::StatusOr<VerifyReport> Verify(const std::string& prefix) {
       end = std::max(end, part->offset + part->size);
     }
   }
+  if (index.object_graph.has_value()) {
+    // Open has verified it.
+    for (const BundleEntry* const part : index.PartsOf(*index.object_graph)) {
+      int64_t& end = ends[part->shard];
+      end = std::max(end, part->offset + part->size);
+    }
+  }
   // A V1 checkpoint has no index file; its values have no offsets in a data file.
   std::vector<std::string> longer;
   if (FileExists(IndexPath(prefix))) {

@@ -60,6 +60,8 @@ struct BundleIndex {
   int num_shards = 1;
   std::map<std::string, BundleEntry> tensors;  // by name
   std::map<std::string, BundleEntry> slices;   // by slice key
+  // The graph of an object-based checkpoint (object_names.h), which is no variable.
+  std::optional<BundleEntry> object_graph = std::nullopt;
 
   // The entries that hold the bytes of a tensor: its own entry, or those of its slices.
   std::vector<const BundleEntry*> PartsOf(const BundleEntry& tensor) const;
