@@ -16,7 +16,7 @@
 #include "estimator/data/parsing/example_builder.h"
 #include "estimator/image/png/png.h"
 #include "estimator/records/tfrecord.h"
-#include "estimator/training/epochs/history.h"
+#include "estimator/training/history.h"
 
 namespace estimator {
 namespace {

@@ -225,6 +225,7 @@ PUBLIC_HEADERS = [
     "estimator/training/estimator_base.h",
     "estimator/training/estimator_spec.h",
     "estimator/training/exporter.h",
+    "estimator/training/history.h",
     "estimator/training/hooks.h",
     "estimator/training/hooks/checkpoint_saver_hook.h",
     "estimator/training/hooks/evaluate_tensors.h",
