@@ -61,6 +61,11 @@ class ReplicasStrategy : public Strategy {
           "accumulate_steps is for replicas in this process, and ", options_.pjrt_plugin,
           " runs a step on its devices: use more devices, or a smaller batch and learning rate");
     }
+    if (mode == Mode::kTrain && options_.accumulate_steps > 1 && broadcast(mode)) {
+      return Unimplemented(
+          "accumulate_steps with an input of BROADCAST, where the results of all replicas are "
+          "taken to be equal: use another per_host_input_for_training, or a larger batch");
+    }
     // With BROADCAST every replica gets the whole batch, which need not divide.
     const int parts = shards(mode);
     if (InputMode(mode) != InputPipelineConfig::BROADCAST && batch % parts != 0) {

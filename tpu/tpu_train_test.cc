@@ -134,6 +134,15 @@ TEST_F(TPUTrainTest, AnUpdateOfSeveralBatchesIsThatOfTheLargerBatch) {
   EXPECT_THAT(losses_of(8, 2), ::testing::Pointwise(::testing::DoubleNear(1e-6), losses_of(16, 1)));
 }
 
+TEST_F(TPUTrainTest, SeveralBatchesAreRefusedWhereReplicasAreTakenToBeEqual) {
+  auto options = TinyTPUOptions(Dir(), 2, 2);
+  options.config.accumulate_steps = 2;
+  options.config.tpu_config.per_host_input_for_training = InputPipelineConfig::BROADCAST;
+  TinyTPUEstimator estimator(options);
+  EXPECT_THAT(estimator.Train(TinyTrainInput, Steps(2)),
+              ErrorHas("accumulate_steps with an input of BROADCAST"));
+}
+
 // Behaviour M6.
 TEST_F(TPUTrainTest, TheSpecsHooksAreCalledOnceALoop) {
   auto options = TinyTPUOptions(Dir(), 2, 4);

@@ -116,6 +116,12 @@ void InitFromWeights(absl::string_view path, absl::string_view scope,
                        ": for other classes use include_top = false and a layer of your own")));
       return;
     }
+    if (spec == specs.end() && !specs.empty() && IsOfTop(wanted[i])) {
+      variables[i].graph()->Fail(absl::InvalidArgumentError(absl::StrCat(
+          "weights: ", path, " has no '", names[i],
+          "': a file without the top needs include_top = false and a layer of your own")));
+      return;
+    }
     map.emplace_back(names[i], variables[i]);
   }
   train::InitFromCheckpoint(path, map);

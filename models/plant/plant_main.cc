@@ -44,7 +44,7 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Labels& labels, Mo
   const images::NetworkEntry network = *images::FindNetwork(FLAGS_network);
   images::NetworkOptions options{.training = mode == Mode::kTrain, .include_top = false};
   options.pooling = images::Pooling::kAvg;
-  options.weights = FLAGS_weights;
+  if (mode == Mode::kTrain) options.weights = FLAGS_weights;
   const Tensor x = network.build(network.preprocess(features["image"]), options);
   const Tensor logits = layers::Dense(x, {.units = 4}), p = Sigmoid(logits);
   if (mode == Mode::kPredict) return tpu::TPUEstimatorSpec::Predict({{"probabilities", p}});

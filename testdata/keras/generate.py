@@ -219,6 +219,7 @@ def write_hostile():
         dataset[:8] = 1
 
     hostile("bomb", bomb)
+    hostile("empty_name", lambda f, g: f.create_dataset(":0", data=data))
     with h5py.File(f"{HERE}/hostile/not_keras.h5", "w") as file:
         file["a/b"] = data
 

@@ -54,6 +54,11 @@ TEST_F(CheckpointTest, FilesOfKerasAreReadAndWritten) {
     EXPECT_EQ(verified.exit_code, 0) << verified.output;
     EXPECT_THAT(verified.output, StartsWith("whole: "));
   }
+  const std::string path = "layer_with_weights-0/kernel/.ATTRIBUTES/VARIABLE_VALUE";
+  EXPECT_EQ(Run("show testdata/keras/small_objects " + path).exit_code, 0);
+  const ProgramRun extracted =
+      Run(absl::StrCat("extract testdata/keras/small_objects ", dir_.File("one"), " ", path));
+  EXPECT_EQ(extracted.exit_code, 0) << extracted.output;
   const std::string weights = dir_.File("w.h5");
   const ProgramRun converted = Run(absl::StrCat("convert ", copy, " ", weights));
   EXPECT_EQ(converted.exit_code, 0);

@@ -137,7 +137,8 @@ absl::StatusOr<std::string> List(const BundleReader& reader, const NameFilter& f
                       HumanBytes(num_bytes), " in ", reader.prefix(), "\n");
 }
 
-absl::StatusOr<std::string> Show(const BundleReader& reader, const std::string& name) {
+absl::StatusOr<std::string> Show(const BundleReader& reader, const std::string& given) {
+  const std::string name = reader.NameOf(given);
   const auto spec = reader.Spec(name);
   if (absl::IsNotFound(spec.status())) return spec.status();
   const BundleEntry& entry = reader.index().tensors.at(name);

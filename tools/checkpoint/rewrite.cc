@@ -81,15 +81,23 @@ bool IsKerasPath(absl::string_view path) {
          absl::EndsWith(path, ".keras");
 }
 
+// Whether a name is a counter or a slot of another variable: ours, as "dense/kernel/Adam", or
+// Keras', as "SGD/m/dense/kernel" and "optimizer/3".
+bool IsOfOptimizer(const BundleReader& reader, const std::string& name) {
+  const size_t last = name.rfind('/');
+  if (last == std::string::npos || reader.Has(name.substr(0, last))) return true;
+  const size_t second = name.find('/', name.find('/') + 1);
+  return absl::StartsWith(name, "optimizer/") ||
+         (second != std::string::npos && reader.Has(name.substr(second + 1)));
+}
+
 absl::StatusOr<std::string> ConvertToKeras(const BundleReader& reader,
                                            const std::vector<std::string>& names,
                                            const std::string& output) {
   std::vector<std::pair<std::string, Array>> weights;
   size_t num_others = 0;
   for (const std::string& name : names) {
-    const size_t slash = name.rfind('/');
-    // "dense/kernel/Adam" is a slot of "dense/kernel".
-    if (slash == std::string::npos || reader.Has(name.substr(0, slash))) {
+    if (IsOfOptimizer(reader, name)) {
       ++num_others;
       continue;
     }
@@ -218,7 +226,7 @@ absl::StatusOr<std::string> Extract(const BundleReader& reader,
   std::set<std::string> wanted;
   std::vector<std::string> missing;
   for (const std::string& name : names) {
-    wanted.insert(name);
+    wanted.insert(reader.NameOf(name));
     if (reader.Has(name)) continue;
     const auto nearest = NearestName(name, reader.names());
     missing.push_back(

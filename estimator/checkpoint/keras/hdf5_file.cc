@@ -1,9 +1,11 @@
 #include "estimator/checkpoint/keras/hdf5_file.h"
 
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "absl/memory/memory.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/file.h"
@@ -24,17 +26,29 @@ struct Link {
   H5L_type_t type;
 };
 
-herr_t AddLink(hid_t, const char* name, const H5L_info_t* info, void* links) {
-  auto& list = *static_cast<std::vector<Link>*>(links);
-  list.push_back({name, info->type});
-  return list.size() > kMaxObjects ? -1 : 0;
+struct Links {
+  std::vector<Link> list = {};
+  // What is left of the file's size: many entries of a group may have one name, which is long.
+  int64_t* name_bytes;
+};
+
+herr_t AddLink(hid_t, const char* name, const H5L_info_t* info, void* to) {
+  auto& links = *static_cast<Links*>(to);
+  *links.name_bytes -= static_cast<int64_t>(std::strlen(name)) + 1;
+  if (*links.name_bytes < 0) return -1;
+  links.list.push_back({name, info->type});
+  return links.list.size() > kMaxObjects ? -1 : 0;
 }
 
 // Finds the datasets. Everything in the file may be wrong.
 class Walker {
  public:
   Walker(absl::string_view file, int64_t file_bytes, absl::string_view names)
-      : file_(file), file_bytes_(file_bytes), names_(names), names0_(absl::StrCat(names, 0)) {}
+      : file_(file),
+        file_bytes_(file_bytes),
+        names_(names),
+        names0_(absl::StrCat(names, 0)),
+        name_bytes_left_(file_bytes) {}
 
   // Walks over a group and those in it.
   absl::Status Walk(hid_t group, const std::string& path, std::string named_group, int depth) {
@@ -44,11 +58,15 @@ class Walker {
       named_group = path;
       contents_.has_names = true;
     }
-    std::vector<Link> links;
-    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, AddLink, &links) < 0)
-      return Lost(path, Hdf5Guard::Error());
-    for (const Link& link : links) {
+    Links links{.name_bytes = &name_bytes_left_};
+    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, AddLink, &links) < 0) {
+      return Lost(path, name_bytes_left_ < 0 ? "the names in it are longer than the file"
+                                             : Hdf5Guard::Error());
+    }
+    for (const Link& link : links.list) {
       const std::string child = path.empty() ? link.name : absl::StrCat(path, "/", link.name);
+      // The library would take it for a path, through links that are not checked yet.
+      if (absl::StrContains(link.name, '/')) return Lost(child, "a name in it has a '/'");
       if (++num_objects_ > kMaxObjects)
         return Lost(child, absl::StrCat("the file has more than ", kMaxObjects, " groups"));
       if (link.type != H5L_TYPE_HARD) {
@@ -77,9 +95,13 @@ class Walker {
   }
 
   absl::Status Describe(hid_t id, Hdf5Dataset* dataset) const {
-    const Hdf5Handle type(H5Dget_type(id), H5Tclose), space(H5Dget_space(id), H5Sclose),
-        creation(H5Dget_create_plist(id), H5Pclose);
-    if (!type.ok() || !space.ok() || !creation.ok()) return Lost(dataset->path, Hdf5Guard::Error());
+    const Hdf5Handle creation(H5Dget_create_plist(id), H5Pclose);
+    if (!creation.ok()) return Lost(dataset->path, Hdf5Guard::Error());
+    // Before the shape, for which the library may open the other files.
+    if (H5Pget_external_count(creation.get()) != 0 || H5Pget_layout(creation.get()) == H5D_VIRTUAL)
+      return Unsupported(dataset->path, "its values are in other files or datasets");
+    const Hdf5Handle type(H5Dget_type(id), H5Tclose), space(H5Dget_space(id), H5Sclose);
+    if (!type.ok() || !space.ok()) return Lost(dataset->path, Hdf5Guard::Error());
     dataset->dtype_on_disk = DTypeOnDiskOfHdf5(type.get());
     if (dataset->dtype_on_disk == 0) {
       const H5T_class_t kind = H5Tget_class(type.get());
@@ -110,8 +132,6 @@ class Walker {
 
   absl::Status CheckLayout(hid_t id, hid_t creation, Hdf5Dataset* dataset) const {
     const H5D_layout_t layout = H5Pget_layout(creation);
-    if (H5Pget_external_count(creation) != 0 || layout == H5D_VIRTUAL)
-      return Unsupported(dataset->path, "its values are in other files or datasets");
     if (H5Pget_nfilters(creation) != 0) {
       return Unimplemented(file_, ": ", dataset->path,
                            ": it is compressed; decompress the file with `h5repack -f NONE ", file_,
@@ -136,6 +156,7 @@ class Walker {
   const std::string names_, names0_;
   Hdf5File::Contents contents_;
   size_t num_objects_ = 0;
+  int64_t name_bytes_left_;
 };
 
 absl::Status OpenError(absl::string_view path) {

@@ -187,6 +187,7 @@ absl::StatusOr<KerasFile> OpenKerasFile(absl::string_view path) {
     if (found == names.end()) continue;
     const auto slot = slots.find(found->second);
     const std::string& name = slot == slots.end() ? found->second : slot->second;
+    if (name.empty()) return DataLoss(path, ": ", dataset.path, ": a weight without a name");
     BundleEntry entry;
     entry.variable = name;
     entry.dtype_on_disk = dataset.dtype_on_disk;

@@ -166,6 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"overflow", kDataLoss, "impossible shape [4294967296,4294967296]"},
         Hostile{"never_written", kDataLoss, "but it has 0 in the file"},
         Hostile{"bomb", kUnimplemented, "it is compressed"},
+        Hostile{"empty_name", kDataLoss, ":0: a weight without a name"},
         Hostile{"not_keras", absl::StatusCode::kInvalidArgument, "not of Keras"}),
     [](const auto& info) { return info.param.file; });
 

@@ -238,8 +238,10 @@ absl::StatusOr<std::string> FileOf(const std::string& path, const std::vector<La
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   const size_t grow_bytes = std::max<size_t>(1 << 16, num_bytes / 8);
   H5Pset_fapl_core(access.get(), grow_bytes, /*backing_store=*/false);
-  const Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()),
-                        H5Fclose);
+  // In memory only. With the name of a file that exists, the library would read that file first.
+  const Hdf5Handle file(
+      H5Fcreate(absl::StrCat(path, "#new").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()),
+      H5Fclose);
   if (!file.ok()) return absl::InternalError(absl::StrCat(path, ": ", Hdf5Guard::Error()));
   Hdf5Writer writer(file.get());
   WriteLayers(layers, writer);

@@ -37,13 +37,13 @@ absl::Status CheckEntry(const std::string& where, const zip_stat_t& entry, int64
                     " bytes, as the archive says");
   }
   const std::optional<AvailableMemory> memory = ReadAvailableMemory();
-  // HDF5's library makes a copy.
-  const int64_t most = memory ? std::min(max_bytes, memory->bytes / 2) : max_bytes;
+  // HDF5's library makes two copies.
+  const int64_t most = memory ? std::min(max_bytes, memory->bytes / 3) : max_bytes;
   if (entry.size > static_cast<uint64_t>(most)) {
     return ResourceExhausted(
         where, " has ", entry.size, " bytes, more than ", most,
         memory && most < max_bytes
-            ? absl::StrCat(", half of the memory that is available of ", memory->bound,
+            ? absl::StrCat(", a third of the memory that is available of ", memory->bound,
                            "; unpack it with `unzip`, and "
                            "give the .h5 file in it")
             : ", the limit for such a file");

@@ -2,6 +2,7 @@
 #include "estimator/training/callbacks.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -113,6 +114,23 @@ TEST_F(CallbacksTest, ModelCheckpointKeepsTheBestFiles) {
     for (const int epoch : epochs[i].second)
       expected.push_back(dir_.File(absl::StrCat("ep", epoch, ".index")));
     EXPECT_EQ(Glob(dir_.File("ep*.index")).value(), expected) << i;
+  }
+}
+
+TEST_F(CallbacksTest, ModelCheckpointReplacesTheFileOfANaN) {
+  testing::FakeSession session;
+  Context context(session);
+  const HookPtr hook =
+      ModelCheckpoint(dir_.File("ep{epoch}"), {.monitor = "val_auc", .keep_best = 1});
+  auto& callback = dynamic_cast<Callback&>(*hook);
+  EST_ASSERT_OK(callback.OnTrainBegin(context));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> values = {nan, 0.4, nan};
+  for (size_t i = 0; i < values.size(); ++i) {
+    Logs logs = {{"val_auc", values[i]}};
+    EST_ASSERT_OK(callback.OnEpochEnd(context, static_cast<int64_t>(i), logs));
+    EXPECT_THAT(Glob(dir_.File("ep*.index")).value(),
+                ElementsAre(dir_.File(i == 0 ? "ep1.index" : "ep2.index")));
   }
 }
 
@@ -257,6 +275,24 @@ TEST_F(CallbacksTest, ProgbarLoggerShowsKerasLines) {
   }
 }
 
+TEST_F(CallbacksTest, ProgbarLoggerShowsAnEpochThatHasBecomeShorter) {
+  auto options = Options("m");
+  options.config.save_checkpoints_steps = 1;
+  const HookPtr stop =
+      LambdaCallback({.on_batch_end = [](Context& context, int64_t batch, const Logs&) {
+        if (batch == 3) context.StopTraining();
+      }});
+  EST_ASSERT_OK(Estimator<TinyParams>(options).TrainEpochs(
+      Shuffled, {.epochs = 1, .steps_per_epoch = 5, .hooks = {stop}}));
+  std::string shown;
+  const HookPtr bar = ProgbarLogger({.terminal = false, .write = [&shown](absl::string_view text) {
+                                       shown += std::string(text);
+                                     }});
+  EST_ASSERT_OK(Estimator<TinyParams>(options).TrainEpochs(
+      Shuffled, {.epochs = 2, .steps_per_epoch = 2, .hooks = {bar}}));
+  EXPECT_THAT(shown, HasSubstr("/8 [==============================] - "));
+}
+
 TEST_F(CallbacksTest, ProgbarLoggerReplacesTheLinesOfProgress) {
   std::string shown;
   const HookPtr bar =
@@ -310,6 +346,34 @@ TEST_F(CallbacksTest, EarlyStoppingEndsTrainAndEvaluate) {
   const auto result = TrainAndEvaluate(estimator, train, eval);
   EST_ASSERT_OK(result);
   EXPECT_EQ(result->eval_result->global_step(), 10);
+}
+
+// The evaluation follows the save of its step, which is therefore saved again.
+TEST_F(CallbacksTest, EarlyStoppingLeavesTheBestWeightsInTheCheckpoint) {
+  auto options = Options("m");
+  options.config.save_checkpoints_steps = 5;
+  options.config.average_weights = AverageWeights::Exponential(0.5);
+  std::vector<double> losses;
+  const HookPtr recorder = LambdaCallback({.on_epoch_end = [&](Context&, int64_t, Logs& logs) {
+    losses.push_back(logs.at("val_loss"));
+  }});
+  const auto input = [](const TinyParams& params) { return Shuffled(params).Repeat(); };
+  const TrainSpec<TinyParams> train = {
+      .input_fn = input,
+      .max_steps = 100,
+      .hooks = {recorder,
+                EarlyStopping({.min_delta = 100, .patience = 1, .restore_best_weights = true})}};
+  const EvalSpec<TinyParams> eval = {
+      .input_fn = EvalInput, .steps = std::nullopt, .throttle_secs = 0};
+  Estimator<TinyParams> estimator(options);
+  EST_ASSERT_OK(TrainAndEvaluate(estimator, train, eval));
+  ASSERT_EQ(losses.size(), 2u);
+  ASSERT_NE(losses[0], losses[1]);
+  Estimator<TinyParams> another(options);
+  const auto evaluated = another.Evaluate(EvalInput, {.steps = std::nullopt});
+  EST_ASSERT_OK(evaluated);
+  EXPECT_EQ(evaluated->global_step(), 10);
+  EXPECT_EQ((*evaluated)["loss"], losses[0]);
 }
 
 }  // namespace

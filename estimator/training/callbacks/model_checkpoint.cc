@@ -1,6 +1,7 @@
 #include "estimator/training/callbacks/model_checkpoint.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <utility>
@@ -93,8 +94,11 @@ class ModelCheckpointCallback : public Callback {
       best_ = *current;
     }
     if (options_.keep_best.has_value()) {
-      // Equal numbers: the earlier file is kept.
-      const auto better = [&](const Written& w) { return !monitor_.IsBetter(*current, w.value); };
+      // Equal numbers: the earlier file is kept. A NaN is worse than any number.
+      const auto better = [&](const Written& w) {
+        return std::isnan(*current) ||
+               (!std::isnan(w.value) && !monitor_.IsBetter(*current, w.value));
+      };
       const auto place = std::find_if_not(written_.begin(), written_.end(), better);
       const bool full = static_cast<int64_t>(written_.size()) >= *options_.keep_best;
       if (full && place == written_.end()) return absl::OkStatus();

@@ -127,8 +127,9 @@ class ProgbarLoggerCallback : public Callback {
     if (context.steps_per_epoch() == Context::kUnknown) return absl::StrFormat("%7d/Unknown", done);
     const int64_t target = context.steps_per_epoch() * per_step_;
     const std::string target_text = absl::StrCat(target);
-    const auto filled =
-        static_cast<int>(kWidth * static_cast<double>(done) / static_cast<double>(target));
+    // A process that continues with larger batches may have done more steps than an epoch has.
+    const int filled = std::min(
+        kWidth, static_cast<int>(kWidth * static_cast<double>(done) / static_cast<double>(target)));
     std::string bar =
         absl::StrFormat("%*d/%s [", static_cast<int>(target_text.size()), done, target_text);
     if (filled > 0) {

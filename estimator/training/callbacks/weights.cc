@@ -11,6 +11,8 @@
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/keras/write_keras_weights.h"
 #include "estimator/checkpoint/save.h"
+#include "estimator/nn/train/exponential_moving_average.h"
+#include "estimator/nn/train/stochastic_weight_averaging.h"
 #include "estimator/runtime/variable_store.h"
 
 namespace estimator::callbacks {
@@ -27,10 +29,22 @@ absl::Status WriteVariables(Session& session, const std::vector<Variable>& varia
   return SaveVariables(prefix, values);
 }
 
+// The model's variables and their averages, which evaluations read (RunConfig.average_weights).
+std::vector<Variable> WeightsOf(const Graph& graph) {
+  std::vector<Variable> weights = graph.ModelVariables();
+  const train::ExponentialMovingAverage names(0);
+  for (const Variable& variable : graph.TrainableVariables()) {
+    for (const std::string& name :
+         {names.AverageName(variable), train::StochasticWeightAveraging::AverageName(variable)})
+      if (const auto average = graph.FindVariable(name)) weights.push_back(*average);
+  }
+  return weights;
+}
+
 }  // namespace
 
 absl::Status SaveWeights(Session& session, const std::string& prefix) {
-  return WriteVariables(session, session.graph().ModelVariables(), prefix);
+  return WriteVariables(session, WeightsOf(session.graph()), prefix);
 }
 
 absl::Status SaveAll(Session& session, const std::string& prefix) {
@@ -48,11 +62,11 @@ absl::Status SaveKerasWeights(Session& session, const std::string& path) {
 
 absl::Status RestoreWeights(Session& session, const std::string& prefix) {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
-  for (const Variable& variable : session.graph().ModelVariables()) {
+  for (const Variable& variable : WeightsOf(session.graph())) {
     EST_ASSIGN_OR_RETURN(const Array value, reader->Read(variable.name()));
     EST_RETURN_IF_ERROR(session.variables().Set(variable.name(), value));
   }
-  return absl::OkStatus();
+  return session.VariablesWereSet();
 }
 
 }  // namespace estimator::callbacks

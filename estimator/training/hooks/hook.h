@@ -82,6 +82,9 @@ class Session {
   virtual absl::Status SetLearningRate(double /*rate*/) {
     return absl::FailedPreconditionError("only training has a learning rate that can be set");
   }
+  // A hook that changes variables calls it afterwards. Saves this step again if a checkpoint has
+  // it, which would be without the change.
+  virtual absl::Status VariablesWereSet() { return absl::OkStatus(); }
   // The global step that the variables were restored from; -1 after a fresh start.
   virtual int64_t restored_step() const = 0;
   // After a step with a NaN or Inf, in training: the first tensor in forward order that has one, as

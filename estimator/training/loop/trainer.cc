@@ -59,10 +59,12 @@ class Trainer::TrainSession : public Session {
   absl::StatusOr<double> LearningRate() override { return trainer_.LearningRate(*this); }
   absl::Status SetLearningRate(double rate) override {
     EST_ASSIGN_OR_RETURN(const bool changed, trainer_.SetLearningRate(rate));
+    return changed ? VariablesWereSet() : absl::OkStatus();
+  }
+  absl::Status VariablesWereSet() override {
     // The saver may have saved this step before the hook was called.
     const bool saved = global_step() > start_step_ && !trainer_.state_.checkpoint().empty();
-    if (!changed || !saved) return absl::OkStatus();
-    return SaveCheckpointInBackground(nullptr).status();
+    return saved ? SaveCheckpointInBackground(nullptr).status() : absl::OkStatus();
   }
   int64_t restored_step() const override { return trainer_.restored_step_; }
   std::string FirstNonFiniteTensor() override {

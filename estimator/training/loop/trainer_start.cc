@@ -101,7 +101,9 @@ absl::StatusOr<int64_t> Trainer::PrepareEpochs(const Start& start, const TrainOp
                          .global_step = start.step,
                          .model_dir = model_dir_,
                          .state = state};
-  if (start.memory == MemoryState::kOther) {
+  // An earlier call, which failed before the first step, may have left no state.
+  if (start.memory == MemoryState::kOther ||
+      (state.empty() && start.memory == MemoryState::kAtCheckpoint)) {
     // Checkpoints of TensorFlow's have no such file.
     const absl::StatusOr<InputFile> file =
         start.checkpoint.empty() ? InputFile() : ReadInputFile(start.checkpoint);
