@@ -112,7 +112,7 @@ def main(program):
         ours_best = {int(re.search(r"ep(\d+)_", path)[1]) for path in files}
         history, best, model = fit_keras(model_dir, train, test, os.path.join(folder, "keras"))
         model.load_weights(files[-1])
-        loss = model.evaluate(test, test, batch_size=BATCH, verbose=0)[0]
+        loss = model.evaluate(*test, batch_size=BATCH, verbose=0)[0]
         print(f"Keras loads {os.path.basename(files[-1])}: validation loss {loss:.4f}")
         assert f"val-loss{loss:.4f}" in files[-1]
     for name in ("loss", "accuracy", "val_loss", "val_accuracy", "lr"):
