@@ -72,7 +72,8 @@ TEST(ReadInputs, ArraysAndRecords) {
   for (const char* const path : {"none.npz", "none.npz[a/b]", "with.npz[x]/none.npz[y[0]]"})
     EXPECT_THAT(ReadInputs({{"x", dir.File(path)}}), StatusIs(absl::StatusCode::kNotFound)) << path;
   EST_ASSERT_OK(WriteFileAtomically(dir.File("bad.npz"), "123"));
-  EXPECT_THAT(ReadInputs({{"x", dir.File("bad.npz[x]")}}), ErrorHas("bad.npz: it is no .npz file"));
+  EXPECT_THAT(ReadInputs({{"x", dir.File("bad.npz[x]")}}),
+              ErrorHas("bad.npz is not a whole zip archive"));
   EST_ASSERT_OK(WriteFileAtomically(dir.File("bad.npy"), "123"));
   EXPECT_THAT(ReadInputs({{"x", dir.File("bad.npy")}}), ErrorHas("bad.npy: not a .npy file"));
   const std::string whole = NpyBytes(Array::Of<float>({2}, {1, 2}));

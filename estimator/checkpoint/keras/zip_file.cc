@@ -22,6 +22,19 @@ struct Discard {
   void operator()(zip_file_t* file) const { zip_fclose(file); }
 };
 
+using Archive = std::unique_ptr<zip_t, Discard>;
+
+absl::StatusOr<Archive> OpenArchive(const std::string& path) {
+  int code = 0;
+  Archive zip(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  if (zip != nullptr) return zip;
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  const std::string what = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  return DataLoss(path, " is not a whole zip archive: ", what, "; copy or download it again");
+}
+
 absl::Status CheckEntry(const std::string& where, const zip_stat_t& entry, int64_t max_bytes) {
   constexpr zip_uint64_t kNeeded =
       ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
@@ -44,8 +57,7 @@ absl::Status CheckEntry(const std::string& where, const zip_stat_t& entry, int64
         where, " has ", entry.size, " bytes, more than ", most,
         memory && most < max_bytes
             ? absl::StrCat(", a third of the memory that is available of ", memory->bound,
-                           "; unpack it with `unzip`, and "
-                           "give the .h5 file in it")
+                           "; unpack it with `unzip`, and give the file in it")
             : ", the limit for such a file");
   }
   return absl::OkStatus();
@@ -53,18 +65,22 @@ absl::Status CheckEntry(const std::string& where, const zip_stat_t& entry, int64
 
 }  // namespace
 
+absl::StatusOr<std::vector<std::string>> ListZipFiles(const std::string& archive) {
+  EST_ASSIGN_OR_RETURN(const Archive zip, OpenArchive(archive));
+  std::vector<std::string> names;
+  const auto count = static_cast<zip_uint64_t>(zip_get_num_entries(zip.get(), 0));
+  for (zip_uint64_t i = 0; i < count; ++i) {
+    const char* const name = zip_get_name(zip.get(), i, 0);
+    if (name == nullptr) return DataLoss(archive, ": ", zip_strerror(zip.get()));
+    names.emplace_back(name);
+  }
+  return names;
+}
+
 absl::StatusOr<std::string> ReadZipFile(absl::string_view archive, const std::string& name,
                                         int64_t max_bytes) {
   const std::string path(archive);
-  int code = 0;
-  const std::unique_ptr<zip_t, Discard> zip(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (zip == nullptr) {
-    zip_error_t error;
-    zip_error_init_with_code(&error, code);
-    const std::string what = zip_error_strerror(&error);
-    zip_error_fini(&error);
-    return DataLoss(path, " is not a whole zip archive: ", what, "; copy or download it again");
-  }
+  EST_ASSIGN_OR_RETURN(const Archive zip, OpenArchive(path));
   const std::string where = absl::StrCat(path, ": ", name);
   const zip_int64_t index = zip_name_locate(zip.get(), name.c_str(), 0);
   if (index < 0) return NotFound(path, " has no ", name);

@@ -4,11 +4,16 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 namespace estimator {
+
+// Returns the names of the files in the archive, in its order.
+// Errors: DATA_LOSS if the archive is damaged.
+absl::StatusOr<std::vector<std::string>> ListZipFiles(const std::string& archive);
 
 // Returns the contents of the file `name` in the archive, and verifies their crc32. Nothing is
 // written to the disk.
