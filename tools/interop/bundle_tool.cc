@@ -15,6 +15,7 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/load.h"
+#include "tools/interop/tool_main.h"
 
 namespace estimator {
 namespace {
@@ -64,15 +65,15 @@ absl::Status Print(const std::string& prefix) {
   return absl::OkStatus();
 }
 
-int Run(const std::vector<std::string>& arguments) {
-  absl::Status status = InvalidArgument("usage: bundle_tool write|print PREFIX");
-  if (arguments.size() == 2 && arguments[0] == "write") status = Write(arguments[1]);
-  if (arguments.size() == 2 && arguments[0] == "print") status = Print(arguments[1]);
-  if (!status.ok()) std::cerr << status << '\n';
-  return status.ok() ? 0 : 1;
+absl::Status Run(const std::vector<std::string>& arguments) {
+  if (arguments[0] == "write") return Write(arguments[1]);
+  if (arguments[0] == "print") return Print(arguments[1]);
+  return InvalidArgument("neither write nor print: ", arguments[0]);
 }
 
 }  // namespace
 }  // namespace estimator
 
-int main(int argc, char** argv) { return estimator::Run({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  return estimator::ToolMain(argc, argv, "bundle_tool write|print PREFIX", estimator::Run);
+}

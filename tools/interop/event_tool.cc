@@ -1,6 +1,5 @@
 // Writes an event file with every kind of event, for the check against TensorBoard
 // (tools/verify_interop.sh): event_tool DIRECTORY
-#include <iostream>
 #include <string>
 
 #include "absl/status/status.h"
@@ -8,12 +7,13 @@
 #include "estimator/base/status.h"
 #include "estimator/proto/graph.pb.h"
 #include "estimator/summary/event_file_writer.h"
+#include "tools/interop/tool_main.h"
 
 namespace estimator {
 namespace {
 
-absl::Status Write(const std::string& directory) {
-  EST_ASSIGN_OR_RETURN(const auto writer, EventFileWriter::Open(directory));
+absl::Status Run(const std::vector<std::string>& arguments) {
+  EST_ASSIGN_OR_RETURN(const auto writer, EventFileWriter::Open(arguments[0]));
   proto::GraphDef graph;
   graph.add_node()->set_name("x");
   graph.mutable_node(0)->set_op("NoOp");
@@ -35,8 +35,5 @@ absl::Status Write(const std::string& directory) {
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  const absl::Status status = argc == 2 ? estimator::Write(argv[1])
-                                        : absl::InvalidArgumentError("usage: event_tool DIRECTORY");
-  if (!status.ok()) std::cerr << status << '\n';
-  return status.ok() ? 0 : 1;
+  return estimator::ToolMain(argc, argv, "event_tool DIRECTORY", estimator::Run);
 }

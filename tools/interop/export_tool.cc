@@ -12,7 +12,6 @@
 //   frozen.txt       the names of its input and output
 //   values           a bundle: images, serialized Examples, and the outputs at batch sizes 1, 3, 16
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "models/mnist/digits.h"
 #include "models/mnist/mnist_data.h"
 #include "models/mnist/network.h"
+#include "tools/interop/tool_main.h"
 #include "tpu/tpu_estimator.h"
 
 namespace estimator {
@@ -163,7 +163,8 @@ absl::Status ExportKinds(const std::string& directory, BundleWriter& writer) {
   return absl::OkStatus();
 }
 
-absl::Status Run(const std::string& directory) {
+absl::Status Run(const std::vector<std::string>& arguments) {
+  const std::string& directory = arguments[0];
   tpu::RunConfig config;
   config.model_dir = JoinPath(directory, "model");
   config.tf_random_seed = 3;
@@ -241,11 +242,5 @@ absl::Status Run(const std::string& directory) {
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: export_tool DIRECTORY\n";
-    return 2;
-  }
-  const absl::Status status = estimator::Run(argv[1]);
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
+  return estimator::ToolMain(argc, argv, "export_tool DIRECTORY", estimator::Run);
 }

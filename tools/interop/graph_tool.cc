@@ -10,7 +10,6 @@
 //               before/<name>    each variable
 //               after/<name>     each variable after all train ops have run once
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +22,7 @@
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/evaluate.h"
 #include "estimator/runtime/initialize_variables.h"
+#include "tools/interop/tool_main.h"
 
 namespace estimator {
 namespace {
@@ -163,7 +163,8 @@ absl::Status AddVariables(const VariableStore& store, const std::string& prefix,
   return absl::OkStatus();
 }
 
-absl::Status Run(const std::string& directory) {
+absl::Status Run(const std::vector<std::string>& arguments) {
+  const std::string& directory = arguments[0];
   Graph graph;
   graph.set_seed(7);
   const GraphScope scope(graph);
@@ -202,11 +203,5 @@ absl::Status Run(const std::string& directory) {
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: graph_tool DIRECTORY\n";
-    return 2;
-  }
-  const absl::Status status = estimator::Run(argv[1]);
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
+  return estimator::ToolMain(argc, argv, "graph_tool DIRECTORY", estimator::Run);
 }

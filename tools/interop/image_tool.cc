@@ -17,7 +17,6 @@
 //   Resize pixels.npy small.npy size=224,224 method=bicubic
 //
 // Exit code 1 if a job cannot be run.
-#include <iostream>
 #include <string>
 #include <vector>
 
@@ -32,6 +31,7 @@
 #include "estimator/base/status.h"
 #include "estimator/image/testing/image_functions.h"
 #include "estimator/image/testing/op_functions.h"
+#include "tools/interop/tool_main.h"
 
 namespace estimator {
 namespace {
@@ -69,8 +69,8 @@ absl::Status RunJob(absl::string_view line) {
   return SaveNpy(output, *image);
 }
 
-absl::Status RunJobs(const std::string& path) {
-  EST_ASSIGN_OR_RETURN(const std::string jobs, ReadFile(path));
+absl::Status Run(const std::vector<std::string>& arguments) {
+  EST_ASSIGN_OR_RETURN(const std::string jobs, ReadFile(arguments[0]));
   for (const absl::string_view line : absl::StrSplit(jobs, '\n')) {
     EST_RETURN_IF_ERROR(Annotate(RunJob(line), line));
   }
@@ -81,11 +81,5 @@ absl::Status RunJobs(const std::string& path) {
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: image_tool JOBS\n";
-    return 1;
-  }
-  const absl::Status status = estimator::RunJobs(argv[1]);
-  if (!status.ok()) std::cerr << "image_tool: " << status << '\n';
-  return status.ok() ? 0 : 1;
+  return estimator::ToolMain(argc, argv, "image_tool JOBS", estimator::Run);
 }

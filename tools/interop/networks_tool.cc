@@ -6,13 +6,11 @@
 //     WEIGHTS  what the option `weights` takes
 //     IMAGES   a bundle with `images`, f32 [N, H, W, 3], and `classes`, i32 []
 //     OUT      a bundle with `outputs`, f32 [N, classes], is written here
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/estimator.h"
 #include "estimator/runtime/cpu_backend.h"
@@ -20,21 +18,21 @@
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/compiled_model.h"
 #include "models/images/networks.h"
+#include "tools/interop/tool_main.h"
 
 namespace estimator {
 namespace {
 
-absl::Status Run(const std::string& name, const std::string& weights, const std::string& images,
-                 const std::string& out) {
-  EST_ASSIGN_OR_RETURN(const images::NetworkEntry network, images::FindNetwork(name));
-  EST_ASSIGN_OR_RETURN(const Array pixels, LoadVariable(images, "images"));
-  EST_ASSIGN_OR_RETURN(const Array classes, LoadVariable(images, "classes"));
+absl::Status Run(const std::vector<std::string>& arguments) {
+  EST_ASSIGN_OR_RETURN(const images::NetworkEntry network, images::FindNetwork(arguments[0]));
+  EST_ASSIGN_OR_RETURN(const Array pixels, LoadVariable(arguments[2], "images"));
+  EST_ASSIGN_OR_RETURN(const Array classes, LoadVariable(arguments[2], "classes"));
   Graph graph;
   const GraphScope scope(graph);
   const Tensor feed = Placeholder(DType::kFloat32, pixels.shape());
   images::NetworkOptions options;
   options.classes = classes.scalar<int32_t>();
-  options.weights = weights;
+  options.weights = arguments[1];
   const Tensor outputs = network.build(feed, options);
   EST_RETURN_IF_ERROR(graph.status());
   VariableStore store;
@@ -44,20 +42,13 @@ absl::Status Run(const std::string& name, const std::string& weights, const std:
   EST_ASSIGN_OR_RETURN(
       const std::vector<Array> values,
       RunOnce(*backend, graph, {.feeds = {feed}, .fetches = {outputs}, .updates = {}}, {pixels}));
-  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleWriter> writer, BundleWriter::Open(out));
-  EST_RETURN_IF_ERROR(writer->Add("outputs", values[0]));
-  return writer->Finish();
+  return SaveVariables(arguments[3], {{"outputs", values[0]}});
 }
 
 }  // namespace
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::cerr << "usage: networks_tool NETWORK WEIGHTS IMAGES OUT\n";
-    return 2;
-  }
-  const absl::Status status = estimator::Run(argv[1], argv[2], argv[3], argv[4]);
-  if (!status.ok()) std::cerr << status.ToString() << "\n";
-  return status.ok() ? 0 : 1;
+  return estimator::ToolMain(argc, argv, "networks_tool NETWORK WEIGHTS IMAGES OUT",
+                             estimator::Run);
 }

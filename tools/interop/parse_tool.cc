@@ -1,6 +1,5 @@
 // Parses requests for tools/verify_interop.sh: parse_tool REQUESTS RESULTS. Both are TFRecord files
 // of Examples, a result for each request. testdata/interop/check_parsing.py describes them.
-#include <iostream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "estimator/data/sources/csv_dataset.h"
 #include "estimator/data/sources/file_datasets.h"
 #include "estimator/records/tfrecord.h"
+#include "tools/interop/tool_main.h"
 
 namespace estimator {
 namespace {
@@ -178,9 +178,9 @@ std::string Serialize(const absl::StatusOr<ArrayMap>& answer) {
   return result.Serialize();
 }
 
-absl::Status Run(const std::string& requests, const std::string& results) {
-  EST_ASSIGN_OR_RETURN(const auto reader, TFRecordReader::Open(requests));
-  EST_ASSIGN_OR_RETURN(const auto writer, TFRecordWriter::Open(results));
+absl::Status Run(const std::vector<std::string>& arguments) {
+  EST_ASSIGN_OR_RETURN(const auto reader, TFRecordReader::Open(arguments[0]));
+  EST_ASSIGN_OR_RETURN(const auto writer, TFRecordWriter::Open(arguments[1]));
   const VarLenFeature strings{.dtype = DType::kString};
   while (true) {
     EST_ASSIGN_OR_RETURN(const std::optional<std::string> record, reader->Next());
@@ -199,9 +199,5 @@ absl::Status Run(const std::string& requests, const std::string& results) {
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  const absl::Status status =
-      argc == 3 ? estimator::Run(argv[1], argv[2])
-                : absl::InvalidArgumentError("usage: parse_tool REQUESTS RESULTS");
-  if (!status.ok()) std::cerr << status << '\n';
-  return status.ok() ? 0 : 1;
+  return estimator::ToolMain(argc, argv, "parse_tool REQUESTS RESULTS", estimator::Run);
 }

@@ -11,7 +11,6 @@
 //   OP.cases  a line for each case: name, tolerance class, dtypes of inputs, dtypes of outputs
 //             ("float32,int32" or "-"); or: name, "refused", and why it cannot be lowered
 // Exit code 1 if a case cannot be built.
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <set>
@@ -23,9 +22,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/array/npy.h"
+#include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/ops/testing/golden_table.h"
+#include "tools/interop/tool_main.h"
 #include "tpu/stablehlo/op_lowering.h"
 #include "tpu/stablehlo/ops/testing/golden_lowering.h"
 #include "tpu/stablehlo/writer.h"
@@ -99,32 +100,22 @@ class OpFiles {
   std::string arrays_, cases_;
 };
 
-absl::Status Write(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  return file ? absl::OkStatus() : absl::UnavailableError(absl::StrCat("cannot write ", path));
-}
-
-absl::Status Run(const std::string& goldens, const std::string& directory,
-                 const std::set<std::string>& wanted) {
-  EST_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases, testing::ReadGoldens(goldens));
+absl::Status Run(const std::vector<std::string>& arguments) {
+  const std::set<std::string> wanted(arguments.begin() + 2, arguments.end());
+  EST_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases, testing::ReadGoldens(arguments[0]));
   std::map<std::string, OpFiles> ops;
   for (const GoldenCase& golden : cases) {
     if (FindLowering(golden.op) == nullptr) continue;
     if (!wanted.empty() && wanted.count(golden.op) == 0) continue;
-    const absl::Status status = ops[golden.op].Add(golden);
-    if (!status.ok()) {
-      return absl::Status(status.code(),
-                          absl::StrCat(golden.op, "/", golden.name, ": ", status.message()));
-    }
+    EST_RETURN_IF_ERROR(
+        Annotate(ops[golden.op].Add(golden), absl::StrCat(golden.op, "/", golden.name)));
   }
   for (const auto& [op, files] : ops) {
-    const std::string path = absl::StrCat(directory, "/", op);
+    const std::string path = absl::StrCat(arguments[1], "/", op);
     EST_ASSIGN_OR_RETURN(const std::string module, files.Module());
-    EST_RETURN_IF_ERROR(Write(path + ".mlir", module));
-    EST_RETURN_IF_ERROR(Write(path + ".npys", files.arrays()));
-    EST_RETURN_IF_ERROR(Write(path + ".cases", files.cases()));
+    EST_RETURN_IF_ERROR(WriteFileAtomically(path + ".mlir", module));
+    EST_RETURN_IF_ERROR(WriteFileAtomically(path + ".npys", files.arrays()));
+    EST_RETURN_IF_ERROR(WriteFileAtomically(path + ".cases", files.cases()));
   }
   std::cout << ops.size() << " ops\n";
   return absl::OkStatus();
@@ -134,12 +125,6 @@ absl::Status Run(const std::string& goldens, const std::string& directory,
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::cerr << "usage: stablehlo_ops_tool GOLDENS DIRECTORY [OP...]\n";
-    return 1;
-  }
-  const absl::Status status =
-      estimator::Run(argv[1], argv[2], std::set<std::string>(argv + 3, argv + argc));
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
+  return estimator::ToolMain(argc, argv, "stablehlo_ops_tool GOLDENS DIRECTORY [...]",
+                             estimator::Run);
 }

@@ -7,10 +7,12 @@
 // 0: none. MEMORY_EVERY: an InMemoryEvaluatorHook with this every_n_iter, which writes to
 // eval_memory; 0: none.
 #include <cstdlib>
-#include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "estimator/estimator.h"
+#include "tools/interop/tool_main.h"
 
 namespace estimator {
 namespace {
@@ -36,23 +38,25 @@ Dataset Points(const EstimatorParams&) {
 Dataset TrainInput(const EstimatorParams& params) { return Points(params).Repeat().Batch(20); }
 Dataset EvalInput(const EstimatorParams& params) { return Points(params).Batch(50); }
 
-absl::Status Run(char** arguments) {
+absl::Status Run(const std::vector<std::string>& arguments) {
   RunConfig config;
-  config.model_dir = arguments[1];
+  config.model_dir = arguments[0];
   config.save_checkpoints_steps = 10;
   Estimator<> estimator({.model_fn = ModelFn, .config = config});
   const ServingInputReceiverFn receiver =
       BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 1}}}});
   Hooks hooks;
-  if (const double stop_below = std::atof(arguments[4]); stop_below > 0)
+  if (const double stop_below = std::atof(arguments[3].c_str()); stop_below > 0)
     hooks.push_back(StopIfLowerHook(estimator, "loss", stop_below, {.run_every_steps = 1}));
-  if (const int64_t every = std::atoll(arguments[5]); every > 0) {
+  if (const int64_t every = std::atoll(arguments[4].c_str()); every > 0) {
     hooks.push_back(std::make_shared<InMemoryEvaluatorHook>(
         estimator, EvalInput, InMemoryEvaluatorOptions{.name = "memory", .every_n_iter = every}));
   }
   return TrainAndEvaluate(
              estimator,
-             {.input_fn = TrainInput, .max_steps = std::atoll(arguments[2]), .hooks = hooks},
+             {.input_fn = TrainInput,
+              .max_steps = std::atoll(arguments[1].c_str()),
+              .hooks = hooks},
              {.input_fn = EvalInput,
               .steps = std::nullopt,
               .exporters = {std::make_shared<LatestExporter>(
@@ -63,7 +67,7 @@ absl::Status Run(char** arguments) {
                                 .name = "best", .serving_input_receiver_fn = receiver}),
                             std::make_shared<FinalExporter>(FinalExporter::Options{
                                 .name = "final", .serving_input_receiver_fn = receiver})},
-              .throttle_secs = std::atof(arguments[3])})
+              .throttle_secs = std::atof(arguments[2].c_str())})
       .status();
 }
 
@@ -71,12 +75,8 @@ absl::Status Run(char** arguments) {
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  if (argc != 6) {
-    std::cerr << "usage: train_and_evaluate_tool MODEL_DIR MAX_STEPS THROTTLE_SECS STOP_BELOW "
-                 "MEMORY_EVERY\n";
-    return 2;
-  }
-  const absl::Status status = estimator::Run(argv);
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
+  return estimator::ToolMain(argc, argv,
+                             "train_and_evaluate_tool MODEL_DIR MAX_STEPS THROTTLE_SECS "
+                             "STOP_BELOW MEMORY_EVERY",
+                             estimator::Run);
 }

@@ -9,18 +9,20 @@
 // A variable starts at -1 if nothing else is given.
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/status.h"
-#include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/checkpoint/save.h"
 #include "estimator/nn/initializers.h"
 #include "estimator/nn/train/exponential_moving_average.h"
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/compiled_model.h"
 #include "estimator/training/warm_start.h"
+#include "tools/interop/tool_main.h"
 
 namespace estimator {
 namespace {
@@ -41,13 +43,13 @@ void AddVariable(const std::string& name, const std::string& sizes, bool trainab
 }
 
 absl::Status Write(const std::string& out, const VariableStore& store) {
-  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleWriter> writer, BundleWriter::Open(out));
-  for (const std::string& name : store.Names())
-    EST_RETURN_IF_ERROR(writer->Add(name, *store.Peek(name)));
-  return writer->Finish();
+  std::map<std::string, Array> values;
+  for (const std::string& name : store.Names()) values[name] = *store.Peek(name);
+  return SaveVariables(out, values);
 }
 
-absl::Status Run(const std::string& out, const std::vector<std::string>& words) {
+absl::Status Run(const std::vector<std::string>& arguments) {
+  const std::string& out = arguments[0];
   Graph graph;
   const GraphScope scope(graph);
   GetOrCreateGlobalStep();
@@ -55,7 +57,7 @@ absl::Status Run(const std::string& out, const std::vector<std::string>& words) 
   std::vector<std::string> all;
   std::string init, averages;
   train::AssignmentMap assignment_map;
-  for (const std::string& word : words) {
+  for (const std::string& word : std::vector<std::string>(arguments.begin() + 1, arguments.end())) {
     const std::pair<std::string, std::string> parts = absl::StrSplit(word, absl::MaxSplits('=', 1));
     std::vector<std::string> values = absl::StrSplit(parts.second, ':');
     values.resize(8);
@@ -115,12 +117,5 @@ absl::Status Run(const std::string& out, const std::vector<std::string>& words) 
 }  // namespace estimator
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::cerr << "usage: warm_start_tool OUT_PREFIX WORD...\n";
-    return 2;
-  }
-  const absl::Status status =
-      estimator::Run(argv[1], std::vector<std::string>(argv + 2, argv + argc));
-  if (!status.ok()) std::cerr << status.ToString() << "\n";
-  return status.ok() ? 0 : 1;
+  return estimator::ToolMain(argc, argv, "warm_start_tool OUT_PREFIX [...]", estimator::Run);
 }
