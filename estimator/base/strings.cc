@@ -68,6 +68,11 @@ std::optional<std::string> NearestName(absl::string_view name,
   return nearest;
 }
 
+std::string DidYouMean(absl::string_view name, const std::vector<std::string>& candidates) {
+  const std::optional<std::string> nearest = NearestName(name, candidates);
+  return nearest ? absl::StrCat(" (did you mean '", *nearest, "'?)") : "";
+}
+
 std::string JoinSome(absl::Span<const std::string> items, size_t num_shown) {
   const std::string joined = absl::StrJoin(items.subspan(0, num_shown), ", ");
   if (items.size() <= num_shown) return joined;

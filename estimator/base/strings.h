@@ -23,6 +23,9 @@ int EditDistance(absl::string_view a, absl::string_view b);
 std::optional<std::string> NearestName(absl::string_view name,
                                        const std::vector<std::string>& candidates);
 
+// " (did you mean 'NAME'?)" with the nearest of the candidates, or "" if none is near.
+std::string DidYouMean(absl::string_view name, const std::vector<std::string>& candidates);
+
 // "a, b, c and 4 more": the first `num_shown` of the items, and the number of the others.
 std::string JoinSome(absl::Span<const std::string> items, size_t num_shown);
 

@@ -104,10 +104,8 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
   }
   const OpRules* rules = FindOp(op);
   if (rules == nullptr) {
-    const std::optional<std::string> nearest = NearestName(op, RegisteredOps());
     return fail(
-        Unimplemented(where, ": no op '", op, "' is registered",
-                      nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : ""));
+        Unimplemented(where, ": no op '", op, "' is registered", DidYouMean(op, RegisteredOps())));
   }
   if (rules->num_inputs >= 0 && static_cast<size_t>(rules->num_inputs) != inputs.size()) {
     return fail(InvalidArgument(where, ": ", op, " takes ", rules->num_inputs, " inputs, not ",

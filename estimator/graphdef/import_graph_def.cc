@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "estimator/array/element_limit.h"
@@ -120,10 +119,9 @@ class Importer {
     for (const auto& [name, spec] : options_.feeds) {
       const absl::StatusOr<FlatTensor> found = Find(name, "feed");
       if (!found.ok()) {
-        const absl::string_view message = found.status().message();
         return absl::Status(found.status().code(),
-                            absl::StrCat(message, absl::EndsWith(message, "?") ? " The" : "; the",
-                                         " graph's placeholders are ", nodes_.Placeholders()));
+                            absl::StrCat(found.status().message(),
+                                         "; the graph's placeholders are ", nodes_.Placeholders()));
       }
       const FlatNode& node = nodes_.node(found->node);
       EST_RETURN_IF_ERROR(CheckFeed(name, spec, *node.def));

@@ -109,7 +109,7 @@ TEST_F(ImportTest, SaysWhatIsWrongWithAGraphThatIsNotWellFormed) {
               ErrorHas("' (Relu) depends on itself"));
   EXPECT_THAT(
       Error(Input("x") + Node("y", "Relu", {"hiden"}) + Node("hidden", "Relu", {"x"}), fed_),
-      ErrorHas("'y' (Relu): the graph has no node 'hiden'; did you mean 'hidden'?"));
+      ErrorHas("'y' (Relu): the graph has no node 'hiden' (did you mean 'hidden'?)"));
   EXPECT_THAT(Error(Input("x") + Node("y", "Relu", {"x"}) + Node("y", "Relu", {"x"}), fed_),
               ErrorHas("two nodes are called 'y'"));
   EXPECT_THAT(Error(Input("x") + Node("a", "Relu", {"x"}) + Node("y", "Relu", {"a:1"}), fed_),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -58,9 +57,8 @@ absl::Status VariableStore::Set(absl::string_view name, const Array& value) {
 absl::StatusOr<Array> VariableStore::Get(absl::string_view name) const {
   if (const Array* value = Peek(name)) return value->Clone();
   const std::vector<std::string> names = Names();
-  const std::optional<std::string> nearest = NearestName(name, names);
   return NotFound("there is no variable '", name, "' among the ", names.size(), " of the store",
-                  nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : "");
+                  DidYouMean(name, names));
 }
 
 const Array* VariableStore::Peek(absl::string_view name) const {

@@ -136,7 +136,7 @@ TEST_F(TrainErrorsTest, AMisspelledFeatureGetsTheNamesAndTheNearest) {
         return EstimatorSpec::Train(loss, Minimize(loss));
       }),
       ErrorIs(AllOf(HasSubstr("features has no 'X'; input_fn gives 'x'"),
-                    HasSubstr("Did you mean 'x'?"))));
+                    HasSubstr("did you mean 'x'?"))));
 }
 
 TEST_F(TrainErrorsTest, ASpecForAnotherModeIsRefused) {

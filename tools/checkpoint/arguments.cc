@@ -125,9 +125,7 @@ absl::StatusOr<std::map<std::string, std::string>> NameMap::Apply(
   }
   for (const auto& [old_name, new_name] : new_names_) {
     if (used.count(old_name) > 0) continue;
-    const auto nearest = NearestName(old_name, NamesAndScopes(names));
-    missing.push_back(
-        absl::StrCat(old_name, nearest ? absl::StrCat(" (did you mean ", *nearest, "?)") : ""));
+    missing.push_back(absl::StrCat(old_name, DidYouMean(old_name, NamesAndScopes(names))));
   }
   if (!missing.empty()) {
     return NotFound("--map has names that are not in the checkpoint: ",

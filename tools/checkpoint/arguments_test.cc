@@ -48,7 +48,7 @@ TEST(NameMap, ReadsAFile) {
 
 TEST(NameMap, RefusesWhatFitsNothingOrMakesTwoOfOneName) {
   EXPECT_THAT(NameMap::Parse("dens/kernel=a,x=y")->Apply(Names()),
-              ErrorHas("dens/kernel (did you mean dense/kernel?), x"));
+              ErrorHas("dens/kernel (did you mean 'dense/kernel'?), x"));
   EXPECT_THAT(NameMap::Parse("dense=dense_1")->Apply(Names()),
               ErrorHas("dense/kernel and dense_1/kernel become dense_1/kernel"));
   for (const char* const bad : {"", "a", "a=", "=b", "a b", "a=b,a=c"}) {

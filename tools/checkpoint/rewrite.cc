@@ -228,9 +228,7 @@ absl::StatusOr<std::string> Extract(const BundleReader& reader,
   for (const std::string& name : names) {
     wanted.insert(reader.NameOf(name));
     if (reader.Has(name)) continue;
-    const auto nearest = NearestName(name, reader.names());
-    missing.push_back(
-        absl::StrCat(name, nearest ? absl::StrCat(" (did you mean ", *nearest, "?)") : ""));
+    missing.push_back(absl::StrCat(name, DidYouMean(name, reader.names())));
   }
   if (!missing.empty()) {
     return NotFound("checkpoint ", reader.prefix(), " does not have ",

@@ -162,7 +162,7 @@ TEST_F(RewriteTest, ExtractTakesNamesAndWhatAFilterFinds) {
   const auto a = Open("a");
   EST_ASSERT_OK(Extract(*a, {"text"}, {.include = "^part|^half"}, dir_.File("b")));
   EXPECT_THAT(Open("b")->names(), ::testing::ElementsAre("half", "part", "text"));
-  EXPECT_THAT(Extract(*a, {"txt"}, {}, dir_.File("c")), ErrorHas("txt (did you mean text?)"));
+  EXPECT_THAT(Extract(*a, {"txt"}, {}, dir_.File("c")), ErrorHas("txt (did you mean 'text'?)"));
   EXPECT_THAT(Extract(*a, {}, {}, dir_.File("c")), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 

@@ -160,9 +160,7 @@ absl::StatusOr<Array> Reference::Expected(absl::string_view name) const {
   for (auto reader = expected_.rbegin(); reader != expected_.rend(); ++reader) {
     if ((*reader)->Has(name)) return (*reader)->Read(name);
   }
-  const std::optional<std::string> nearest = NearestName(name, Names(""));
-  return NotFound(folder_, " has no expected value '", name, "'",
-                  nearest ? absl::StrCat("; the nearest is '", *nearest, "'") : std::string());
+  return NotFound(folder_, " has no expected value '", name, "'", DidYouMean(name, Names("")));
 }
 
 }  // namespace estimator::replay

@@ -39,7 +39,7 @@ TEST(ReferenceTest, LoadsWhatIsThere) {
   EXPECT_TRUE(reference->Has("loss"));
   EXPECT_EQ(reference->Expected("gradient/w")->AsDouble(), -5);
   EXPECT_THAT(reference->Expected("gradient/v").status().ToString(),
-              HasSubstr("has no expected value 'gradient/v'; the nearest is 'gradient/w'"));
+              HasSubstr("has no expected value 'gradient/v' (did you mean 'gradient/w'?)"));
 }
 
 TEST(ReferenceTest, BatchesComeRoundAgain) {

@@ -44,12 +44,6 @@ DEFINE_bool(list, false, "only print the names of the cases");
 namespace estimator::replay {
 namespace {
 
-// Returns " (did you mean NAME?)", or "" if no name is near.
-std::string DidYouMean(const std::string& name, const std::vector<std::string>& names) {
-  const std::optional<std::string> nearest = NearestName(name, names);
-  return nearest ? absl::StrCat(" (did you mean ", *nearest, "?)") : std::string();
-}
-
 // Returns the cases to replay. Appends errors of the flags that choose them to `problems`.
 std::vector<std::string> ChosenCases(const std::map<std::string, Model>& models,
                                      std::vector<std::string>* problems) {

@@ -76,11 +76,11 @@ TEST(ReplayReferenceTest, AFolderWithTheNameOfACaseIsThatCases) {
 TEST(ReplayReferenceTest, BadFlagsAndFoldersHaveClearErrors) {
   const ProgramRun unknown = Replay("--case=mnist_moment");
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.output, HasSubstr("did you mean mnist_momentum?"));
+  EXPECT_THAT(unknown.output, HasSubstr("did you mean 'mnist_momentum'?"));
   const ProgramRun nameless = Replay("--folder=/my/mnist_moment");
   EXPECT_EQ(nameless.exit_code, 2);
   EXPECT_THAT(nameless.output, HasSubstr("no case has the folder's name mnist_moment (did you mean "
-                                         "mnist_momentum?): pass --case, one of "));
+                                         "'mnist_momentum'?): pass --case, one of "));
   EXPECT_EQ(Replay("--steps=-1").exit_code, 2);
   EXPECT_EQ(Replay("--num_shards=0").exit_code, 2);
   EXPECT_EQ(Replay("--case=mnist_momentum --folder=/nowhere").exit_code, 1);

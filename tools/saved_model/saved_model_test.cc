@@ -104,7 +104,7 @@ TEST(SavedModelTool, TensorsOfAMetaFileAreRunByName) {
   const ProgramRun other =
       Call("run " + meta + " --inputs=input:0=" + dir.File("x.npy") + " --outputs=logits:0");
   EXPECT_THAT(other.output, HasSubstr("no node 'input'"));
-  EXPECT_THAT(other.output, HasSubstr("The graph's placeholders are 'x', 'labels'"));
+  EXPECT_THAT(other.output, HasSubstr("the graph's placeholders are 'x', 'labels'"));
   const ProgramRun both = Call(run + "logits:0 --signature_def=serving_default");
   EXPECT_EQ(both.exit_code, 2);
   EXPECT_THAT(both.output, HasSubstr("leave out --signature_def"));

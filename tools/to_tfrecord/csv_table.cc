@@ -50,9 +50,7 @@ std::string CsvTable::Place(size_t row) const { return absl::StrCat(path, ":", l
 absl::StatusOr<size_t> CsvTable::Column(const std::string& name) const {
   const auto found = std::find(columns.begin(), columns.end(), name);
   if (found != columns.end()) return static_cast<size_t>(found - columns.begin());
-  const auto nearest = NearestName(name, columns);
-  return NotFound(path, " has no column \"", name, "\"",
-                  nearest ? absl::StrCat(" (did you mean \"", *nearest, "\"?)") : "",
+  return NotFound(path, " has no column \"", name, "\"", DidYouMean(name, columns),
                   "; its columns are ", absl::StrJoin(columns, ", "));
 }
 

@@ -42,7 +42,7 @@ TEST(CsvTable, DamagedRowsAreNamedByTheirLine) {
 TEST(CsvTable, AMissingColumnIsAnsweredWithTheNearest) {
   EST_ASSERT_OK_AND_ASSIGN(const CsvTable table, ParseCsv("t.csv", "image_id,label\n"));
   EXPECT_THAT(table.Column("labels").status(),
-              AllOf(ErrorHas("did you mean \"label\""), ErrorHas("image_id, label")));
+              AllOf(ErrorHas("did you mean 'label'"), ErrorHas("image_id, label")));
   EXPECT_EQ(table.Column("label").value(), 1u);
 }
 

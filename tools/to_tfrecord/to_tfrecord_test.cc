@@ -297,7 +297,7 @@ TEST_F(ToTfrecordTest, CsvLabelsAreNamesOrIntegersOrSeveral) {
   EXPECT_EQ(Run(csv).exit_code, 0);  // images without labels
   EXPECT_THAT(Examples("train")[0].features().feature().count("image/class/label"), 0);
 
-  EXPECT_THAT(Run(csv + "--label_column=knd").output, HasSubstr("did you mean \"kind\"?"));
+  EXPECT_THAT(Run(csv + "--label_column=knd").output, HasSubstr("did you mean 'kind'?"));
   const ProgramRun kinds = Run(csv + "--label_columns=kind,number");
   EXPECT_EQ(kinds.exit_code, 1);
   EXPECT_THAT(kinds.output, HasSubstr("t.csv:2: \"owl\" in column kind is not 0 or 1"));

@@ -1,8 +1,6 @@
 #include "estimator/data/pipeline/element.h"
 
-#include <optional>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -31,10 +29,9 @@ absl::StatusOr<Array> ArrayMap::Get(StringArg name) const {
   if (const auto found = find(std::string(name)); found != end()) return found->second;
   std::vector<std::string> names;
   for (const auto& [key, array] : *this) names.push_back(key);
-  const std::optional<std::string> nearest = NearestName(name, names);
   return NotFound("no array is named \"", name, "\"; there ", names.size() == 1 ? "is " : "are ",
                   names.empty() ? "none" : JoinSome(QuotedNames(*this), kShownNames),
-                  nearest ? absl::StrCat("; did you mean \"", *nearest, "\"?") : "");
+                  DidYouMean(name, names));
 }
 
 const Array& ArrayMap::at(const std::string& name) const {

@@ -14,7 +14,7 @@ TEST(ArrayMap, GetNamesTheNearestName) {
   EXPECT_THAT(
       map.Get("imge"),
       ErrorIs(
-          "no array is named \"imge\"; there are \"image\", \"label\"; did you mean \"image\"?"));
+          "no array is named \"imge\"; there are \"image\", \"label\" (did you mean 'image'?)"));
 }
 
 TEST(ArrayMap, OnlyRefusesSeveral) {

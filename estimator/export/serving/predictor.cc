@@ -1,7 +1,6 @@
 #include "estimator/export/serving/predictor.h"
 
 #include <list>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -123,10 +122,7 @@ absl::StatusOr<InputShapes> Predictor::CheckInputs(const ArrayMap& inputs) const
   for (const auto& [name, array] : inputs) {
     const auto wanted = this->inputs().find(name);
     if (wanted == this->inputs().end()) {
-      const std::optional<std::string> nearest = NearestName(name, names);
-      violations.push_back(
-          absl::StrCat("there is no input '", name, "'",
-                       nearest ? absl::StrCat(" (did you mean '", *nearest, "'?)") : ""));
+      violations.push_back(absl::StrCat("there is no input '", name, "'", DidYouMean(name, names)));
     } else if (!wanted->second.Takes(array.dtype(), array.shape())) {
       violations.push_back(absl::StrCat("input '", name, "' is ", array.TypeString(),
                                         ", but the signature takes ", wanted->second.ToString()));

@@ -41,10 +41,8 @@ absl::Status NotFoundIn(absl::string_view where, absl::string_view what, absl::s
   std::vector<std::string> names;
   for (const auto& [other, i] : index) names.emplace_back(other);
   // Comparing with all names of a very large graph would take too long.
-  const auto nearest = names.size() < 10000 ? NearestName(name, names) : std::nullopt;
-  return InvalidArgument(
-      where, " has no ", what, " '", name, "'",
-      nearest.has_value() ? absl::StrCat("; did you mean '", *nearest, "'?") : "");
+  return InvalidArgument(where, " has no ", what, " '", name, "'",
+                         names.size() < 10000 ? DidYouMean(name, names) : "");
 }
 
 }  // namespace

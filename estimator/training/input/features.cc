@@ -1,6 +1,5 @@
 #include "estimator/training/input/features.h"
 
-#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -34,11 +33,9 @@ Tensor Features::operator[](StringArg name) const {
   }
   std::vector<std::string> names;
   for (const auto& [known, tensor] : tensors_) names.push_back(known);
-  const std::optional<std::string> nearest = NearestName(name, names);
-  return Fail(graph_,
-              absl::StrCat(what_, " has no '", name, "'; input_fn gives ",
-                           names.empty() ? "none" : QuotedNames(tensors_),
-                           nearest ? absl::StrCat(". Did you mean '", *nearest, "'?") : ""));
+  return Fail(graph_, absl::StrCat(what_, " has no '", name, "'; input_fn gives ",
+                                   names.empty() ? "none" : QuotedNames(tensors_),
+                                   DidYouMean(name, names)));
 }
 
 Features::operator Tensor() const {

@@ -29,7 +29,7 @@ TEST_F(FeaturesTest, AnUnknownNameListsWhatIsThere) {
   EXPECT_FALSE(features["imgae"].valid());
   EXPECT_THAT(
       graph_.status(),
-      ErrorIs("features has no 'imgae'; input_fn gives 'image', 'weight'. Did you mean 'image'?"));
+      ErrorIs("features has no 'imgae'; input_fn gives 'image', 'weight' (did you mean 'image'?)"));
 }
 
 TEST_F(FeaturesTest, OneTensorConverts) {

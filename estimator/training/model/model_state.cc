@@ -10,7 +10,6 @@
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
-#include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/restore.h"
 #include "estimator/graphdef/step_counter.h"
 #include "estimator/nn/train/settable_rate.h"
@@ -36,9 +35,7 @@ absl::Status CheckRestoreNames(const Graph& graph, const Scaffold& scaffold) {
   for (const Variable& variable : graph.variables()) names.push_back(variable.name());
   for (const auto& [name, stored_name] : scaffold.restore_names) {
     if (graph.FindVariable(name).has_value()) continue;
-    const std::optional<std::string> nearest = NearestName(name, names);
-    unknown.push_back(absl::StrCat(
-        "'", name, "'", nearest ? absl::StrCat(" (did you mean '", *nearest, "'?)") : ""));
+    unknown.push_back(absl::StrCat("'", name, "'", DidYouMean(name, names)));
   }
   if (unknown.empty()) return absl::OkStatus();
   return InvalidArgument("Scaffold::restore_names has names that are not variables of this model: ",

@@ -35,9 +35,7 @@ std::string Suggestion(const Graph& graph, const std::string& name) {
   for (const Variable& variable : graph.variables()) {
     if (!variable.local()) names.push_back(variable.name());
   }
-  if (const std::optional<std::string> nearest = NearestName(name, names)) {
-    return absl::StrCat(" (did you mean '", *nearest, "'?)");
-  }
+  if (std::string nearest = DidYouMean(name, names); !nearest.empty()) return nearest;
   if (names.empty()) return "; the graph has none yet: call it after the model is built";
   return absl::StrCat("; there are ", JoinSome(names, 20));
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -44,11 +43,6 @@ std::vector<std::string> NamesOf(const std::vector<Variable>& variables) {
   std::vector<std::string> names;
   for (const Variable& variable : variables) names.push_back(variable.name());
   return names;
-}
-
-std::string DidYouMean(const std::string& name, const std::vector<std::string>& names) {
-  const std::optional<std::string> nearest = NearestName(name, names);
-  return nearest ? absl::StrCat(" (did you mean '", *nearest, "'?)") : "";
 }
 
 absl::StatusOr<std::vector<Variable>> ByName(const std::vector<std::string>& names,
