@@ -51,7 +51,7 @@ class FieldReader {
 
 absl::Status Problems(const std::vector<std::string>& problems) {
   if (problems.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("BERT config: ", absl::StrJoin(problems, "; ")));
+  return InvalidArgument("BERT config: ", absl::StrJoin(problems, "; "));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <memory>
 #include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/random.h"
 #include "estimator/base/status.h"
@@ -39,16 +38,14 @@ absl::StatusOr<bool> IsReal(const Element& example) {
 absl::Status CheckExamples(absl::string_view path, int64_t max_seq_length) {
   EST_ASSIGN_OR_RETURN(const std::unique_ptr<TFRecordReader> reader, TFRecordReader::Open(path));
   EST_ASSIGN_OR_RETURN(const std::optional<std::string> record, reader->Next());
-  if (!record.has_value())
-    return absl::InvalidArgumentError(absl::StrCat(path, " has no examples"));
+  if (!record.has_value()) return InvalidArgument(path, " has no examples");
   const absl::StatusOr<ArrayMap> ids =
       ParseSingleExample(*record, {{"input_ids", VarLenFeature{.dtype = DType::kInt64}}});
   if (!ids.ok()) return Annotate(ids.status(), path);
   const int64_t length = ids->at("input_ids").num_elements();
   if (length == max_seq_length) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(path, ": input_ids of the first example has ",
-                                                 length, " ids, but max_seq_length is ",
-                                                 max_seq_length));
+  return InvalidArgument(path, ": input_ids of the first example has ", length,
+                         " ids, but max_seq_length is ", max_seq_length);
 }
 
 absl::StatusOr<std::vector<std::string>> FindExampleFiles(absl::string_view patterns,
@@ -56,8 +53,7 @@ absl::StatusOr<std::vector<std::string>> FindExampleFiles(absl::string_view patt
   std::vector<std::string> files;
   for (const absl::string_view pattern : absl::StrSplit(patterns, ',', absl::SkipWhitespace())) {
     const absl::StatusOr<std::vector<std::string>> matches = MatchFiles(pattern);
-    if (absl::IsNotFound(matches.status()))
-      return absl::NotFoundError(absl::StrCat("no file matches '", pattern, "'"));
+    if (absl::IsNotFound(matches.status())) return NotFound("no file matches '", pattern, "'");
     EST_RETURN_IF_ERROR(matches.status());
     files.insert(files.end(), matches->begin(), matches->end());
   }

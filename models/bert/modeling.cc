@@ -69,9 +69,9 @@ class Builder {
     const Variable types = Table("token_type_embeddings", config_.type_vocab_size);
     const Variable positions = Table("position_embeddings", config_.max_position_embeddings);
     if (length_ > config_.max_position_embeddings) {
-      Graph::Current().Fail(absl::InvalidArgumentError(absl::StrCat(
+      Graph::Current().Fail(InvalidArgument(
           "input_ids has sequences of ", length_, " words, but the network has positions for ",
-          config_.max_position_embeddings, " (max_position_embeddings)")));
+          config_.max_position_embeddings, " (max_position_embeddings)"));
     }
     const Shape rows = {batch_, length_, config_.hidden_size};
     const auto product = [&rows](const Tensor& ids, const Variable& of) {
@@ -173,18 +173,17 @@ absl::Status CheckBertCheckpoint(absl::string_view init_checkpoint, const BertCo
     if (name == kWordEmbeddings) {
       const Shape expected = {config.vocab_size, config.hidden_size};
       if (spec.shape == expected) return absl::OkStatus();
-      return absl::InvalidArgumentError(
-          absl::StrCat(init_checkpoint, ": ", name, " is ", spec.ToString(),
-                       ", but the config has [vocab_size, ", "hidden_size] = ", expected.ToString(),
-                       "; use the bert_config.json of this checkpoint"));
+      return InvalidArgument(init_checkpoint, ": ", name, " is ", spec.ToString(),
+                             ", but the config has [vocab_size, ",
+                             "hidden_size] = ", expected.ToString(),
+                             "; use the bert_config.json of this checkpoint");
     }
     names.push_back(name);
   }
-  return absl::InvalidArgumentError(absl::StrCat(init_checkpoint, " has no variable ",
-                                                 kWordEmbeddings,
-                                                 ", so it is not a checkpoint of "
-                                                 "BERT; it has ",
-                                                 JoinSome(names, 5)));
+  return InvalidArgument(init_checkpoint, " has no variable ", kWordEmbeddings,
+                         ", so it is not a checkpoint of "
+                         "BERT; it has ",
+                         JoinSome(names, 5));
 }
 
 }  // namespace estimator::bert

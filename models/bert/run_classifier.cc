@@ -81,9 +81,9 @@ bool IsDrawn() { return FLAGS_bert_config_file.empty(); }
 absl::Status CheckOutputDir() {
   if (FLAGS_output_dir.empty()) return absl::OkStatus();
   if (!FLAGS_model_dir.empty() && FLAGS_model_dir != FLAGS_output_dir) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "is '", FLAGS_output_dir, "', but --model_dir, which has the same meaning, is '",
-        FLAGS_model_dir, "'; give one of them"));
+    return InvalidArgument("is '", FLAGS_output_dir,
+                           "', but --model_dir, which has the same meaning, is '", FLAGS_model_dir,
+                           "'; give one of them");
   }
   return CheckWritableDirectory(FLAGS_output_dir);
 }

@@ -61,10 +61,9 @@ absl::StatusOr<Parsed> Parse(const Element& element, const ImageNetInputOptions&
   if (label < options.first_label || label - options.first_label >= options.num_label_classes) {
     return OfFeature(
         options.label_key,
-        absl::InvalidArgumentError(absl::StrCat(
-            "the label is ", label, ", but must be in [", options.first_label, ", ",
-            options.first_label + options.num_label_classes, "): num_label_classes is ",
-            options.num_label_classes, " and first_label is ", options.first_label)));
+        InvalidArgument("the label is ", label, ", but must be in [", options.first_label, ", ",
+                        options.first_label + options.num_label_classes, "): num_label_classes is ",
+                        options.num_label_classes, " and first_label is ", options.first_label));
   }
   parsed.label = label - options.first_label;
   return parsed;
@@ -143,7 +142,7 @@ absl::StatusOr<std::vector<std::string>> FindImageNetFiles(StringArg data_dir, M
   const std::string split = mode == Mode::kTrain ? "train" : "validation";
   EST_ASSIGN_OR_RETURN(const bool is_directory, DirectoryExists(data_dir));
   if (!is_directory) {
-    return absl::NotFoundError(absl::StrCat("no such directory: '", data_dir, "'"));
+    return NotFound("no such directory: '", data_dir, "'");
   }
   std::vector<std::string> patterns;
   for (const std::string& folder : {std::string(data_dir), JoinPath(data_dir, split)}) {
@@ -152,9 +151,9 @@ absl::StatusOr<std::vector<std::string>> FindImageNetFiles(StringArg data_dir, M
     auto files = MatchFiles(pattern);
     if (!absl::IsNotFound(files.status())) return files;
   }
-  return absl::NotFoundError(absl::StrCat(
+  return NotFound(
       "no TFRecord files match ", absl::StrJoin(patterns, " or "),
-      "; tools/to_tfrecord and tools/imagenet_to_tfrecord write such files from images"));
+      "; tools/to_tfrecord and tools/imagenet_to_tfrecord write such files from images");
 }
 
 absl::StatusOr<Dataset> ImageNetDataset(const ImageNetInputOptions& options, Mode mode,

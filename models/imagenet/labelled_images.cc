@@ -33,9 +33,8 @@ absl::StatusOr<Element> DecodeLabelled(const Element& record, const LabelledImag
   // Several kinds of drawn pictures are one class.
   if (options.data_dir.empty()) label %= options.classes;
   if (label < 0 || label >= options.classes) {
-    return absl::InvalidArgumentError(absl::StrCat("feature '", options.label_key,
-                                                   "': the label is ", label,
-                                                   ", but must be in [0, ", options.classes, ")"));
+    return InvalidArgument("feature '", options.label_key, "': the label is ", label,
+                           ", but must be in [0, ", options.classes, ")");
   }
   return Element{.features = std::move(resized),
                  .labels = Array::Scalar(static_cast<int32_t>(label))};
@@ -67,10 +66,10 @@ absl::StatusOr<LabelledImages> LoadLabelledImages(const LabelledImagesOptions& o
   const auto in_validation =
       static_cast<int64_t>(static_cast<double>(files.size()) * options.validation_split);
   if (in_validation < 1 || in_validation >= static_cast<int64_t>(files.size())) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        options.data_dir, " has ", files.size(), " files *.tfrec, of which ", in_validation,
-        " would be for validation (validation_split ", options.validation_split,
-        "); divide the data into more files, of 100 MB or so"));
+    return InvalidArgument(options.data_dir, " has ", files.size(), " files *.tfrec, of which ",
+                           in_validation, " would be for validation (validation_split ",
+                           options.validation_split,
+                           "); divide the data into more files, of 100 MB or so");
   }
   const auto split = files.end() - in_validation;
   const std::vector<std::string> part(training ? files.begin() : split,

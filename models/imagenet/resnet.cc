@@ -24,7 +24,7 @@ absl::Status CheckResnetOptions(const ResnetOptions& options) {
   if (options.width < 1)
     problems.push_back(absl::StrCat("width must be positive, got ", options.width));
   if (problems.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("Resnet: ", absl::StrJoin(problems, "; ")));
+  return InvalidArgument("Resnet: ", absl::StrJoin(problems, "; "));
 }
 
 Tensor Resnet(const Tensor& images, Mode mode, const ResnetOptions& options) {
@@ -33,8 +33,8 @@ Tensor Resnet(const Tensor& images, Mode mode, const ResnetOptions& options) {
     return images.graph()->Fail(std::move(status));
   const bool is_floating = images.dtype() == DType::kFloat32 || images.dtype() == DType::kBfloat16;
   if (!is_floating || images.shape().rank() != 4 || images.dim(3) != 3) {
-    return images.graph()->Fail(absl::InvalidArgumentError(absl::StrCat(
-        "Resnet: images must be f32 or bf16 [N,H,W,3], got ", images.spec().ToString())));
+    return images.graph()->Fail(InvalidArgument(
+        "Resnet: images must be f32 or bf16 [N,H,W,3], got ", images.spec().ToString()));
   }
   return images::ResNet(images, {.training = mode == Mode::kTrain,
                                  .classes = options.num_label_classes,
@@ -52,8 +52,7 @@ absl::StatusOr<ResnetVersion> ParseResnetVersion(absl::string_view name) {
   for (const ResnetVersion version : {ResnetVersion::kV1, ResnetVersion::kV1_5}) {
     if (name == ResnetVersionName(version)) return version;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("resnet_version must be 1 or 1.5, got '", name, "'"));
+  return InvalidArgument("resnet_version must be 1 or 1.5, got '", name, "'");
 }
 
 }  // namespace estimator::imagenet

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/image/box.h"
 #include "estimator/image/decode_image.h"
@@ -51,7 +50,7 @@ class EncodedImage {
 
 absl::Status CheckImageSize(int64_t image_size) {
   if (image_size >= 1) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("image_size must be positive, got ", image_size));
+  return InvalidArgument("image_size must be positive, got ", image_size);
 }
 
 // The arithmetic is the original's: f32, rounded down.

@@ -10,10 +10,8 @@
 #include <gflags/gflags.h>
 
 #include <memory>
-#include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "models/common/benchmark_flags.h"

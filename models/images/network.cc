@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -34,8 +33,7 @@ void Network::Begin(StringArg function, const Tensor& images, int64_t min_size,
     problems.push_back(absl::StrCat("classes must be positive, got ", options_.classes));
   }
   if (!problems.empty()) {
-    images.graph()->Fail(
-        absl::InvalidArgumentError(absl::StrCat(function, ": ", absl::StrJoin(problems, "; "))));
+    images.graph()->Fail(InvalidArgument(function, ": ", absl::StrJoin(problems, "; ")));
     return;
   }
   ok_ = true;

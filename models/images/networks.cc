@@ -117,8 +117,8 @@ absl::StatusOr<NetworkEntry> FindNetwork(StringArg name) {
   const auto name_of = [](std::string* out, const NetworkEntry& network) {
     out->append(network.name);
   };
-  return absl::InvalidArgumentError(absl::StrCat(
-      "there is no network '", name, "'; known: ", absl::StrJoin(Networks(), ", ", name_of)));
+  return InvalidArgument("there is no network '", name,
+                         "'; known: ", absl::StrJoin(Networks(), ", ", name_of));
 }
 
 }  // namespace estimator::images

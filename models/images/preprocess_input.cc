@@ -1,6 +1,5 @@
 #include "models/images/preprocess_input.h"
 
-#include "absl/strings/str_cat.h"
 #include "estimator/estimator.h"
 
 namespace estimator::images {
@@ -17,9 +16,9 @@ Tensor PreprocessInput(const Tensor& images, PreprocessMode mode) {
   const Tensor x = Cast(images, DType::kFloat32);
   if (mode == PreprocessMode::kTf) return x / 127.5f - 1.0f;
   if (images.rank() < 1 || images.dim(-1) != 3) {
-    return images.graph()->Fail(absl::InvalidArgumentError(
-        absl::StrCat("PreprocessInput: images must have 3 channels, got ", images.spec().ToString(),
-                     ": PreprocessMode::kTf takes any number")));
+    return images.graph()->Fail(
+        InvalidArgument("PreprocessInput: images must have 3 channels, got ",
+                        images.spec().ToString(), ": PreprocessMode::kTf takes any number"));
   }
   if (mode == PreprocessMode::kTorch) {
     return (x / 255.0f - OfChannels(0.485f, 0.456f, 0.406f)) / OfChannels(0.229f, 0.224f, 0.225f);

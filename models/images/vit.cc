@@ -1,8 +1,6 @@
 #include "models/images/vit.h"
 
 #include <cmath>
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -110,16 +109,16 @@ void InitFromWeights(absl::string_view path, absl::string_view scope,
   for (size_t i = 0; i < names.size(); ++i) {
     const auto spec = specs.find(names[i]);
     if (spec != specs.end() && IsOfTop(wanted[i]) && spec->second.shape != variables[i].shape()) {
-      variables[i].graph()->Fail(absl::InvalidArgumentError(
-          absl::StrCat("weights: '", names[i], "' in ", path, " is ", spec->second.shape.ToString(),
-                       ", '", variables[i].name(), "' is ", variables[i].shape().ToString(),
-                       ": for other classes use include_top = false and a layer of your own")));
+      variables[i].graph()->Fail(InvalidArgument(
+          "weights: '", names[i], "' in ", path, " is ", spec->second.shape.ToString(), ", '",
+          variables[i].name(), "' is ", variables[i].shape().ToString(),
+          ": for other classes use include_top = false and a layer of your own"));
       return;
     }
     if (spec == specs.end() && !specs.empty() && IsOfTop(wanted[i])) {
-      variables[i].graph()->Fail(absl::InvalidArgumentError(absl::StrCat(
+      variables[i].graph()->Fail(InvalidArgument(
           "weights: ", path, " has no '", names[i],
-          "': a file without the top needs include_top = false and a layer of your own")));
+          "': a file without the top needs include_top = false and a layer of your own"));
       return;
     }
     map.emplace_back(names[i], variables[i]);

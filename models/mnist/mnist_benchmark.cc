@@ -195,10 +195,10 @@ class SaveTimes : public SessionRunHook {
   // Errors: FAILED_PRECONDITION if there was no other save.
   absl::StatusOr<double> Median() const {
     if (milliseconds_.size() < 2) {
-      return absl::FailedPreconditionError(absl::StrCat(
+      return FailedPrecondition(
           "save needs two saves, one after every ", kRunsOfSave, " runs, but there were ", runs_,
           " runs; a run has one step, or --iterations steps on replicas: raise --steps, and "
-          "--seconds if it is given"));
+          "--seconds if it is given");
     }
     std::vector<double> later(milliseconds_.begin() + 1, milliseconds_.end());
     std::sort(later.begin(), later.end());
@@ -236,9 +236,8 @@ absl::Status MeasureLoop(const MnistData& data) {
 absl::Status CheckIsNew(const std::string& model_dir) {
   EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(model_dir));
   if (!latest.has_value()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("first_step measures the first step of a new run, but there is ", *latest,
-                   "; give a folder without a checkpoint, or leave it out"));
+  return FailedPrecondition("first_step measures the first step of a new run, but there is ",
+                            *latest, "; give a folder without a checkpoint, or leave it out");
 }
 
 absl::Status Run() {

@@ -88,19 +88,18 @@ absl::StatusOr<DigitSet> ReadSet(absl::string_view data_dir, absl::string_view i
   const Shape& shape = images.shape();
   if (images.dtype() != DType::kUint8 || shape.rank() != 3 || shape[1] != kImageSide ||
       shape[2] != kImageSide) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        images_path, ": expected images u8 [N,28,28], but the file has ", images.TypeString()));
+    return InvalidArgument(images_path, ": expected images u8 [N,28,28], but the file has ",
+                           images.TypeString());
   }
   if (labels.dtype() != DType::kUint8 || labels.shape().rank() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        labels_path, ": expected labels u8 [N], but the file has ", labels.TypeString()));
+    return InvalidArgument(labels_path, ": expected labels u8 [N], but the file has ",
+                           labels.TypeString());
   }
   if (shape[0] != labels.shape()[0]) {
-    return absl::InvalidArgumentError(absl::StrCat(images_path, " has ", shape[0], " images, but ",
-                                                   labels_path, " has ", labels.shape()[0],
-                                                   " labels; the files must be of one set"));
+    return InvalidArgument(images_path, " has ", shape[0], " images, but ", labels_path, " has ",
+                           labels.shape()[0], " labels; the files must be of one set");
   }
-  if (shape[0] == 0) return absl::InvalidArgumentError(absl::StrCat(images_path, " has no images"));
+  if (shape[0] == 0) return InvalidArgument(images_path, " has no images");
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> good,
                        GoodRecords(labels, labels_path, skip_bad_records));
   return DigitSet{.images = Rows(images, good),
@@ -128,10 +127,9 @@ absl::Status CheckDataDir(absl::string_view data_dir) {
     if (missing.empty()) return absl::OkStatus();
     problem = absl::StrCat("'", data_dir, "' has no ", absl::StrJoin(missing, ", no "));
   }
-  return absl::NotFoundError(absl::StrCat(problem, ". MNIST is the four files ",
-                                          absl::StrJoin(names, ", "),
-                                          ", each plain or as .gz. Without a data_dir, the program "
-                                          "draws digits instead"));
+  return NotFound(problem, ". MNIST is the four files ", absl::StrJoin(names, ", "),
+                  ", each plain or as .gz. Without a data_dir, the program "
+                  "draws digits instead");
 }
 
 absl::StatusOr<MnistData> ReadMnist(absl::string_view data_dir, int64_t skip_bad_records) {
