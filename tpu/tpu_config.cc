@@ -1,7 +1,6 @@
 #include "tpu/tpu_config.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 
 #include "absl/strings/str_cat.h"

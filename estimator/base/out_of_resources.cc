@@ -2,7 +2,6 @@
 
 #include <absl/strings/cord.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/string_view.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>

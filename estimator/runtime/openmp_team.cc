@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "absl/status/status.h"
 #include "estimator/base/status.h"
 
 namespace estimator {

@@ -6,7 +6,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "estimator/proto/serialize.h"
 #include "estimator/proto/summary.pb.h"
 #include "estimator/summary/histogram.h"
 #include "estimator/summary/image.h"

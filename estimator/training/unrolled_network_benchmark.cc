@@ -5,7 +5,6 @@
 // and twice the time steps take twice as long.
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <utility>
 

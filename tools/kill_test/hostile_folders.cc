@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,6 @@
 #include "tools/train_graph/described_input.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 

@@ -10,7 +10,6 @@
 #define TOOLS_TRAIN_GRAPH_DESCRIBED_INPUT_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 #include "tpu/rules/spec_rules.h"
 
-#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"

@@ -14,7 +14,6 @@
 #ifndef ESTIMATOR_CHECKPOINT_TABLE_TABLE_BLOCK_H_
 #define ESTIMATOR_CHECKPOINT_TABLE_TABLE_BLOCK_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

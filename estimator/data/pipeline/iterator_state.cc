@@ -1,9 +1,7 @@
 #include "estimator/data/pipeline/iterator_state.h"
 
-#include <cstddef>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"

@@ -1,7 +1,6 @@
 #include "estimator/data/sources/file_datasets.h"
 
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

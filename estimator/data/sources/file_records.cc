@@ -1,6 +1,5 @@
 #include "estimator/data/sources/file_records.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -1,6 +1,5 @@
 #include "estimator/data/transforms/mapped_access.h"
 
-#include <functional>
 #include <mutex>
 #include <utility>
 #include <vector>

@@ -3,7 +3,6 @@
 #define ESTIMATOR_DATA_TRANSFORMS_MAPPED_ACCESS_H_
 
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"

@@ -1,7 +1,6 @@
 #include "estimator/graphdef/import/train_importer.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>

@@ -12,7 +12,6 @@
 #include "estimator/image/huffman/jpeg_entropy.h"
 #include "estimator/image/image_buffer.h"
 #include "estimator/image/image_format.h"
-#include "estimator/image/jpeg/jpeg.h"
 #include "estimator/image/jpeg/jpeg_library.h"
 
 namespace estimator::image {

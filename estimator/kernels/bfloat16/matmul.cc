@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "estimator/kernels/bfloat16/convolution.h"
 #include "estimator/kernels/bfloat16/pack_operand.h"
 #include "estimator/kernels/bfloat16/stores.h"
 #include "estimator/kernels/bfloat16/tiles.h"

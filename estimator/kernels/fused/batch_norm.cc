@@ -20,14 +20,7 @@
 // Source of the names: TF 2.15 nn_ops.cc.
 #include "estimator/kernels/fused/batch_norm.h"
 
-#include <algorithm>
-#include <cstdint>
-
-#include "estimator/kernels/fused/batch_norm_rows.h"
 #include "estimator/kernels/fused/parallel.h"
-#include "estimator/kernels/fused/sums.h"
-#include "estimator/kernels/kernel.h"
-#include "estimator/kernels/layout.h"
 
 namespace estimator::fused {
 namespace {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <optional>
-#include <string>
 
 #include "estimator/kernels/fused/bfloat16.h"
 

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <cstring>
-#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"

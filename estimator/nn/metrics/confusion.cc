@@ -1,7 +1,6 @@
 #include "estimator/nn/metrics/confusion.h"
 
 #include <cstdlib>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/graph/graph.h"

@@ -1,7 +1,5 @@
 #include "estimator/runtime/passes/merge_equal.h"
 
-#include <unordered_map>
-
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
 #include "estimator/array/compare.h"

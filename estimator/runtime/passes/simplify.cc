@@ -1,6 +1,5 @@
 #include "estimator/runtime/passes/simplify.h"
 
-#include <cmath>
 #include <map>
 #include <string>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "estimator/training/loop/train_meta_graph.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <set>
 #include <vector>

@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <set>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
