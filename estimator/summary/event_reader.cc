@@ -1,7 +1,5 @@
 #include "estimator/summary/event_reader.h"
 
-#include <algorithm>
-
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
 #include "estimator/base/status.h"
@@ -41,10 +39,8 @@ absl::Status ReadEvents(absl::string_view path, bool discard, std::vector<Summar
       return absl::OkStatus();
     }
     if (discard && event.session_log().status() == proto::SessionLog::START) {
-      const auto first =
-          std::remove_if(records->begin(), records->end(),
-                         [&](const SummaryRecord& record) { return record.step >= event.step(); });
-      records->erase(first, records->end());
+      std::erase_if(*records,
+                    [&](const SummaryRecord& record) { return record.step >= event.step(); });
     }
     for (const proto::Summary::Value& value : event.summary().value()) {
       records->push_back({.step = event.step(),

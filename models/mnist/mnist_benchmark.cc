@@ -116,12 +116,10 @@ absl::Status MeasureFirstStep(const MnistData& data) {
       classifier.Train(TrainInput(classifier, data), MaxSteps(1), {.hooks = {hook}}));
   ReportFields fields = hook->Fields("images");
   // One step has no speed.
-  fields.erase(std::remove_if(fields.begin(), fields.end(),
-                              [](const auto& field) {
-                                const auto* const number = std::get_if<double>(&field.second);
-                                return number != nullptr && !std::isfinite(*number);
-                              }),
-               fields.end());
+  std::erase_if(fields, [](const auto& field) {
+    const auto* const number = std::get_if<double>(&field.second);
+    return number != nullptr && !std::isfinite(*number);
+  });
   Print(fields);
   return absl::OkStatus();
 }

@@ -249,14 +249,9 @@ class Namer {
       if (std::find(classes.begin(), classes.end(), class_name) == classes.end()) continue;
       variables = absl::StrSplit(row.variables, ' ');
     }
-    const auto drop = [&](const char* option, const char* name) {
-      const bool is_absent = IsFalse(config, option);
-      if (is_absent)
-        variables.erase(std::remove(variables.begin(), variables.end(), name), variables.end());
-    };
-    drop("use_bias", "bias");
-    drop("scale", "gamma");
-    drop("center", "beta");
+    if (IsFalse(config, "use_bias")) std::erase(variables, "bias");
+    if (IsFalse(config, "scale")) std::erase(variables, "gamma");
+    if (IsFalse(config, "center")) std::erase(variables, "beta");
     // Without the config, a missing bias shows in the number of variables.
     if (variables.size() == count + 1 && variables.back() == "bias") variables.pop_back();
     return variables.size() == count ? variables : std::vector<std::string>();

@@ -1,7 +1,6 @@
 #include "estimator/checkpoint/keras/slot_names.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -66,10 +65,9 @@ std::map<std::string, std::string> OurSlotNames(const std::set<std::string>& nam
   }
   std::map<std::string, int> uses;
   for (const auto& [name, ours] : renamed) ++uses[ours];
-  for (auto it = renamed.begin(); it != renamed.end();) {
-    const bool is_taken = uses[it->second] > 1 || names.count(it->second) > 0;
-    it = is_taken ? renamed.erase(it) : std::next(it);
-  }
+  std::erase_if(renamed, [&](const auto& slot) {
+    return uses[slot.second] > 1 || names.count(slot.second) > 0;
+  });
   return renamed;
 }
 

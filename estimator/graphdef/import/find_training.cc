@@ -104,9 +104,7 @@ std::vector<Runner> Runners(const FlatGraph& nodes, const std::vector<std::vecto
       return within(end, other) && !(within(other, end) && preferred);
     });
     if (!better) continue;
-    best.erase(std::remove_if(best.begin(), best.end(),
-                              [&](const Runner& other) { return within(other, end); }),
-               best.end());
+    std::erase_if(best, [&](const Runner& other) { return within(other, end); });
     best.push_back(std::move(end));
   }
   return best;

@@ -144,8 +144,7 @@ class Planner {
       }
       return false;
     };
-    std::vector<SourceSummary>& kept = plan_.summaries;
-    kept.erase(std::remove_if(kept.begin(), kept.end(), conditional), kept.end());
+    std::erase_if(plan_.summaries, conditional);
   }
 
   void WarnOfSummary(const SourceSummary& summary, int node, const std::string& problem) {

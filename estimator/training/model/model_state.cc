@@ -82,8 +82,7 @@ absl::StatusOr<RestorePlan> PlanRestoreFrom(const BundleReader& reader, const Gr
     return NameInCheckpoints(graph, *graph.FindVariable(variable.name)).empty() ||
            (variable.name == train::kSetLearningRate && !reader.Has(variable.name));
   };
-  plan.wanted.erase(std::remove_if(plan.wanted.begin(), plan.wanted.end(), is_elsewhere),
-                    plan.wanted.end());
+  std::erase_if(plan.wanted, is_elsewhere);
   for (WantedVariable& variable : plan.wanted) {
     if (variable.stored_name == variable.name)
       variable.stored_name = NameInCheckpoints(graph, *graph.FindVariable(variable.name));
