@@ -118,9 +118,6 @@ class ConcatenatedNode final : public JoinNode {
 }  // namespace
 
 NodePtr ConcatenateNode(std::vector<NodePtr> parts) {
-  if (parts.empty()) {
-    return ErrorNode(InvalidArgument("Concatenate: there are no datasets"));
-  }
   absl::StatusOr<JoinedSpec> spec = JoinedSpec::Of("Concatenate", parts);
   if (!spec.ok()) return ErrorNode(spec.status());
   return std::make_shared<ConcatenatedNode>(parts, *spec);

@@ -238,9 +238,6 @@ absl::Status ApplyWeights(std::vector<NodePtr>* parts, std::vector<double>* weig
 
 NodePtr SampleNode(std::vector<NodePtr> parts, std::vector<double> weights, uint64_t seed,
                    SampleFromDatasetsOptions options) {
-  if (parts.empty()) {
-    return ErrorNode(InvalidArgument("SampleFromDatasets: there are no datasets"));
-  }
   absl::StatusOr<JoinedSpec> spec = JoinedSpec::Of("SampleFromDatasets", parts);
   if (!spec.ok()) return ErrorNode(spec.status());
   const NodePtr first = parts[0];
@@ -252,9 +249,6 @@ NodePtr SampleNode(std::vector<NodePtr> parts, std::vector<double> weights, uint
 }
 
 NodePtr ChooseNode(std::vector<NodePtr> parts, NodePtr choices, ChooseFromDatasetsOptions options) {
-  if (parts.empty()) {
-    return ErrorNode(InvalidArgument("ChooseFromDatasets: there are no datasets"));
-  }
   const std::optional<ElementSpec> choice = choices->element_spec();
   const ArraySpec scalar = {DType::kInt64, Shape{}};
   if (choice && (choice->features.size() != 1 || !(choice->features.begin()->second == scalar))) {

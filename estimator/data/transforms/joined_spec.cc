@@ -7,6 +7,7 @@ namespace estimator {
 
 absl::StatusOr<JoinedSpec> JoinedSpec::Of(absl::string_view transform,
                                           const std::vector<NodePtr>& parts) {
+  if (parts.empty()) return InvalidArgument(transform, ": there are no datasets");
   JoinedSpec joined;
   joined.transform_ = std::string(transform);
   bool all_known = true;

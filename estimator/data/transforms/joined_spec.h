@@ -20,7 +20,8 @@ class JoinedSpec {
  public:
   // Compares the specs that are known when the pipeline is built.
   //   transform: its name, for messages.
-  // Errors: INVALID_ARGUMENT with the first component whose name or dtype differs, and both types.
+  // Errors: INVALID_ARGUMENT if there are no parts, or with the first component whose name or dtype
+  // differs, and both types.
   static absl::StatusOr<JoinedSpec> Of(absl::string_view transform,
                                        const std::vector<NodePtr>& parts);
 
