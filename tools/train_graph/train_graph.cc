@@ -19,10 +19,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "estimator/array/npy.h"
 #include "estimator/base/file.h"
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
@@ -32,7 +35,6 @@
 #include "models/common/run_flags.h"
 #include "tools/train_graph/described_input.h"
 #include "tools/train_graph/model_folder.h"
-#include "tools/train_graph/parse_feeds.h"
 #include "tpu/tpu_estimator.h"
 
 DECLARE_int64(seed);
@@ -84,18 +86,51 @@ DEFINE_string(export_dir, "",
 namespace estimator {
 namespace {
 
-// Made by Run, which reads the files of --feed once.
-TrainGraphOptions graph_options;  // NOLINT: not const
+// Parses the value of a flag, NAME=VALUE,NAME=VALUE.
+//   form: of a pair, for messages.
+absl::StatusOr<std::map<std::string, std::string>> ParsePairs(absl::string_view flag,
+                                                              absl::string_view form,
+                                                              const std::string& text) {
+  std::map<std::string, std::string> pairs;
+  for (const absl::string_view part : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const std::vector<std::string> words = absl::StrSplit(part, absl::MaxSplits('=', 1));
+    if (words.size() != 2 || words[0].empty() || words[1].empty() ||
+        !pairs.emplace(words[0], words[1]).second) {
+      return UsageError(
+          absl::StrCat("--", flag, ": '", part, "' is not ", form, ", or its name occurs twice"));
+    }
+  }
+  return pairs;
+}
 
-TrainGraphOptions GraphOptions() { return graph_options; }
+absl::StatusOr<std::map<std::string, Array>> FeedsFromFlags() {
+  EST_ASSIGN_OR_RETURN(const auto pairs, ParsePairs("feed", "TENSOR=VALUE", FLAGS_feed));
+  std::map<std::string, Array> feeds;
+  for (const auto& [tensor, word] : pairs) {
+    double number = 0;
+    if (word == "true" || word == "false") {
+      feeds[tensor] = Array::Scalar(word == "true");
+    } else if (absl::SimpleAtod(word, &number)) {
+      feeds[tensor] = Array::Scalar(number);
+    } else if (absl::EndsWith(word, ".npy")) {
+      const absl::StatusOr<Array> array = LoadNpy(word);
+      if (!array.ok()) return AsUsageError(Annotate(array.status(), "--feed"));
+      feeds[tensor] = *array;
+    } else {
+      return UsageError(absl::StrCat("--feed: '", word, "' of ", tensor,
+                                     " is no number, true, false or .npy file"));
+    }
+  }
+  return feeds;
+}
 
-absl::Status ReadGraphOptions() {
-  graph_options = {.train_op = FLAGS_train_op,
-                   .loss = FLAGS_loss,
-                   .inputs = absl::StrSplit(FLAGS_placeholders, ',', absl::SkipEmpty()),
-                   .global_step = FLAGS_global_step};
-  EST_ASSIGN_OR_RETURN(graph_options.feeds, ParseFeeds(FLAGS_feed));
-  return absl::OkStatus();
+absl::StatusOr<TrainGraphOptions> GraphOptionsFromFlags() {
+  TrainGraphOptions options = {.train_op = FLAGS_train_op,
+                               .loss = FLAGS_loss,
+                               .inputs = absl::StrSplit(FLAGS_placeholders, ',', absl::SkipEmpty()),
+                               .global_step = FLAGS_global_step};
+  EST_ASSIGN_OR_RETURN(options.feeds, FeedsFromFlags());
+  return options;
 }
 
 // What prevents the import only with the sizes of a batch.
@@ -136,15 +171,15 @@ absl::Status PrintGraph(const TrainGraph& graph) {
 }
 
 // Prints what the graph takes, and what prevents its import.
-absl::Status ShowInput(const std::string& path) {
+absl::Status ShowInput(const std::string& path, const TrainGraphOptions& options) {
   std::optional<TrainGraph> train, eval;
   if (IsDirectory(path)) {
     EST_ASSIGN_OR_RETURN(SavedModelGraphs graphs,
-                         ReadSavedModelGraphs(path, GraphOptions(), FLAGS_serving_signature));
+                         ReadSavedModelGraphs(path, options, FLAGS_serving_signature));
     train = std::move(graphs.train);
     eval = std::move(graphs.eval);
   } else {
-    EST_ASSIGN_OR_RETURN(train, TrainGraph::Read(path, GraphOptions()));
+    EST_ASSIGN_OR_RETURN(train, TrainGraph::Read(path, options));
   }
   std::cout << path << ", written by TensorFlow "
             << (train ? *train : *eval).info().tensorflow_version << "\n";
@@ -154,19 +189,6 @@ absl::Status ShowInput(const std::string& path) {
   std::cout << "\nAxis 0 is the batch; ? is a size that the graph leaves open. Give the arrays in "
                "this order: --input=npy:FILE,FILE\n";
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::map<std::string, std::string>> ParsePredictions() {
-  std::map<std::string, std::string> predictions;
-  for (const absl::string_view part : absl::StrSplit(FLAGS_predictions, ',', absl::SkipEmpty())) {
-    const std::vector<std::string> words = absl::StrSplit(part, absl::MaxSplits('=', 1));
-    if (words.size() != 2 || words[0].empty() || words[1].empty() ||
-        !predictions.emplace(words[0], words[1]).second) {
-      return UsageError(
-          absl::StrCat("--predictions: '", part, "' is not NAME=TENSOR, or its name occurs twice"));
-    }
-  }
-  return predictions;
 }
 
 using ImportedEstimator = tpu::TPUEstimator<>;
@@ -247,8 +269,8 @@ absl::Status Run() {
   const absl::StatusOr<std::string> meta =
       FindGraph(FLAGS_model_dir, FLAGS_meta, FLAGS_saved_model);
   if (!meta.ok()) return AsUsageError(meta.status());
-  EST_RETURN_IF_ERROR(ReadGraphOptions());
-  if (FLAGS_show_input) return ShowInput(*meta);
+  EST_ASSIGN_OR_RETURN(const TrainGraphOptions graph_options, GraphOptionsFromFlags());
+  if (FLAGS_show_input) return ShowInput(*meta, graph_options);
   if (FLAGS_model_dir.empty() && FLAGS_saved_model.empty()) {
     const absl::string_view folder = Dirname(*meta);
     FLAGS_model_dir = folder.empty() ? "." : std::string(folder);
@@ -273,8 +295,9 @@ absl::Status Run() {
        {"export_dir", CanBeFolder(FLAGS_export_dir), "a writable folder"},
        {"tpu_check", !exporting || !OnlyChecks(), "",
         "checks training or evaluation, but --mode=export does neither; leave one out"}}));
-  ImportModelOptions options{.graph = GraphOptions(), .serving_signature = FLAGS_serving_signature};
-  EST_ASSIGN_OR_RETURN(options.predictions, ParsePredictions());
+  ImportModelOptions options{.graph = graph_options, .serving_signature = FLAGS_serving_signature};
+  EST_ASSIGN_OR_RETURN(options.predictions,
+                       ParsePairs("predictions", "NAME=TENSOR", FLAGS_predictions));
   // An obstacle is found before anything is written.
   EST_ASSIGN_OR_RETURN(const ImportedModelFn model_fn, ImportModelFn(*meta, options));
   EST_RETURN_IF_ERROR(model_fn.Check(training    ? Mode::kTrain
