@@ -31,6 +31,7 @@ checks=(
   "check_mnist.py //models/mnist:mnist_tpu"
   "check_naic.py //models/naic:naic_main"
   "check_plant.py //models/plant:plant_main"
+  "check_flowers.py //models/flowers:flowers_main"
   "check_meta_graph.py //models/mnist:mnist_tpu"
   "check_graph.py //tools/interop:graph_tool"
   "check_import.py //tools/saved_model:saved_model"
