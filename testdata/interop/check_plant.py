@@ -74,8 +74,8 @@ def main(program):
         network, weights = small_network(sets[0][0]), os.path.join(folder, "network.h5")
         network.save_weights(weights)
         subprocess.run([program, "--use_tpu=false", "--data_dir=" + folder,
-                        "--network=" + NAME, "--weights=" + weights, f"--image_size={SIDE}", f"--batch_size={TRAIN}",
-                        f"--epochs={EPOCHS}", "--model_dir=" + model_dir,
+                        "--network=" + NAME, "--weights=" + weights, f"--image_size={SIDE}",
+                        f"--batch_size={TRAIN}", f"--epochs={EPOCHS}", "--model_dir=" + model_dir,
                         "--submission_csv=" + submission], check=True)
         with open(os.path.join(model_dir, "history.csv")) as file:
             ours = list(csv.DictReader(file))
