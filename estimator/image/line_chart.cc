@@ -5,16 +5,16 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "absl/strings/str_format.h"
 #include "estimator/base/status.h"
-#include "estimator/image/bitmap_font.h"
+#include "estimator/image/text.h"
 
 namespace estimator::image {
 namespace {
 
-using Color = std::array<uint8_t, 3>;
-
+constexpr int64_t kFontPixels = 11;
 constexpr Color kFrame = {96, 96, 96}, kGrid = {224, 224, 224};
 constexpr std::array<Color, 5> kCurves = {
     {{31, 119, 180}, {214, 39, 40}, {44, 160, 44}, {255, 127, 14}, {148, 103, 189}}};
@@ -54,7 +54,8 @@ struct ChartAxis {
 
 class ChartCanvas {
  public:
-  ChartCanvas(int64_t width, int64_t height) : image_(DType::kUint8, {height, width, 3}) {
+  ChartCanvas(int64_t width, int64_t height, TextFont& font)
+      : image_(DType::kUint8, {height, width, 3}), font_(font) {
     for (uint8_t& value : image_.values<uint8_t>()) value = 255;
   }
 
@@ -67,11 +68,11 @@ class ChartCanvas {
         for (int64_t dx = 0; dx < thickness; ++dx) Set(x + dx, y + dy, color);
     }
   }
-  // `align`: the part of the text left of x.
+  //   y: of the middle of the line.  align: the part of the text left of x.
   void Text(const std::string& text, double x, int64_t y, double align) {
-    const auto width = static_cast<int64_t>(text.size()) * kGlyphAdvance;
-    DrawText(text, std::max<int64_t>(0, std::llround(x - align * static_cast<double>(width))), y,
-             width, 0, image_);
+    const int64_t width = font_.Width(text);
+    font_.Draw(text, std::max<int64_t>(0, std::llround(x - align * static_cast<double>(width))),
+               y - font_.line_height() / 2, width, kBlack, image_);
   }
   const Array& image() const { return image_; }
 
@@ -81,6 +82,7 @@ class ChartCanvas {
     std::copy(color.begin(), color.end(), image_.data<uint8_t>() + (y * image_.shape()[1] + x) * 3);
   }
   Array image_;
+  TextFont& font_;
 };
 
 bool IsFinite(const std::pair<double, double>& point) {
@@ -113,21 +115,22 @@ absl::StatusOr<Array> DrawLineChart(const LineChart& chart) {
   if (y.high == y.low) y.high = y.low + 1;
   y.high += (y.high - y.low) * 0.04;
 
-  ChartCanvas canvas(chart.width, chart.height);
+  EST_ASSIGN_OR_RETURN(const std::unique_ptr<TextFont> font, TextFont::Open(kFontPixels));
+  ChartCanvas canvas(chart.width, chart.height, *font);
   for (const double tick : x.Ticks()) {
     canvas.Line(x.Pixel(tick), kTop, x.Pixel(tick), static_cast<double>(y.begin), kGrid);
-    canvas.Text(absl::StrFormat("%.6g", tick), x.Pixel(tick), y.begin + 6, 0.5);
+    canvas.Text(absl::StrFormat("%.6g", tick), x.Pixel(tick), y.begin + 9, 0.5);
   }
   for (const double tick : y.Ticks()) {
     canvas.Line(kLeft, y.Pixel(tick), static_cast<double>(x.end), y.Pixel(tick), kGrid);
-    canvas.Text(absl::StrFormat("%.4g", tick), kLeft - 6, std::llround(y.Pixel(tick)) - 3, 1);
+    canvas.Text(absl::StrFormat("%.4g", tick), kLeft - 6, std::llround(y.Pixel(tick)), 1);
   }
   const auto left = static_cast<double>(x.begin), right = static_cast<double>(x.end);
   const auto bottom = static_cast<double>(y.begin), top = static_cast<double>(y.end);
   canvas.Line(left, top, left, bottom, kFrame);
   canvas.Line(left, bottom, right, bottom, kFrame);
-  canvas.Text(chart.title, (left + right) / 2, 8, 0.5);
-  canvas.Text(chart.x_label, (left + right) / 2, chart.height - 14, 0.5);
+  canvas.Text(chart.title, (left + right) / 2, 12, 0.5);
+  canvas.Text(chart.x_label, (left + right) / 2, chart.height - 11, 0.5);
   for (size_t i = 0; i < chart.curves.size(); ++i) {
     const auto& curve = chart.curves[i];
     const Color& color = kCurves[i % kCurves.size()];

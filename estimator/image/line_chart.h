@@ -23,7 +23,7 @@ struct LineChart {
 // Returns u8 [height, width, 3]. The vertical axis begins at 0 unless a value is negative. Points
 // with a NaN or an infinity interrupt their curve.
 // Errors: INVALID_ARGUMENT if no curve has a finite point, for a size below 200 x 120, or for an x
-// that is not positive on a logarithmic axis.
+// that is not positive on a logarithmic axis; NOT_FOUND if the font is not installed.
 absl::StatusOr<Array> DrawLineChart(const LineChart& chart);
 
 }  // namespace estimator::image

@@ -74,7 +74,7 @@ class PackageDebTest(unittest.TestCase):
         depends = field("Depends").split(", ")
         names = [entry.split(" ")[0] for entry in depends]
         for name in ("libc6", "libstdc++6", "libgoogle-glog-dev", "libgmock-dev", "g++",
-                     "pkgconf", "python3"):
+                     "pkgconf", "python3", "fonts-dejavu-core"):
             self.assertIn(name, names)
         self.assertRegex(depends[names.index("libc6")], r"^libc6 \(>= \d+\.\d+\)$")
         self.assertEqual(field("Recommends"), "libsnappy-dev")

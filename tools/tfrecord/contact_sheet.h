@@ -13,11 +13,6 @@
 
 namespace estimator {
 
-// Shrinks an image to at most side x side pixels with the same aspect ratio; a pixel is the mean of
-// those that it covers. A smaller image is enlarged by a whole number, without smoothing.
-//   image: u8 [height, width, 3].  side: at least 1.
-Array FitIntoSquare(const Array& image, int64_t side);
-
 struct ContactSheetOptions {
   int64_t num_images = 25;
   int64_t columns = 0;  // 0: a square sheet

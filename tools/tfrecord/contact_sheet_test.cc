@@ -12,26 +12,11 @@
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/data/parsing/example_builder.h"
 #include "estimator/image/png/png.h"
+#include "estimator/image/text.h"
 #include "estimator/records/tfrecord.h"
 
 namespace estimator {
 namespace {
-
-TEST(FitIntoSquare, ShrinksToTheMeanOfThePixels) {
-  const Array image = Array::Of<uint8_t>({2, 4, 3}, {0, 0, 0, 10, 20, 30, 1, 1, 1, 1, 1, 1,  //
-                                                     0, 0, 0, 10, 20, 30, 1, 1, 1, 1, 1, 1});
-  const Array small = FitIntoSquare(image, 2);
-  EXPECT_EQ(small.shape(), (Shape{1, 2, 3}));
-  EXPECT_THAT(small.values<uint8_t>(), ::testing::ElementsAre(5, 10, 15, 1, 1, 1));
-}
-
-TEST(FitIntoSquare, EnlargesByAWholeNumber) {
-  const Array image = Array::Of<uint8_t>({1, 2, 3}, {1, 2, 3, 4, 5, 6});
-  const Array large = FitIntoSquare(image, 5);
-  EXPECT_EQ(large.shape(), (Shape{2, 4, 3}));
-  EXPECT_THAT(large.Row(1).values<uint8_t>(),
-              ::testing::ElementsAre(1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6));
-}
 
 class ContactSheetTest : public ::testing::Test {
  protected:
@@ -60,10 +45,11 @@ TEST_F(ContactSheetTest, TheSeedSelectsDifferentRecordsAndTheirOrderIsThatOfTheF
     EST_ASSERT_OK_AND_ASSIGN(const Array sheet,
                              DrawContactSheet({file}, InputCompression::kAuto,
                                               {.num_images = 4, .side = 16, .seed = seed}));
-    // Two columns and two rows; the gap is 6 pixels, and the text below an image takes 20.
-    EXPECT_EQ(sheet.shape(), (Shape{6 + 2 * (16 + 20 + 6), 6 + 2 * (16 + 6), 3}));
+    // Two columns and two rows; the gap is 6 pixels, and two lines of text are below an image.
+    const int64_t rows = 16 + 2 * image::TextFont::Open(9).value()->line_height() + 6;
+    EXPECT_EQ(sheet.shape(), (Shape{6 + 2 * rows, 6 + 2 * (16 + 6), 3}));
     const auto gray = [&](int64_t row, int64_t column) {
-      return sheet.data<uint8_t>()[((6 + row * 42) * sheet.shape()[1] + 6 + column * 22) * 3];
+      return sheet.data<uint8_t>()[((6 + row * rows) * sheet.shape()[1] + 6 + column * 22) * 3];
     };
     EXPECT_LT(gray(0, 0), gray(0, 1));
     EXPECT_LT(gray(0, 1), gray(1, 0));
