@@ -27,6 +27,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cases  # noqa: E402
 import numpy as np  # noqa: E402
 from cases import AFTER, CONTINUED, START, tf1  # noqa: E402
+from saved_case import SavedCase  # noqa: E402
 
 LOSS, VARIABLE, LOSS_AFTER = 1e-5, 1e-4, 1e-4
 END = START + CONTINUED
@@ -160,11 +161,11 @@ def main():
     program, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
     rows, failed = [], 0
     with tempfile.TemporaryDirectory() as work:
-        for case in [*cases.cases(), cases.SavedCase()]:
+        for case in [*cases.cases(), SavedCase()]:
             if names and case.name not in names:
                 continue
             try:
-                checked = check_saved if isinstance(case, cases.SavedCase) else check
+                checked = check_saved if isinstance(case, SavedCase) else check
                 losses, variables, later, worst = checked(program, case, work)
                 good = losses <= LOSS and variables <= VARIABLE and later <= LOSS_AFTER
                 rows.append((case.name, f"{losses:.1e}", f"{variables:.1e}", f"{later:.1e}",

@@ -43,43 +43,37 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     """Writes the folder of the case whose generate.py is case_file.
 
     model_fn(features, labels): builds the model and returns a Step. features and labels are each a
-    tensor, or a dict of
-      tensors if batches has names below "features/", "labels/".
+      tensor, or a dict of tensors if batches has names below "features/", "labels/".
     batches: {"features" | "features/<name>" | "labels" | "labels/<name>": array [batches, batch,
-    ...]}. shared: instead of batches: a folder of generate_shared, whose initial checkpoint,
-    batches, forward tensors and
-      gradients this case uses.
+      ...]}.
+    shared: instead of batches: a folder of generate_shared, whose initial checkpoint, batches,
+      forward tensors and gradients this case uses.
     initial: {variable: array}: replaces values of the initializers, before anything is recorded.
     forward_ops: the ops whose outputs are recorded; None: FORWARD_OPS; set(): none. An output that
-    TensorFlow cannot
-      fetch (inside a while_loop or a cond), or whose shape is not static, is left out with a line
-      that says so. Add "Mean" where no mean is close to 0, as those of a layer norm are.
+      TensorFlow cannot fetch (inside a while_loop or a cond), or whose shape is not static, is left
+      out with a line that says so. Add "Mean" where no mean is close to 0, as those of a layer norm
+      are.
     max_forward_elements: larger outputs are left out.
     steps_before: TRAIN: the number of steps before the initial checkpoint, which then has slots and
-    global_step too. The
-      environment variable REFERENCE_STEPS_BEFORE sets it for every case that is not random. (In a
-      random case, the numbers of an op depend on how often its session drew before.)
+      global_step too. The environment variable REFERENCE_STEPS_BEFORE sets it for every case that
+      is not random. (In a random case, the numbers of an op depend on how often its session drew
+      before.)
     random: True if ops with their own seeds draw random numbers. Each op then draws once per step,
-    as in a training
-      loop: loss and update are computed in one run, in a session that has run nothing else. The
-      update has to wait for the loss.
+      as in a training loop: loss and update are computed in one run, in a session that has run
+      nothing else. The update has to wait for the loss.
     without: parts of names of variables that are not recorded, with their slots and gradients:
-    those whose true gradient
-      is 0, so that the computed one is rounding errors. README.md explains this (section "Rounding
-      errors alone").
+      those whose true gradient is 0, so that the computed one is rounding errors. README.md
+      explains this (section "Rounding errors alone").
     max_values: variables with more elements are recorded by the norms of all steps only, without
-    their values and
-      gradients, and the initial checkpoint lacks their slots, which start at 0. It keeps the
-      reference of a large network small.
+      their values and gradients, and the initial checkpoint lacks their slots, which start at 0. It
+      keeps the reference of a large network small.
     own_first_step: with shared: records the forward tensors and gradients of this case, for a case
-    whose network differs
-      from that of the shared folder.
+      whose network differs from that of the shared folder.
     rtol, variable_rtol, atol: tolerances, if the defaults (1e-5, 1e-4, 0) do not fit. The case
-    states the reason.
+      states the reason.
     resource_variables: the kind of all variables, as TensorFlow's enable_resource_variables. False
-    is the kind of a program
-      of TensorFlow 1 on a CPU. True is the kind on a TPU and in TensorFlow 2. A program that
-      assigns to a variable that its step also reads, as in
+      is the kind of a program of TensorFlow 1 on a CPU. True is the kind on a TPU and in
+      TensorFlow 2. A program that assigns to a variable that its step also reads, as in
           tf.group(train_op, global_step.assign(global_step + 1))
       needs True: a reference variable is read in place, so the rate of the step may be computed
       before or after the assignment. The manifest and the first line of a report say which kind it

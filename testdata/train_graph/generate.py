@@ -35,6 +35,7 @@ import tempfile
 import cases
 import numpy as np
 from cases import CONTINUED, START, tf, tf1
+from saved_case import SavedCase
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -86,7 +87,7 @@ def write_tiny():
 
 
 def write_saved():
-    case, folder = cases.SavedCase(), os.path.join(HERE, "saved")
+    case, folder = SavedCase(), os.path.join(HERE, "saved")
     end = START + cases.SAVED_CONTINUED
     with tempfile.TemporaryDirectory() as whole:
         losses = case.train(whole, end)
