@@ -87,7 +87,7 @@ TEST_F(ImportTest, ComputesShapesFromTheShapesOfTheFeeds) {
 
 TEST_F(ImportTest, ListsAllThatIsNotSupportedAtOnce) {
   const std::string conv = "attr { key: 'strides' value { list { i: [1, 1, 1, 1] } } } " +
-                           Text("padding", "SAME") + Text("data_format", "NCHW");
+                           Text("padding", "SAME") + Text("data_format", "NCHW_VECT_C");
   const auto imported =
       Import(Input("x") + Input("other") + Node("a", "Unknown", {"x"}) +
                  Node("b", "Unknown", {"a"}) + Node("c", "Conv2D", {"b", "x"}, conv) +
@@ -97,7 +97,8 @@ TEST_F(ImportTest, ListsAllThatIsNotSupportedAtOnce) {
   EXPECT_THAT(imported, StatusIs(absl::StatusCode::kUnimplemented));
   EXPECT_THAT(imported, ErrorHas("6 nodes that cannot be imported"));
   EXPECT_THAT(imported, ErrorIs(::testing::ContainsRegex("Unknown +not supported +2 +b")));
-  EXPECT_THAT(imported, ErrorIs(::testing::ContainsRegex("Conv2D +data_format = NCHW +1 +c")));
+  EXPECT_THAT(imported,
+              ErrorIs(::testing::ContainsRegex("Conv2D +data_format = NCHW_VECT_C +1 +c")));
   EXPECT_THAT(imported, ErrorIs(::testing::ContainsRegex("Abs +dtype DT_COMPLEX64 +1 +d")));
   EXPECT_THAT(imported, ErrorIs(::testing::ContainsRegex("Split +without num_split +1 +e")));
   EXPECT_THAT(imported, ErrorIs(::testing::ContainsRegex("Placeholder +not fed +1 +other")));

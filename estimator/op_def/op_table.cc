@@ -15,6 +15,7 @@ using enum OpTraits::Layout;
 #define EST_CONV_ATTRS \
   "strides:l padding:s explicit_paddings:l= data_format:s=NHWC! dilations:l=1,1,1,1"
 #define EST_POOL_ATTRS "ksize:l strides:l padding:s explicit_paddings:l= data_format:s=NHWC!"
+#define EST_RESIZE_ATTRS "align_corners:b=false half_pixel_centers:b=false"
 #define EST_MASKS \
   "begin_mask:i=0 end_mask:i=0 ellipsis_mask:i=0 new_axis_mask:i=0 shrink_axis_mask:i=0"
 #define EST_RANDOM_ATTRS "T=i0 dtype=o0 seed:i=0 seed2:i=0 dtype:t"
@@ -146,6 +147,12 @@ std::vector<Group> Groups() {
          "x_backprop scale_backprop offset_backprop reserve_4 reserve_5",
          "T=i0 U=i3 epsilon:f=0.0001 is_training:b=true data_format:s=NHWC!"}}},
 
+      {{},
+       {{"ResizeBilinear", "images size", EST_RESIZE_ATTRS},
+        {"ResizeBilinearGrad", "grads original_image", "T=i1 " EST_RESIZE_ATTRS},
+        {"ResizeNearestNeighbor", "images size", EST_RESIZE_ATTRS},
+        {"ResizeNearestNeighborGrad", "grads size", EST_RESIZE_ATTRS}}},
+
       // Element-wise ops whose operands differ in type or number. elementwise_table.h has the
       // others.
       {{.failure = kNever, .elementwise = true},
@@ -187,6 +194,7 @@ std::vector<Group> Groups() {
         {"Pack", "values*", "T=i0 N=ins axis:i=0"},
         {"Unpack", "value -> output*", "T=i0 num=outs num:i axis:i=0"},
         {"ReverseV2", "tensor axis", "T=i0 Tidx=i1"},
+        {"ReverseSequence", "input seq_lengths", "T=i0 Tlen=i1 seq_dim:i batch_dim:i=0"},
         {"Tile", "input multiples", "T=i0 Tmultiples=i1"},
         {"Slice", "input begin size", "T=i0 Index=i1"},
         {"StridedSlice", "input begin end strides", "T=i0 Index=i1 " EST_MASKS},
@@ -290,6 +298,7 @@ std::vector<Group> Groups() {
 
 #undef EST_CONV_ATTRS
 #undef EST_POOL_ATTRS
+#undef EST_RESIZE_ATTRS
 #undef EST_MASKS
 #undef EST_RANDOM_ATTRS
 #undef EST_REDUCTION

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "estimator/ops/activations.h"
@@ -13,6 +14,7 @@
 #include "estimator/ops/meshgrid.h"
 #include "estimator/ops/optimizer_ops.h"
 #include "estimator/ops/pooling.h"
+#include "estimator/ops/rearrange.h"
 #include "estimator/ops/softmax.h"
 #include "estimator/ops/sort.h"
 #include "estimator/ops/statistics.h"
@@ -136,9 +138,59 @@ std::map<std::string, Function> Statistics() {
   };
 }
 
+// Of the table rearrangements() in functions.py.
+struct Blocks {
+  std::vector<int64_t> sizes;
+  Paddings margins;
+};
+const Blocks& BlocksOf(const GoldenCase& golden) {
+  static const auto& blocks =
+      *new std::map<std::string, Blocks>{{"pixels", {{2, 3}, {{0, 0}, {0, 0}}}},
+                                         {"margins", {{2, 2}, {{1, 2}, {0, 2}}}},
+                                         {"one", {{1}, {{0, 0}}}},
+                                         {"three", {{3, 1, 2}, {{0, 3}, {1, 1}, {1, 1}}}},
+                                         {"empty", {{2}, {{0, 0}}}}};
+  return blocks.at(golden.name);
+}
+
+Out Rolled(In in, const GoldenCase& golden) {
+  using Ints = std::vector<int64_t>;
+  const std::map<std::string, std::pair<Ints, Ints>> rolls = {{"one", {{2}, {1}}},
+                                                              {"both", {{-4, 1}, {0, 1}}},
+                                                              {"twice", {{1, 1}, {1, 1}}},
+                                                              {"none", {{5}, {0}}}};
+  const auto& [shifts, axes] = rolls.at(golden.name);
+  return {Roll(in[0], shifts, axes)};
+}
+
+std::map<std::string, Function> Rearrangements() {
+  return {
+      {"fn.SpaceToBatch",
+       [](In in, const GoldenCase& g) -> Out {
+         return {SpaceToBatch(in[0], BlocksOf(g).sizes, BlocksOf(g).margins)};
+       }},
+      {"fn.BatchToSpace",
+       [](In in, const GoldenCase& g) -> Out {
+         return {BatchToSpace(in[0], BlocksOf(g).sizes, BlocksOf(g).margins)};
+       }},
+      {"fn.SpaceToDepth",
+       [](In in, const GoldenCase& g) -> Out { return {SpaceToDepth(in[0], AxisOf(g))}; }},
+      {"fn.DepthToSpace",
+       [](In in, const GoldenCase& g) -> Out { return {DepthToSpace(in[0], AxisOf(g))}; }},
+      {"fn.Roll", Rolled},
+      {"fn.LocalResponseNormalization",
+       [](In in, const GoldenCase& g) -> Out {
+         if (g.name == "plain") return {LocalResponseNormalization(in[0])};
+         return {LocalResponseNormalization(
+             in[0], {.depth_radius = 2, .bias = 2, .alpha = 0.5, .beta = 0.75})};
+       }},
+  };
+}
+
 std::map<std::string, Function> Functions() {
   std::map<std::string, Function> functions = UpdateRules();
   functions.merge(Statistics());
+  functions.merge(Rearrangements());
   functions.merge(std::map<std::string, Function>{
       {"Relu", Unary(Relu)},
       {"Relu6", Unary(Relu6)},

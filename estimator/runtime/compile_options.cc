@@ -12,10 +12,11 @@ namespace estimator {
 
 const std::vector<std::string>& OptionalPasses() {
   static const auto& passes = *new std::vector<std::string>{
-      "merge_equal",     "fold_pads",      "row_updates",     "split_sums",      "fold_batch_norm",
-      "fuse_bias",       "fuse_pool",      "fuse_conv_block", "fuse_batch_norm", "fuse_random_mask",
-      "fuse_layer_norm", "fuse_attention", "fuse_gelu",       "widen_results",   "fuse_elementwise",
-      "fuse_bias_grad",  "choose_layouts", "sweep_updates",   "derive_values",   "write_copies"};
+      "merge_equal",      "sink_transposes", "fold_pads",      "row_updates",     "split_sums",
+      "fold_batch_norm",  "fuse_bias",       "fuse_pool",      "fuse_conv_block", "fuse_batch_norm",
+      "fuse_random_mask", "fuse_layer_norm", "fuse_attention", "fuse_gelu",       "widen_results",
+      "fuse_elementwise", "fuse_bias_grad",  "choose_layouts", "sweep_updates",   "derive_values",
+      "write_copies"};
   return passes;
 }
 

@@ -9,10 +9,14 @@
 #include "estimator/runtime/openmp_team.h"
 #include "estimator/runtime/passes/choose_layouts.h"
 #include "estimator/runtime/passes/derive_values.h"
+#include "estimator/runtime/passes/fold_constants.h"
 #include "estimator/runtime/passes/fold_pads.h"
 #include "estimator/runtime/passes/fusion/fuse.h"
+#include "estimator/runtime/passes/merge_equal.h"
 #include "estimator/runtime/passes/row_updates.h"
 #include "estimator/runtime/passes/select_kernels.h"
+#include "estimator/runtime/passes/simplify.h"
+#include "estimator/runtime/passes/sink_transposes.h"
 #include "estimator/runtime/passes/split_sums.h"
 #include "estimator/runtime/passes/sweep_updates.h"
 #include "estimator/runtime/passes/write_copies.h"
@@ -59,6 +63,11 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   // accepts.
   module.conv_algorithm = options.conv_algorithm;
   module.compute_dtype = options.compute_dtype;
+  if (Runs(options, "sink_transposes") && ir::SinkTransposes(module)) {
+    EST_RETURN_IF_ERROR(ir::FoldConstants(module));
+    if (Runs(options, "merge_equal")) ir::MergeEqual(module);
+    ir::Simplify(module, options.single_replica);
+  }
   // Before Fuse, which gives convolutions other names than those that FoldPads looks for.
   if (Runs(options, "fold_pads")) ir::FoldPads(module);
   if (Runs(options, "row_updates")) ir::UpdateRows(module);

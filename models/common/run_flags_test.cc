@@ -149,7 +149,7 @@ TEST_F(RunFlagsTest, ErrorsOfTheConfigNameTheFlags) {
       status,
       ErrorHas("--save_checkpoints_steps must be >= 0, given -1; --save_checkpoints_steps and "
                "--save_checkpoints_secs cannot be both set; --disable_passes has unknown names: "
-               "\"x\"; the passes that can be disabled are merge_equal, fold_pads, "));
+               "\"x\"; the passes that can be disabled are merge_equal, sink_transposes, "));
   EXPECT_THAT(status, ErrorHas("; --iterations must be a number of steps >= 1, or a time as '30s', "
                                "'10m' or '1h'; given '0'; --num_shards must be > 0, given 0; "
                                "--tpu_check must be \"rules\" or a topology, "));

@@ -82,6 +82,39 @@ def orderings():
                            direction=direction: run(x, axis, direction))
 
 
+def rearrangements():
+    """In C++ the name of the case selects the blocks, or the shifts."""
+    blocks = {"pixels": ([2, 4, 6, 3], [2, 3], [[0, 0], [0, 0]]),
+              "margins": ([1, 5, 4, 2], [2, 2], [[1, 2], [0, 2]]),
+              "one": ([1, 1], [1], [[0, 0]]),
+              "three": ([2, 3, 2, 4], [3, 1, 2], [[0, 3]] + [[1, 1]] * 2),
+              "empty": ([0, 4, 2], [2], [[0, 0]])}
+    for name, (shape, block, margins) in blocks.items():
+        def to_batch(x, block=block, margins=margins):
+            return tf.space_to_batch(x, block, margins)
+
+        def to_space(x, block=block, margins=margins):
+            return tf.batch_to_space(x, block, margins)
+        padded = [n + sum(m) for n, m in zip(shape[1:], margins)]
+        cut = [shape[0] * int(np.prod(block))] + [n // b for n, b in zip(padded, block)]
+        yield Case("fn.SpaceToBatch", name, [floats(shape)], run=to_batch)
+        yield Case("fn.BatchToSpace", name, [floats(cut + shape[len(cut):])], run=to_space)
+    for name, (shape, size) in {"2": ([2, 4, 6, 3], 2), "3": ([1, 3, 9, 5], 3)}.items():
+        yield Case("fn.SpaceToDepth", name, [floats(shape)],
+                   run=lambda x, size=size: tf.nn.space_to_depth(x, size))
+        yield Case("fn.DepthToSpace", name, [floats(shape[:3] + [shape[3] * size * size])],
+                   run=lambda x, size=size: tf.nn.depth_to_space(x, size))
+    for name, (shift, axis) in {"one": ([2], [1]), "both": ([-4, 1], [0, 1]),
+                                "twice": ([1, 1], [1, 1]), "none": ([5], [0])}.items():
+        yield Case("fn.Roll", name, [floats([5, 3, 2])],
+                   run=lambda x, shift=shift, axis=axis: tf.roll(x, shift, axis))
+    for name, options in {"plain": {}, "all": dict(depth_radius=2, bias=2.0, alpha=0.5,
+                                                   beta=0.75)}.items():
+        yield Case("fn.LocalResponseNormalization", name, [floats([2, 2, 3, 7])],
+                   tolerance="composed",
+                   run=lambda x, options=options: tf.nn.local_response_normalization(x, **options))
+
+
 def statistics():
     for name, (shape, axes) in {"all": ([3, 5], [0, 1]), "rows": ([7, 4], [0]), "one": ([1], [0]),
                                 "images": ([2, 3, 5, 2], [0, 1, 2])}.items():
@@ -121,4 +154,4 @@ def statistics():
                        run=lambda *x, indexing=indexing: tf.meshgrid(*x, indexing=indexing))
 
 
-TABLES = (activations, losses, normalizations, pools, orderings, statistics)
+TABLES = (activations, losses, normalizations, pools, orderings, rearrangements, statistics)

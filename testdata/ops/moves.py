@@ -138,6 +138,19 @@ def joins():
     yield Case("MatrixDiagPart", "tall", [floats([3, 2])])
 
 
+def sequences():
+    for dtype in ALL:
+        yield Case("ReverseSequence", NAMES[dtype], [values([3, 4, 2], dtype), i32(3, 0, 4)],
+                   {"seq_dim": 1, "batch_dim": 0})
+    for name, (shape, time, batch) in {"time_major": ([5, 3, 2], 0, 1), "last": ([2, 3, 7], 2, 0),
+                                       "between": ([2, 3, 2, 5], 3, 1), "one": ([1, 1], 1, 0),
+                                       "empty": ([0, 3], 1, 0), "no_steps": ([3, 0], 1, 0),
+                                       "before": ([2, 5, 3, 3], 1, 2)}.items():
+        lengths = np.arange(shape[batch], dtype=np.int64) * 2 % (shape[time] + 1)
+        yield Case("ReverseSequence", name, [floats(shape), lengths],
+                   {"seq_dim": time, "batch_dim": batch})
+
+
 def slices():
     for dtype in ALL:
         yield Case("Slice", NAMES[dtype], [values([3, 4], dtype), i32(1, 0), i32(2, 3)], {}, (1, 2))
@@ -361,4 +374,4 @@ def random():
         yield Case("RandomShuffle", name, [floats(shape)], {"seed": 87, "seed2": 5}, (), "bits")
 
 
-TABLES = (shapes, joins, slices, mirrored_edges, gathers, random)
+TABLES = (shapes, joins, sequences, slices, mirrored_edges, gathers, random)

@@ -7,7 +7,8 @@ import numpy as np
 import tensorflow as tf
 
 from cases import (  # noqa: F401
-    F16, F32, F64, BF16, FLOATS, MEMORY, NAMES, SPECIAL, Case, floats, i32, ints, scalar, values)
+    F16, F32, F64, BF16, FLOATS, INTS, MEMORY, NAMES, SPECIAL, Case, floats, i32, ints, scalar,
+    values)
 
 
 def products():
@@ -286,6 +287,34 @@ def batch_norms():
                tolerance="statistics", out=[0, 1, 2], ys=[0])
 
 
+def resizes():
+    """Two sizes: that of the images and that of the result."""
+    centers = {"plain": {}, "corners": {"align_corners": True},
+               "half": {"half_pixel_centers": True}}
+    sizes = {"twice": ([2, 3, 5, 4], (6, 10)), "down": ([1, 7, 9, 3], (3, 4)),
+             "one": ([1, 1, 1, 1], (1, 1)), "row": ([2, 4, 1, 2], (1, 5)),
+             "empty": ([0, 3, 3, 2], (5, 2)), "same": ([1, 3, 5, 17], (3, 5))}
+    for (how, attrs), (name, (shape, size)) in itertools.product(centers.items(), sizes.items()):
+        resized = shape[:1] + list(size) + shape[3:]
+        for op in ("ResizeBilinear", "ResizeNearestNeighbor"):
+            yield Case(op, f"{how}_{name}", [floats(shape), i32(*size)], attrs, (1,), "sum")
+        yield Case("ResizeBilinearGrad", f"{how}_{name}", [floats(resized), floats(shape)], attrs,
+                   (), "sum")
+        yield Case("ResizeNearestNeighborGrad", f"{how}_{name}",
+                   [floats(resized), i32(*shape[1:3])], attrs, (1,), "sum")
+    for dtype in FLOATS + INTS:
+        images = values([1, 3, 2, 3], dtype)
+        for op in ("ResizeBilinear", "ResizeNearestNeighbor"):
+            # TensorFlow has no gradient of 16-bit floats, without a word.
+            yield Case(op, NAMES[dtype], [images, i32(5, 4)], {}, (1,), "sum",
+                       gradient=op == "ResizeNearestNeighbor" or dtype in (F32, F64))
+        if dtype in FLOATS:
+            yield Case("ResizeBilinearGrad", NAMES[dtype], [floats([1, 6, 4, 3]), images], {}, (),
+                       "sum")
+            yield Case("ResizeNearestNeighborGrad", NAMES[dtype], [images, i32(2, 2)], {}, (1,),
+                       "sum")
+
+
 def losses():
     for op in ("Softmax", "LogSoftmax"):
         for dtype in FLOATS:
@@ -358,4 +387,4 @@ def updates():
                states=3)
 
 
-TABLES = (products, convolutions, depthwise, pools, bias, batch_norms, losses, updates)
+TABLES = (products, convolutions, depthwise, pools, bias, batch_norms, resizes, losses, updates)

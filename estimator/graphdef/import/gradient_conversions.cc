@@ -18,28 +18,6 @@ namespace {
 
 constexpr int64_t kMaxComputedElements = 1 << 20;  // of a constant that this file computes
 
-absl::StatusOr<Array> ConstantOf(const Tensor& tensor) {
-  if (tensor.valid() && tensor.node()->op() == "Const")
-    return tensor.node()->attrs().get<Array>("value");
-  if (!tensor.valid()) return InvalidArgument("an input is missing");
-  std::optional<Array> value = ConstantValue(tensor);
-  if (value.has_value()) return *std::move(value);
-  return Unimplemented("'", tensor.name(),
-                       "' is not known when the graph is built; shapes are static");
-}
-
-absl::StatusOr<std::vector<int64_t>> IntsOf(const Tensor& tensor) {
-  EST_ASSIGN_OR_RETURN(const Array array, ConstantOf(tensor));
-  if (array.dtype() != DType::kInt32 && array.dtype() != DType::kInt64)
-    return InvalidArgument("'", tensor.name(), "' is ", array.TypeString(), ", not a shape");
-  std::vector<int64_t> values;
-  for (int64_t i = 0; i < array.num_elements(); ++i) {
-    values.push_back(array.dtype() == DType::kInt32 ? array.data<int32_t>()[i]
-                                                    : array.data<int64_t>()[i]);
-  }
-  return values;
-}
-
 Tensor ConstIn(const ImportNode& node, const Array& value) {
   return node.graph.AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, node.name);
 }
@@ -54,7 +32,7 @@ Tensor IntsLike(const ImportNode& node, const std::vector<int64_t>& values, DTyp
 ImportOutputs ConvertBroadcastGradientArgs(const ImportNode& node) {
   std::vector<int64_t> shapes[2], axes[2];
   for (size_t i = 0; i < 2; ++i) {
-    EST_ASSIGN_OR_RETURN(shapes[i], IntsOf(node.inputs[i]));
+    EST_ASSIGN_OR_RETURN(shapes[i], ConstantIntsOf(node.inputs[i]));
   }
   const size_t rank = std::max(shapes[0].size(), shapes[1].size());
   if (rank > 1024) return InvalidArgument("a shape of more than 1024 axes");
@@ -73,14 +51,32 @@ ImportOutputs ConvertBroadcastGradientArgs(const ImportNode& node) {
   return std::vector<Tensor>{IntsLike(node, axes[0], dtype), IntsLike(node, axes[1], dtype)};
 }
 
+// The shape of two that are broadcast, which are known as all shapes are.
+ImportOutputs ConvertBroadcastArgs(const ImportNode& node) {
+  std::vector<int64_t> result;
+  for (const Tensor& input : node.inputs) {
+    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, ConstantIntsOf(input));
+    if (shape.size() > result.size())
+      result.insert(result.begin(), shape.size() - result.size(), 1);
+    for (size_t i = 1; i <= shape.size(); ++i) {
+      int64_t& size = result[result.size() - i];
+      const int64_t other = shape[shape.size() - i];
+      if (size != other && size != 1 && other != 1)
+        return InvalidArgument("sizes ", size, " and ", other, " do not broadcast");
+      if (size == 1) size = other;
+    }
+  }
+  return std::vector<Tensor>{IntsLike(node, result, node.inputs[0].dtype())};
+}
+
 // The place of each input of a Concat in its result. Inputs: the axis, then the shapes.
 ImportOutputs ConvertConcatOffset(const ImportNode& node) {
   if (node.inputs.size() < 2) return InvalidArgument("takes an axis and shapes");
-  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, IntsOf(node.inputs[0]));
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, ConstantIntsOf(node.inputs[0]));
   std::vector<Tensor> offsets;
   int64_t offset = 0;
   for (size_t i = 1; i < node.inputs.size(); ++i) {
-    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, IntsOf(node.inputs[i]));
+    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, ConstantIntsOf(node.inputs[i]));
     const auto rank = static_cast<int64_t>(shape.size());
     if (axes.size() != 1 || axes[0] < -rank || axes[0] >= rank)
       return InvalidArgument("the axis is out of range");
@@ -102,8 +98,8 @@ ImportOutputs ConvertDynamicStitch(const ImportNode& node) {
     return InvalidArgument("takes as many indices as data");
   std::map<int64_t, int64_t> values;
   for (size_t k = 0; k < n; ++k) {
-    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> indices, IntsOf(node.inputs[k]));
-    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> data, IntsOf(node.inputs[n + k]));
+    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> indices, ConstantIntsOf(node.inputs[k]));
+    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> data, ConstantIntsOf(node.inputs[n + k]));
     // Shapes are built of single sizes; stitching rows of data would need a kernel.
     if (indices.size() != data.size())
       return Unimplemented("only data of one number for each index is supported");
@@ -145,6 +141,7 @@ ImportOutputs ConvertBatchNormGrad(const ImportNode& node) {
 
 void AddGradientConversions(ImportRules& rules) {
   rules["AccumulateNV2"] = {"AddN", ""};
+  rules["BroadcastArgs"] = {"", "", ConvertBroadcastArgs, 2};
   rules["BroadcastGradientArgs"] = {"", "", ConvertBroadcastGradientArgs, 2};
   rules["ConcatOffset"] = {"", "", ConvertConcatOffset, -1};
   rules["DynamicStitch"] = {"", "", ConvertDynamicStitch, -1};

@@ -6,6 +6,7 @@
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/graphdef/import/layout/channels_first.h"
 #include "estimator/graphdef/import/op_conversions.h"
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/graphdef/import/op_support.h"
@@ -229,15 +230,18 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildOp(int node) {
     attrs.Set("seed2", seed2);
   }
   const std::string name = NameOf(node);
-  if (rule->convert != nullptr) {
-    if (rule->num_inputs >= 0 && static_cast<size_t>(rule->num_inputs) != inputs.size()) {
-      return InvalidArgument("takes ", rule->num_inputs, " inputs, not ", inputs.size());
-    }
-    return rule->convert({graph_, name, std::move(inputs), std::move(attrs)});
-  }
+  const bool converts = rule->convert != nullptr;
+  if (converts && rule->num_inputs >= 0 && static_cast<size_t>(rule->num_inputs) != inputs.size())
+    return InvalidArgument("takes ", rule->num_inputs, " inputs, not ", inputs.size());
   // The op would cost a copy in each step, and the CPU's fusions would stop at it.
-  if (ChangesNothing(def.op(), inputs)) return std::vector<Tensor>{inputs[0]};
-  return AddOutputs(graph_, rule->op, std::move(inputs), std::move(attrs), name);
+  if (!converts && ChangesNothing(def.op(), inputs)) return std::vector<Tensor>{inputs[0]};
+  ImportNode import{graph_, name, std::move(inputs), std::move(attrs)};
+  EST_ASSIGN_OR_RETURN(const std::vector<int> images, ToChannelsLast(def.op(), *rule, import));
+  ImportOutputs outputs = converts
+                              ? rule->convert(import)
+                              : AddOutputs(graph_, rule->op, import.inputs, import.attrs, name);
+  if (outputs.ok()) ToChannelsFirst(images, *outputs);
+  return outputs;
 }
 
 Tensor NodeBuilder::Folded(const Tensor& output, const std::string& name) {

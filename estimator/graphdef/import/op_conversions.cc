@@ -1,7 +1,6 @@
 #include "estimator/graphdef/import/op_conversions.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -10,17 +9,11 @@
 #include "estimator/graph/constant_value.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/einsum.h"
-#include "estimator/ops/manipulation.h"
-#include "estimator/ops/math_binary.h"
-#include "estimator/ops/math_unary.h"
-#include "estimator/ops/matmul.h"
-#include "estimator/ops/shape_ops.h"
+#include "estimator/ops/rearrange.h"
 
 namespace estimator {
 
 namespace {
-
-constexpr int64_t kMaxBlock = 1 << 15;  // the square of the size of a block fits its type
 
 // Returns the inputs as outputs: for Identity, and for ops that matter only in training.
 ImportOutputs PassThrough(const ImportNode& node) { return node.inputs; }
@@ -137,70 +130,58 @@ ImportOutputs ConvertShapeN(const ImportNode& node) {
   return shapes;
 }
 
-// ChannelSums has a matrix of all pairs of channels.
-absl::Status CheckChannels(const Tensor& x) {
-  constexpr int64_t kMaxChannels = 8192;
-  if (x.rank() == 4 && x.dim(3) <= kMaxChannels) return absl::OkStatus();
-  return InvalidArgument("takes [N,H,W,C] with at most ", kMaxChannels, " channels, not ",
-                         x.spec().ToString());
+LocalResponseNormalizationOptions LrnOptionsOf(const ImportNode& node) {
+  return {.depth_radius = node.attrs.i("depth_radius"),
+          .bias = node.attrs.f("bias"),
+          .alpha = node.attrs.f("alpha"),
+          .beta = node.attrs.f("beta"),
+          .name = node.name};
 }
-
-// For each channel, the sum over those at most depth_radius away.
-Tensor ChannelSums(const ImportNode& node, const Tensor& x) {
-  const int64_t channels = x.dim(-1), radius = node.attrs.i("depth_radius");
-  Array near(DType::kFloat32, {channels, channels});
-  for (int64_t i = 0; i < channels; ++i)
-    for (int64_t k = 0; k < channels; ++k)
-      near.data<float>()[i * channels + k] = std::abs(i - k) <= radius ? 1.0F : 0.0F;
-  const Tensor rows = Reshape(x, Shape{x.dim(0) * x.dim(1) * x.dim(2), channels});
-  const Tensor sums = MatMul(rows, node.graph.AddConst(near.Cast(x.dtype()), node.name + "/near"));
-  return Reshape(sums, x.shape());
-}
-
-// Local response normalization: bias + alpha * the sum of the squares of the channels at most
-// depth_radius away.
-Tensor ResponseNorm(const ImportNode& node, const Tensor& x) {
-  return Add(Multiply(ChannelSums(node, Square(x)), node.attrs.f("alpha")), node.attrs.f("bias"));
-}
-
-// Source: TF 2.15 lrn_op.cc. y = x * norm^-beta.
 ImportOutputs ConvertLrn(const ImportNode& node) {
-  const Tensor& x = node.inputs[0];
-  EST_RETURN_IF_ERROR(CheckChannels(x));
-  return std::vector<Tensor>{
-      Multiply(x, Pow(ResponseNorm(node, x), -node.attrs.f("beta")), node.name)};
+  return std::vector<Tensor>{LocalResponseNormalization(node.inputs[0], LrnOptionsOf(node))};
 }
-
-// dx = dy * norm^-beta - 2 * alpha * beta * x * sums(dy * y / norm)
 ImportOutputs ConvertLrnGrad(const ImportNode& node) {
-  const Tensor &dy = node.inputs[0], &x = node.inputs[1], &y = node.inputs[2];
-  EST_RETURN_IF_ERROR(CheckChannels(x));
-  const float beta = node.attrs.f("beta");
-  const Tensor norm = ResponseNorm(node, x);
-  const Tensor others = Multiply(x, ChannelSums(node, Divide(Multiply(dy, y), norm)));
-  return std::vector<Tensor>{Subtract(Multiply(dy, Pow(norm, -beta)),
-                                      Multiply(others, 2 * node.attrs.f("alpha") * beta),
-                                      node.name)};
+  return std::vector<Tensor>{LocalResponseNormalizationGrad(node.inputs[0], node.inputs[1],
+                                                            node.inputs[2], LrnOptionsOf(node))};
 }
 
-// Blocks of channels become blocks of pixels, or with `to_depth` the other way round.
-ImportOutputs ConvertBlocks(const ImportNode& node, bool to_depth) {
-  const Tensor& x = node.inputs[0];
-  const int64_t block = node.attrs.i("block_size");
-  const int64_t pixels = to_depth ? block : 1, channels = to_depth ? 1 : block * block;
-  if (x.rank() != 4 || block < 1 || block > kMaxBlock || x.dim(1) % pixels != 0 ||
-      x.dim(2) % pixels != 0 || x.dim(3) % channels != 0)
-    return InvalidArgument("blocks of ", block, " do not divide ", x.spec().ToString());
-  const int64_t n = x.dim(0), h = x.dim(1) / pixels, w = x.dim(2) / pixels, c = x.dim(3) / channels;
-  // The axes in between are swapped in both directions, by the same transposition.
-  const Shape apart = to_depth ? Shape{n, h, block, w, block, c} : Shape{n, h, w, block, block, c};
-  const Shape joined =
-      to_depth ? Shape{n, h, w, block * block * c} : Shape{n, h * block, w * block, c};
-  return std::vector<Tensor>{
-      Reshape(Transpose(Reshape(x, apart), {0, 1, 3, 2, 4, 5}), joined, node.name)};
+ImportOutputs ConvertDepthToSpace(const ImportNode& node) {
+  return std::vector<Tensor>{DepthToSpace(node.inputs[0], node.attrs.i("block_size"), node.name)};
 }
-ImportOutputs ConvertDepthToSpace(const ImportNode& node) { return ConvertBlocks(node, false); }
-ImportOutputs ConvertSpaceToDepth(const ImportNode& node) { return ConvertBlocks(node, true); }
+ImportOutputs ConvertSpaceToDepth(const ImportNode& node) {
+  return std::vector<Tensor>{SpaceToDepth(node.inputs[0], node.attrs.i("block_size"), node.name)};
+}
+
+// Pairs of numbers, from a matrix [n, 2].
+absl::StatusOr<Paddings> PairsOf(const Tensor& tensor) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> numbers, ConstantIntsOf(tensor));
+  if (numbers.size() % 2 != 0)
+    return InvalidArgument("'", tensor.name(), "' is ", tensor.spec().ToString(), ", not pairs");
+  Paddings pairs;
+  for (size_t i = 0; i < numbers.size(); i += 2) pairs.emplace_back(numbers[i], numbers[i + 1]);
+  return pairs;
+}
+
+// The older ops have one block size for rows and columns as an attribute.
+template <auto kMove>
+ImportOutputs ConvertBatchBlocks(const ImportNode& node) {
+  const bool old = node.attrs.has("block_size");
+  if (node.inputs.size() != (old ? 2 : 3)) return InvalidArgument("takes blocks and margins");
+  std::vector<int64_t> blocks;
+  if (old) {
+    blocks = {node.attrs.i("block_size"), node.attrs.i("block_size")};
+  } else {
+    EST_ASSIGN_OR_RETURN(blocks, ConstantIntsOf(node.inputs[1]));
+  }
+  EST_ASSIGN_OR_RETURN(const Paddings margins, PairsOf(node.inputs.back()));
+  return std::vector<Tensor>{kMove(node.inputs[0], blocks, margins, node.name)};
+}
+
+ImportOutputs ConvertRoll(const ImportNode& node) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> shifts, ConstantIntsOf(node.inputs[1]));
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, ConstantIntsOf(node.inputs[2]));
+  return std::vector<Tensor>{Roll(node.inputs[0], shifts, axes, node.name)};
+}
 
 ImportOutputs ConvertTopK(const ImportNode& node) {
   return OpBuilder("TopKV2", node.name)
@@ -211,6 +192,21 @@ ImportOutputs ConvertTopK(const ImportNode& node) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<int64_t>> ConstantIntsOf(const Tensor& tensor) {
+  if (!tensor.valid()) return InvalidArgument("an input is missing");
+  // That of a Const is read as it is: it may be larger than those that ConstantValue computes.
+  const bool is_const = tensor.node()->op() == "Const";
+  const std::optional<Array> array =
+      is_const ? tensor.node()->attrs().get<Array>("value") : ConstantValue(tensor);
+  if (!array.has_value())
+    return Unimplemented("'", tensor.name(),
+                         "' is not known when the graph is built; shapes are static");
+  if (array->dtype() != DType::kInt32 && array->dtype() != DType::kInt64)
+    return InvalidArgument("'", tensor.name(), "' is ", array->TypeString(), ", not a shape");
+  const Array ints = array->Cast(DType::kInt64);
+  return std::vector<int64_t>(ints.data<int64_t>(), ints.data<int64_t>() + ints.num_elements());
+}
 
 std::vector<Tensor> AddOutputs(Graph& graph, absl::string_view op, std::vector<Tensor> inputs,
                                Attrs attrs, absl::string_view name) {
@@ -235,6 +231,11 @@ void AddOpConversions(ImportRules& rules) {
   constexpr absl::string_view kBlocks = "block_size:i data_format:s=NHWC!";
   rules["DepthToSpace"] = {"", kBlocks, ConvertDepthToSpace, 1};
   rules["SpaceToDepth"] = {"", kBlocks, ConvertSpaceToDepth, 1};
+  rules["SpaceToBatchND"] = {"", "", ConvertBatchBlocks<SpaceToBatch>, 3};
+  rules["BatchToSpaceND"] = {"", "", ConvertBatchBlocks<BatchToSpace>, 3};
+  rules["SpaceToBatch"] = {"", "block_size:i", ConvertBatchBlocks<SpaceToBatch>, 2};
+  rules["BatchToSpace"] = {"", "block_size:i", ConvertBatchBlocks<BatchToSpace>, 2};
+  rules["Roll"] = {"", "", ConvertRoll, 3};
   constexpr absl::string_view kLrn = "depth_radius:i=5 bias:f=1 alpha:f=1 beta:f=0.5";
   rules["LRN"] = {"", kLrn, ConvertLrn, 1};
   rules["LRNGrad"] = {"", kLrn, ConvertLrnGrad, 3};

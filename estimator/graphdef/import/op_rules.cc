@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/graphdef/import/gradient_conversions.h"
+#include "estimator/graphdef/import/layout/channels_first.h"
 #include "estimator/graphdef/import/op_conversions.h"
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/op_def/attr_def.h"
@@ -78,7 +79,8 @@ Attrs ReadAttrs(const ImportRule& rule, const proto::NodeDef& node,
       problem = absl::StrCat("without ", wanted.name);
     }
     if (!value.has_value()) continue;
-    if (wanted.only_default && AttrToString(*value) != AttrToString(*wanted.default_value)) {
+    if (wanted.only_default && AttrToString(*value) != AttrToString(*wanted.default_value) &&
+        !(wanted.name == "data_format" && IsChannelsFirst(*value))) {
       problem = absl::StrCat(wanted.name, " = ", AttrToString(*value).substr(0, 40));
     }
     attrs.Set(wanted.name, *std::move(value));

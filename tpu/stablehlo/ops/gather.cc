@@ -38,6 +38,18 @@ Value Gather(Writer& w, const Value& x, const Value& start_indices, const Ints& 
                    ">, indices_are_sorted = false, slice_sizes = ", IntsAttr(sizes)));
 }
 
+}  // namespace
+
+Value GatherAxis(Writer& w, const Value& x, const Value& indices, int axis) {
+  const int64_t n = indices.dim(0);
+  Ints dims = x.shape().dims();
+  dims[static_cast<size_t>(axis)] = n;
+  return Gather(w, x, w.Reshape(indices, Shape{n, 1}), AxesExcept(x.rank(), axis), {axis},
+                {x.dtype(), Shape(dims)});
+}
+
+namespace {
+
 // Reshapes params to [B, O, D, I] and indices to [B, N], where each letter combines several axes:
 // batches, axes before `axis`, `axis`, axes after it. Gathers [B, O, N, I].
 EST_LOWERING(GatherV2) {
@@ -52,8 +64,8 @@ EST_LOWERING(GatherV2) {
                 n = SizeOfAxes(indices.shape(), batch, indices.rank());
   // With one batch, an index needs no number of its batch.
   if (b == 1) {
-    const Value y = Gather(w, w.Reshape(params, Shape{o, d, i}), w.Reshape(indices, Shape{n, 1}),
-                           {0, 2}, {1}, {params.dtype(), Shape{o, n, i}});
+    const Value y =
+        GatherAxis(w, w.Reshape(params, Shape{o, d, i}), w.Reshape(indices, Shape{n}), 1);
     return Values{w.Reshape(y, args.output(0).shape)};
   }
   const Shape one_each{b, n, 1};
@@ -62,6 +74,31 @@ EST_LOWERING(GatherV2) {
   const Value y = Gather(w, w.Reshape(params, Shape{b, o, d, i}), starts, {1, 3}, {0, 2},
                          {params.dtype(), Shape{b, o, n, i}});
   return Values{w.Reshape(y, args.output(0).shape)};
+}
+
+// Axes of the batch and of the steps become one axis of rows, which are gathered in another order.
+EST_LOWERING(ReverseSequence) {
+  const Value &x = args.input(0), &lengths = args.input(1);
+  const int64_t time = FromFront(args.spec.attrs.i("seq_dim"), x.rank()),
+                batch = FromFront(args.spec.attrs.i("batch_dim"), x.rank());
+  Ints order = {batch, time};
+  for (const int64_t axis : Count(x.rank()))
+    if (axis != batch && axis != time) order.push_back(axis);
+  Ints back(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  const Value sequences = w.Transpose(x, order);
+  const int64_t b = x.dim(batch), t = x.dim(time),
+                rest = SizeOfAxes(sequences.shape(), 2, x.rank());
+  const Type places(DType::kInt32, Shape{b, t});
+  const Value length = w.BroadcastInDim(w.Convert(lengths, DType::kInt32), places.shape, {0});
+  const Value step = w.Iota(places, 1);
+  const Value from = w.Select(w.Compare("LT", step, length),
+                              w.Sub(w.Sub(length, step), w.FillInt(places, 1)), step);
+  const Value rows = w.Add(w.Mul(w.Iota(places, 0), w.FillInt(places, t)), from);
+  const Value y =
+      GatherAxis(w, w.Reshape(sequences, Shape{1, b * t, rest}), w.Reshape(rows, Shape{b * t}), 1);
+  return Values{w.Transpose(w.Reshape(y, sequences.shape()), back)};
 }
 
 EST_LOWERING(GatherNd) {

@@ -51,6 +51,9 @@ Value SliceAxis(Writer& w, const Value& x, int64_t axis, int64_t begin, int64_t 
 Value PadAxis(Writer& w, const Value& x, const Value& value, int64_t axis, int64_t low,
               int64_t high);
 
+// The elements `indices`, [n], of one axis of x. In gather.cc.
+Value GatherAxis(Writer& w, const Value& x, const Value& indices, int axis);
+
 // x broadcast to the batch axes of `like`, which are all but the last two.
 Value WithBatch(Writer& w, const Value& x, const Shape& like);
 
