@@ -1,10 +1,11 @@
 #include "tools/op_table/networks.h"
 
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
 #include "estimator/estimator.h"
+#include "models/bert/modeling.h"
+#include "models/bert/optimization.h"
 
 namespace estimator {
 namespace {
@@ -48,65 +49,20 @@ Tensor Sparse(const Tensor& labels, const Tensor& logits) {
 
 // ---- BERT
 
-constexpr int64_t kBatch = 8, kLength = 128, kHidden = 768, kHeads = 12;
-
-Tensor BertDense(const Tensor& x, int64_t units, Tensor (*activation)(const Tensor&) = nullptr) {
-  const Tensor y = layers::Dense(
-      x, {.units = units, .kernel_initializer = initializers::TruncatedNormal({.stddev = 0.02})});
-  return activation == nullptr ? y : activation(y);
-}
-
-Tensor BertDropout(const Tensor& x) { return layers::Dropout(x, {.rate = 0.1, .training = true}); }
-
-// The public program's gelu, with its Pow.
-Tensor BertGelu(const Tensor& x) {
-  return x * (0.5 * (1.0 + Tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * Pow(x, 3)))));
-}
-
-Tensor BertHeads(const Tensor& x) {  // [B, H, L, 64]
-  return Transpose(Reshape(x, {kBatch, kLength, kHeads, kHidden / kHeads}), {0, 2, 1, 3});
-}
-
-Tensor BertLayer(const Tensor& x, const Tensor& mask_adder) {
-  const Tensor query = BertHeads(BertDense(x, kHidden)), key = BertHeads(BertDense(x, kHidden)),
-               value = BertHeads(BertDense(x, kHidden));
-  const Tensor scores =
-      MatMul(query, key, {.transpose_b = true}) * (1 / std::sqrt(64.0)) + mask_adder;
-  const Tensor context =
-      Reshape(Transpose(MatMul(BertDropout(Softmax(scores)), value), {0, 2, 1, 3}), {-1, kHidden});
-  const Tensor attended =
-      layers::LayerNorm(BertDropout(BertDense(context, kHidden)) + x, {.epsilon = 1e-12});
-  const Tensor between = BertDense(attended, 4 * kHidden, BertGelu);
-  return layers::LayerNorm(BertDropout(BertDense(between, kHidden)) + attended, {.epsilon = 1e-12});
-}
-
+// The network of models/bert, with 2 of its 12 layers.
 TrainingStep Bert() {
+  constexpr int64_t kBatch = 8, kLength = 128;
+  const bert::BertConfig config = {.num_hidden_layers = 2, .type_vocab_size = 2};
   Inputs inputs;
-  const Tensor ids = inputs.Ints({kBatch, kLength}, 30522),
-               mask = inputs.Ints({kBatch, kLength}, 2),
-               segments = inputs.Ints({kBatch * kLength}, 2), labels = inputs.Ints({kBatch}, 2);
-  const auto table = [](const char* name, int64_t rows) {
-    return GetVariable(name, {rows, kHidden},
-                       {.initializer = initializers::TruncatedNormal({.stddev = 0.02})});
-  };
-  Tensor x = Reshape(Gather(table("word_embeddings", 30522), Reshape(ids, {-1})),
-                     {kBatch, kLength, kHidden});
-  x += Reshape(MatMul(OneHot(segments, 2), table("token_type_embeddings", 2)), x.shape());
-  x += Reshape(Slice(table("position_embeddings", 512), {0, 0}, {kLength, kHidden}),
-               {1, kLength, kHidden});
-  x = Reshape(BertDropout(layers::LayerNorm(x, {.epsilon = 1e-12})), {-1, kHidden});
-  const Tensor mask_adder =
-      (1.0 - Reshape(Cast(mask, DType::kFloat32), {kBatch, 1, 1, kLength})) * -10000.0;
-  for (int layer = 0; layer < 2; ++layer) x = BertLayer(x, mask_adder);
-  const Tensor first =
-      Reshape(Slice(Reshape(x, {kBatch, kLength, kHidden}), {0, 0, 0}, {kBatch, 1, kHidden}),
-              {kBatch, kHidden});
-  const Tensor logits = BertDense(BertDropout(BertDense(first, kHidden, Tanh)), 2);
-  const Tensor loss = -ReduceMean(ReduceSum(OneHot(labels, 2) * LogSoftmax(logits), {-1}));
-  train::AdamWeightDecay optimizer(
-      5e-5, {.weight_decay_rate = 0.01, .exclude_from_weight_decay = {"LayerNorm", "bias"}});
+  const bert::BertInput words = {.input_ids = inputs.Ints({kBatch, kLength}, config.vocab_size),
+                                 .input_mask = inputs.Ints({kBatch, kLength}, 2),
+                                 .token_type_ids = inputs.Ints({kBatch, kLength}, 2)};
+  const Tensor labels = inputs.Ints({kBatch}, 2);
+  const Tensor pooled = bert::BuildBertModel(config, /*is_training=*/true, words).pooled_output;
+  const Tensor logits =
+      layers::Dense(layers::Dropout(pooled, {.rate = 0.1, .training = true}), {.units = 2});
   return std::move(inputs).Step(
-      optimizer.ApplyGradients(train::ClipByGlobalNorm(optimizer.ComputeGradients(loss), 1.0)));
+      bert::CreateOptimizer(Sparse(labels, logits), {.num_train_steps = 1000}));
 }
 
 // ---- cloudml-samples
@@ -176,17 +132,8 @@ TrainingStep Lstm() {
   constexpr int64_t kUnits = 7, kSteps = 5;
   Inputs inputs;
   const Tensor ids = inputs.Ints({16, kSteps}, 10), labels = inputs.Ints({16 * kSteps}, 10);
-  const Tensors x = Unstack(Gather(GetVariable("embedding_table", {10, kUnits}), ids), 1);
-  const Variable kernel = GetVariable("kernel", {2 * kUnits, 4 * kUnits});
-  const Variable bias = GetVariable("bias", {4 * kUnits}, {.initializer = initializers::Zeros()});
-  Tensor c = Zeros({16, kUnits}), h = Zeros({16, kUnits});
-  Tensors outputs;
-  for (const Tensor& x_t : x) {
-    const Tensors gates = Split(BiasAdd(MatMul(Concat({x_t, h}, 1), kernel), bias), 4, {.axis = 1});
-    c = c * Sigmoid(gates[2] + 1.0) + Sigmoid(gates[0]) * Tanh(gates[1]);
-    h = Tanh(c) * Sigmoid(gates[3]);
-    outputs.push_back(h);
-  }
+  const Tensor x = Gather(GetVariable("embedding_table", {10, kUnits}), ids);
+  const Tensors outputs = StaticRnn(rnn_cell::BasicLSTMCell(kUnits), Unstack(x, 1)).outputs;
   const Tensor logits = layers::Dense(Reshape(Stack(outputs, 1), {-1, kUnits}), {.units = 10});
   return std::move(inputs).Step(MinimizeByRmsProp(Sparse(labels, logits)));
 }
