@@ -10,6 +10,8 @@
 namespace estimator::ir {
 namespace {
 
+const Attrs kDropped = {{"keep_dims", false}};
+
 class SinkTransposesTest : public ::testing::Test {
  protected:
   Value Ints(const std::vector<int64_t>& values, const Shape& shape) {
@@ -81,14 +83,14 @@ TEST_F(SinkTransposesTest, ConcatPadAndSliceHaveOtherAxes) {
 
 TEST_F(SinkTransposesTest, SumsHaveOtherAxesWhereTheChannelsStayLast) {
   const Value x = Image();
-  FetchLast(b_.Op("Mean", {x, Ints({2, 3}, {2})}, {2, 4}));
-  FetchLast(b_.Op("Sum", {x, Ints({-3}, {1})}, {2, 3, 5}));
+  FetchLast(b_.Op("Mean", {x, Ints({2, 3}, {2})}, {2, 4}, kDropped));
+  FetchLast(b_.Op("Sum", {x, Ints({-3}, {1})}, {2, 3, 5}, kDropped));
   FetchLast(b_.Op("Max", {x, Ints({2, 3}, {2})}, {2, 4, 1, 1}, {{"keep_dims", true}}));
   EXPECT_EQ(Left(), 0);
 }
 
 TEST_F(SinkTransposesTest, ASumThatLeavesTheChannelsInTheMiddleStays) {
-  b_.Fetch(b_.Op("Sum", {Image(), Ints({3}, {1})}, {2, 4, 3}));
+  b_.Fetch(b_.Op("Sum", {Image(), Ints({3}, {1})}, {2, 4, 3}, kDropped));
   EXPECT_EQ(Left(), 1);
 }
 

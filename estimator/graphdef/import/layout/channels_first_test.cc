@@ -131,7 +131,7 @@ void ExpectSame(const Op& op) {
   const std::string first = Add(op, true, graph), last = Add(op, false, graph);
   const Array got = graph.Value(first), expected = graph.Value(last);
   EXPECT_GT(expected.num_elements(), 0);
-  EXPECT_EQ(Compare(got, expected, {}).report, "");
+  EXPECT_EQ(Compare(got, expected).report, "");
 }
 
 const char kSame[] = "attr { key: 'padding' value { s: 'SAME' } } ";
@@ -176,7 +176,7 @@ TEST(ChannelsFirst, ExplicitPaddingsFollowTheirAxes) {
                                                               : Sizes{0, 0, 1, 2, 3, 0, 0, 0})};
   };
   const std::string first = Add(conv(true), true, graph), last = Add(conv(false), false, graph);
-  EXPECT_EQ(Compare(graph.Value(first), graph.Value(last), {}).report, "");
+  EXPECT_EQ(Compare(graph.Value(first), graph.Value(last)).report, "");
 }
 
 TEST(ChannelsFirst, Pools) {
