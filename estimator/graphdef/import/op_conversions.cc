@@ -1,7 +1,9 @@
 #include "estimator/graphdef/import/op_conversions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -82,6 +84,44 @@ ImportOutputs ConvertListDiff(const ImportNode& node) {
   };
   return std::vector<Tensor>{list(kept, all->dtype(), "/out"),
                              list(places, node.attrs.dtype("out_idx"), "/idx")};
+}
+
+// For each row of the first input, its values that are not in that row of the second one, sorted.
+// Losses with weights compare shapes with it, which are rows [1, n].
+ImportOutputs ConvertSetDifference(const ImportNode& node) {
+  if (node.attrs.s("set_operation") != "a-b")
+    return Unimplemented("only the set operation a-b is supported");
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> a, ConstantIntsOf(node.inputs[0]));
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> b, ConstantIntsOf(node.inputs[1]));
+  for (const Tensor& input : node.inputs) {
+    if (input.rank() != 2 || input.dim(0) != 1)
+      return Unimplemented("only rows [1,n] are supported, not ", input.spec().ToString());
+  }
+  std::set<int64_t> left(a.begin(), a.end());
+  for (const int64_t value : b) left.erase(value);
+  const auto count = static_cast<int64_t>(left.size());
+  Array indices(DType::kInt64, {count, 2});
+  for (int64_t i = 0; i < count; ++i) {
+    indices.data<int64_t>()[2 * i] = 0;
+    indices.data<int64_t>()[2 * i + 1] = i;
+  }
+  const std::vector<int64_t> values(left.begin(), left.end());
+  return std::vector<Tensor>{
+      node.graph.AddConst(indices, absl::StrCat(node.name, "/indices")),
+      node.graph.AddConst(Array::FromSpan<int64_t>({count}, values).Cast(node.inputs[0].dtype()),
+                          node.name),
+      node.graph.AddConst(Array::Of<int64_t>({2}, {1, count}), absl::StrCat(node.name, "/shape"))};
+}
+
+// The logarithm of the gamma function of numbers that are known, as in the constants of
+// distributions.
+ImportOutputs ConvertLgamma(const ImportNode& node) {
+  const std::optional<Array> x = ConstantValue(node.inputs[0]);
+  if (!x || (x->dtype() != DType::kFloat32 && x->dtype() != DType::kFloat64))
+    return Unimplemented("only of float32 and float64 numbers that do not change");
+  Array y = x->Cast(DType::kFloat64).Clone();
+  for (double& value : y.values<double>()) value = std::lgamma(value);
+  return std::vector<Tensor>{node.graph.AddConst(y.Cast(x->dtype()), node.name)};
 }
 
 bool IsConstant(const Tensor& tensor, double value) {
@@ -224,6 +264,7 @@ void AddOpConversions(ImportRules& rules) {
   rules["IdentityN"] = {"", "", PassThrough, -1};
   rules["ClipByValue"] = {"", "", ConvertClipByValue, 3};
   rules["Concat"] = {"", "", ConvertConcat, -1};
+  rules["DenseToDenseSetOperation"] = {"", "set_operation:s", ConvertSetDifference, 2};
   rules["Einsum"] = {"", "equation:s", ConvertEinsum, -1};
   rules["EnsureShape"] = {"EnsureShape", "shape:p"};
   rules["Gather"] = {"", "", ConvertGather, 2};
@@ -239,6 +280,7 @@ void AddOpConversions(ImportRules& rules) {
   constexpr absl::string_view kLrn = "depth_radius:i=5 bias:f=1 alpha:f=1 beta:f=0.5";
   rules["LRN"] = {"", kLrn, ConvertLrn, 1};
   rules["LRNGrad"] = {"", kLrn, ConvertLrnGrad, 3};
+  rules["Lgamma"] = {"", "", ConvertLgamma, 1};
   rules["ListDiff"] = {"", "out_idx:t=int32", ConvertListDiff, 2};
   for (const char* op : {"MatrixDiagV2", "MatrixDiagV3"})
     rules[op] = {"", "", ConvertMatrixDiag, 5};

@@ -98,6 +98,51 @@ TEST_F(OpConversionsTest, BlocksOfChannelsBecomeBlocksOfPixelsAndBack) {
   EXPECT_EQ(Value("depth").shape(), (Shape{1, 1, 2, 4}));
 }
 
+TEST_F(OpConversionsTest, BlocksOfPixelsBecomeExamplesAndBack) {
+  Floats("x", {1, 3, 2}, {1, 2, 3, 4, 5, 6});
+  Ints("blocks", {2});
+  Const("margins", "DT_INT32", {1, 2}, {1, 0});
+  Node("batch", "SpaceToBatchND", {"x", "blocks", "margins"});
+  Node("space", "BatchToSpaceND", {"batch", "blocks", "margins"});
+  Expect("batch", {0, 0, 3, 4, 1, 2, 5, 6});
+  EXPECT_EQ(Value("batch").shape(), (Shape{2, 2, 2}));
+  Expect("space", {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(Value("space").shape(), (Shape{1, 3, 2}));
+  Floats("image", {1, 2, 2, 1}, {1, 2, 3, 4});
+  Const("none", "DT_INT32", {2, 2}, {0, 0, 0, 0});
+  const std::string two = "attr { key: 'block_size' value { i: 2 } } ";
+  Node("old", "SpaceToBatch", {"image", "none"}, two);
+  Node("old_back", "BatchToSpace", {"old", "none"}, two);
+  EXPECT_EQ(Value("old").shape(), (Shape{4, 1, 1, 1}));
+  Expect("old_back", {1, 2, 3, 4});
+}
+
+TEST_F(OpConversionsTest, RollMovesTheEndToTheBegin) {
+  Floats("x", {2, 3}, {1, 2, 3, 4, 5, 6});
+  Int("shift", 1);
+  Int("axis", 1);
+  Node("y", "Roll", {"x", "shift", "axis"});
+  Expect("y", {3, 1, 2, 6, 4, 5});
+}
+
+// As in tf.losses with weights, which compare shapes when the step runs.
+TEST_F(OpConversionsTest, OpsOnShapesAreComputed) {
+  Ints("a", {4, 1, 3});
+  Ints("b", {2, 1});
+  Node("both", "BroadcastArgs", {"a", "b"});
+  Expect("both", {4, 2, 3});
+  Const("sizes", "DT_INT32", {1, 4}, {5, 3, 5, 1});
+  Const("valid", "DT_INT32", {1, 2}, {3, 9});
+  Node("invalid", "DenseToDenseSetOperation", {"sizes", "valid"},
+       "attr { key: 'set_operation' value { s: 'a-b' } } ");
+  Expect("invalid", {0, 0, 0, 1});
+  Expect("invalid:1", {1, 5});
+  Expect("invalid:2", {1, 2});
+  Floats("five", {}, {5});
+  Node("lgamma", "Lgamma", {"five"});
+  Expect("lgamma", {3.1780538});  // log(4!)
+}
+
 TEST_F(OpConversionsTest, GradientsOfRootsAreOfTheResult) {
   Floats("y", {}, {2});
   Floats("dy", {}, {3});
