@@ -239,6 +239,28 @@ std::vector<Group> Groups() {
                        "input_fn or from a prediction"},
        {{"SelfAdjointEigV2", "input -> e v", "compute_v:b=true"}}},
 
+      // Boxes of detectors, which are chosen one after another.
+      {{.not_differentiable = true,
+        .not_lowered = "its boxes are chosen one after another: choose them on the host, from the "
+                       "boxes and scores in a prediction or in host_call"},
+       {{"NonMaxSuppressionV4",
+         "boxes scores max_output_size iou_threshold score_threshold -> selected_indices "
+         "valid_outputs",
+         "T=i0 T_threshold=i3 pad_to_max_output_size:b=false"}}},
+      {{.not_differentiable = true,
+        .host_only = "choose the boxes on the host, from a prediction or in host_call, or use "
+                     "NonMaxSuppressionPadded",
+        .not_lowered = "its boxes are chosen one after another: choose them on the host, from the "
+                       "boxes and scores in a prediction or in host_call"},
+       {{"NonMaxSuppressionV5",
+         "boxes scores max_output_size iou_threshold score_threshold soft_nms_sigma -> "
+         "selected_indices selected_scores valid_outputs",
+         "T=i0 pad_to_max_output_size:b=false"},
+        {"CombinedNonMaxSuppression",
+         "boxes scores max_output_size_per_class max_total_size iou_threshold score_threshold -> "
+         "nmsed_boxes nmsed_scores nmsed_classes valid_detections",
+         "pad_per_class:b=false clip_boxes:b=true -"}}},
+
       // Random numbers, and what stays on the host.
       {random,
        {{"RandomUniform", "shape", EST_RANDOM_ATTRS},

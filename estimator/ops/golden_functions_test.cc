@@ -11,6 +11,7 @@
 #include "estimator/ops/batch_norm.h"
 #include "estimator/ops/bias.h"
 #include "estimator/ops/conv.h"
+#include "estimator/ops/edit_distance.h"
 #include "estimator/ops/meshgrid.h"
 #include "estimator/ops/optimizer_ops.h"
 #include "estimator/ops/pooling.h"
@@ -165,6 +166,10 @@ Out Rolled(In in, const GoldenCase& golden) {
 
 std::map<std::string, Function> Rearrangements() {
   return {
+      {"fn.EditDistance",
+       [](In in, const GoldenCase& g) -> Out {
+         return {EditDistance(in[0], in[1], in[2], in[3], {.normalize = g.name != "counts"})};
+       }},
       {"fn.SpaceToBatch",
        [](In in, const GoldenCase& g) -> Out {
          return {SpaceToBatch(in[0], BlocksOf(g).sizes, BlocksOf(g).margins)};

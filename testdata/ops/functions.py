@@ -82,6 +82,24 @@ def orderings():
                            direction=direction: run(x, axis, direction))
 
 
+def distances():
+    """TensorFlow's function takes SparseTensors."""
+    def sparse(ids, lengths):
+        where = tf.where(tf.sequence_mask(lengths, ids.shape[1]))
+        return tf.SparseTensor(where, tf.gather_nd(ids, where), ids.shape)
+    for name, (batch, m, n, normalize) in {"plain": (5, 7, 6, True), "counts": (5, 4, 9, False),
+                                           "one": (1, 1, 1, True), "short": (4, 0, 3, True),
+                                           "no_truth": (3, 4, 0, True)}.items():
+        lengths = [np.arange(batch, dtype=np.int32) * step % (size + 1)
+                   for step, size in ((3, m), (2, n))]
+
+        def run(a, a_length, b, b_length, normalize=normalize):
+            return tf.edit_distance(sparse(a, a_length), sparse(b, b_length), normalize)
+        yield Case("fn.EditDistance", name, [ints([batch, m], 0, 3, key=1), lengths[0],
+                                             ints([batch, n], 0, 3, key=2), lengths[1]],
+                   tolerance="rounded", run=run)
+
+
 def rearrangements():
     """In C++ the name of the case selects the blocks, or the shifts."""
     blocks = {"pixels": ([2, 4, 6, 3], [2, 3], [[0, 0], [0, 0]]),
@@ -154,4 +172,5 @@ def statistics():
                        run=lambda *x, indexing=indexing: tf.meshgrid(*x, indexing=indexing))
 
 
-TABLES = (activations, losses, normalizations, pools, orderings, rearrangements, statistics)
+TABLES = (activations, losses, normalizations, pools, orderings, distances, rearrangements,
+          statistics)

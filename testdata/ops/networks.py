@@ -305,14 +305,47 @@ def resizes():
     for dtype in FLOATS + INTS:
         images = values([1, 3, 2, 3], dtype)
         for op in ("ResizeBilinear", "ResizeNearestNeighbor"):
-            # TensorFlow has no gradient of 16-bit floats, without a word.
+            # TensorFlow has no gradient of 16-bit floats, without a word, and rounds that of
+            # float64 to float32.
             yield Case(op, NAMES[dtype], [images, i32(5, 4)], {}, (1,), "sum",
-                       gradient=op == "ResizeNearestNeighbor" or dtype in (F32, F64))
-        if dtype in FLOATS:
+                       gradient=op == "ResizeNearestNeighbor" or dtype is F32)
+        if dtype in FLOATS and dtype is not F64:
             yield Case("ResizeBilinearGrad", NAMES[dtype], [floats([1, 6, 4, 3]), images], {}, (),
                        "sum")
+        if dtype in FLOATS:
             yield Case("ResizeNearestNeighborGrad", NAMES[dtype], [images, i32(2, 2)], {}, (1,),
                        "sum")
+
+
+def detections():
+    def boxes(n, key=0):
+        corner, size = floats([n, 2], 0, 0.7, key=key), floats([n, 2], 0.1, 0.5, key=key + 1)
+        return np.concatenate([corner, corner + size], 1)
+
+    def f(x):
+        return np.array(x, F32)
+    padded = {"pad_to_max_output_size": True}
+    tables = {"plain": (boxes(20), 5, 0.3, -np.inf, 0), "all": (boxes(7), 12, 0.5, 0, 0),
+              "scores": (boxes(15), 15, 0.2, 0.3, 0), "soft": (boxes(15), 8, 1, 0.1, 0.4),
+              "soft_all": (boxes(9), 9, 0.5, 0.05, 0.5), "none": (boxes(5), 3, 0.5, 9, 0),
+              "empty": (boxes(0), 3, 0.5, 0, 0),
+              "swapped": (boxes(9)[:, [2, 1, 0, 3]], 6, 0.1, 0, 0),
+              "flat": (boxes(4)[:, [0, 1, 0, 3]], 4, 0, 0, 0), "no_boxes": (boxes(4), 0, 0.5, 0, 0)}
+    for name, (corners, count, iou, score, sigma) in tables.items():
+        inputs = [corners, floats([len(corners)], 0, 1, key=9), scalar(count), f(iou), f(score)]
+        if not sigma:
+            yield Case("NonMaxSuppressionV4", name, inputs, padded, (2,), gradient=False)
+        yield Case("NonMaxSuppressionV5", name, inputs + [f(sigma)], padded, (2,), "function",
+                   gradient=False)
+    for name, (batch, n, q, classes, each, total, attrs) in {
+            "shared": (2, 9, 1, 3, 4, 7, {}), "own": (2, 7, 3, 3, 3, 20, {}),
+            "per_class": (1, 5, 1, 2, 2, 30, {"pad_per_class": True}),
+            "unclipped": (1, 6, 1, 1, 6, 6, {"clip_boxes": False}),
+            "empty": (0, 3, 1, 2, 2, 2, {})}.items():
+        corners = boxes(batch * n * q).reshape([batch, n, q, 4]) * 1.4 - F32(0.2)
+        yield Case("CombinedNonMaxSuppression", name,
+                   [corners, floats([batch, n, classes], 0, 1, key=5), scalar(each), scalar(total),
+                    f(0.3), f(0.2)], attrs, (2, 3), gradient=False)
 
 
 def losses():
@@ -387,4 +420,5 @@ def updates():
                states=3)
 
 
-TABLES = (products, convolutions, depthwise, pools, bias, batch_norms, resizes, losses, updates)
+TABLES = (products, convolutions, depthwise, pools, bias, batch_norms, resizes, detections, losses,
+          updates)

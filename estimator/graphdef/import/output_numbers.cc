@@ -19,6 +19,9 @@ constexpr int kMaxOutputIndex = 1 << 20;
 const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
   using Names = std::vector<absl::string_view>;
   static const auto* const kNames = new std::map<absl::string_view, Names>({
+      {"CombinedNonMaxSuppression",
+       {"nmsed_boxes", "nmsed_scores", "nmsed_classes", "valid_detections"}},
+      {"DenseToDenseSetOperation", {"result_indices", "result_values", "result_shape"}},
       {"FusedBatchNorm",
        {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2"}},
       {"FusedBatchNormV2",
@@ -29,6 +32,8 @@ const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
       {"LogMatrixDeterminant", {"sign", "log_abs_determinant"}},
       {"MaxPoolWithArgmax", {"output", "argmax"}},
       {"Merge", {"output", "value_index"}},
+      {"NonMaxSuppressionV4", {"selected_indices", "valid_outputs"}},
+      {"NonMaxSuppressionV5", {"selected_indices", "selected_scores", "valid_outputs"}},
       {"Qr", {"q", "r"}},
       {"SelfAdjointEigV2", {"e", "v"}},
       {"SoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
