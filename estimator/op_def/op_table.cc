@@ -248,8 +248,7 @@ std::vector<Group> Groups() {
          "valid_outputs",
          "T=i0 T_threshold=i3 pad_to_max_output_size:b=false"}}},
       {{.not_differentiable = true,
-        .host_only = "choose the boxes on the host, from a prediction or in host_call, or use "
-                     "NonMaxSuppressionPadded",
+        .host_only = "choose the boxes on the host, from a prediction or in host_call",
         .not_lowered = "its boxes are chosen one after another: choose them on the host, from the "
                        "boxes and scores in a prediction or in host_call"},
        {{"NonMaxSuppressionV5",

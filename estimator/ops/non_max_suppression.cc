@@ -74,24 +74,9 @@ EST_REGISTER_OP("CombinedNonMaxSuppression", CombinedRule);
 
 }  // namespace
 
-NonMaxSuppressionResult NonMaxSuppressionPadded(const Tensor& boxes, const Tensor& scores,
-                                                int64_t max_output_size,
-                                                const NonMaxSuppressionOptions& options) {
-  const std::vector<Tensor> out =
-      OpBuilder("NonMaxSuppressionV4", options.name)
-          .Input(boxes)
-          .Input(scores)
-          .Int("max_output_size", max_output_size)
-          .Const("iou_threshold", Array::Scalar(options.iou_threshold))
-          .Const("score_threshold", Array::Scalar(options.score_threshold))
-          .Attr("pad_to_max_output_size", true)
-          .BuildN(2);
-  return {out[0], out[1]};
-}
-
-NonMaxSuppressionScores NonMaxSuppressionWithScores(
-    const Tensor& boxes, const Tensor& scores, int64_t max_output_size,
-    const NonMaxSuppressionWithScoresOptions& options) {
+NonMaxSuppressionResult NonMaxSuppressionWithScores(const Tensor& boxes, const Tensor& scores,
+                                                    int64_t max_output_size,
+                                                    const NonMaxSuppressionOptions& options) {
   const std::vector<Tensor> out =
       OpBuilder("NonMaxSuppressionV5", options.name)
           .Input(boxes)

@@ -14,36 +14,22 @@ namespace estimator {
 struct NonMaxSuppressionOptions {
   float iou_threshold = 0.5;  // boxes that overlap a better one by more are left out; in [0, 1]
   float score_threshold = -std::numeric_limits<float>::infinity();  // of boxes that are looked at
+  float soft_nms_sigma = 0;  // above 0: overlapping boxes stay, with a lower score
   std::string name = "NonMaxSuppression";
 };
 struct NonMaxSuppressionResult {
   Tensor selected_indices;  // i32 [max_output_size], the best box first; then zeros
+  Tensor selected_scores;   // f32 [max_output_size]
   Tensor num_valid;         // i32 []
 };
 // Chooses boxes by their scores.
 //   boxes: f32 [N,4], two opposite corners (y1, x1, y2, x2).  scores: f32 [N].
 // Errors: INVALID_ARGUMENT for other types or a negative size; in a step, for a threshold outside
 // of [0, 1]. No gradient flows through these functions.
-// Source: TF 2.15 tf.image.non_max_suppression_padded with pad_to_max_output_size.
-NonMaxSuppressionResult NonMaxSuppressionPadded(const Tensor& boxes, const Tensor& scores,
-                                                int64_t max_output_size,
-                                                const NonMaxSuppressionOptions& options = {});
-
-struct NonMaxSuppressionWithScoresOptions {
-  float iou_threshold = 0.5;
-  float score_threshold = -std::numeric_limits<float>::infinity();
-  float soft_nms_sigma = 0;  // above 0: overlapping boxes stay, with a lower score
-  std::string name = "NonMaxSuppressionWithScores";
-};
-struct NonMaxSuppressionScores {
-  Tensor selected_indices;  // i32 [max_output_size]
-  Tensor selected_scores;   // f32 [max_output_size]
-  Tensor num_valid;         // i32 []
-};
-// Source: TF 2.15 tf.image.non_max_suppression_with_scores, padded.
-NonMaxSuppressionScores NonMaxSuppressionWithScores(
-    const Tensor& boxes, const Tensor& scores, int64_t max_output_size,
-    const NonMaxSuppressionWithScoresOptions& options = {});
+// Source: TF 2.15 tf.image.non_max_suppression_padded, tf.image.non_max_suppression_with_scores.
+NonMaxSuppressionResult NonMaxSuppressionWithScores(const Tensor& boxes, const Tensor& scores,
+                                                    int64_t max_output_size,
+                                                    const NonMaxSuppressionOptions& options = {});
 
 struct CombinedNonMaxSuppressionOptions {
   float iou_threshold = 0.5;

@@ -25,13 +25,14 @@ TEST(NonMaxSuppression, LeavesOutWhatOverlapsABetterBox) {
   const GraphScope scope(graph);
   const Tensor scores = Constant({0.5f, 0.9f, 0.2f, 0.5f});
   const NonMaxSuppressionResult strict =
-      NonMaxSuppressionPadded(Boxes(), scores, 4, {.iou_threshold = 0.6});
+      NonMaxSuppressionWithScores(Boxes(), scores, 4, {.iou_threshold = 0.6});
   EXPECT_THAT(testing::Doubles(strict.selected_indices), ElementsAre(1, 2, 0, 0));
   EXPECT_THAT(testing::Doubles(strict.num_valid), ElementsAre(2));
   // Of equal scores the first box is chosen.
-  const NonMaxSuppressionResult lax =
-      NonMaxSuppressionPadded(Boxes(), scores, 4, {.iou_threshold = 0.7, .score_threshold = 0.3});
+  const NonMaxSuppressionResult lax = NonMaxSuppressionWithScores(
+      Boxes(), scores, 4, {.iou_threshold = 0.7, .score_threshold = 0.3});
   EXPECT_THAT(testing::Doubles(lax.selected_indices), ElementsAre(1, 0, 0, 0));
+  EXPECT_THAT(testing::Doubles(lax.selected_scores), ElementsAre(0.9f, 0.5f, 0, 0));
   EXPECT_THAT(testing::Doubles(lax.num_valid), ElementsAre(2));
 }
 
@@ -39,15 +40,15 @@ TEST(NonMaxSuppression, RefusesThresholdsAndShapesThatAreNoBoxes) {
   Graph graph;
   const GraphScope scope(graph);
   const NonMaxSuppressionResult result =
-      NonMaxSuppressionPadded(Boxes(), Zeros({4}), 2, {.iou_threshold = 1.5});
+      NonMaxSuppressionWithScores(Boxes(), Zeros({4}), 2, {.iou_threshold = 1.5});
   EXPECT_THAT(std::string(testing::Eval(result.num_valid).status().message()),
               HasSubstr("iou_threshold is 1.5, must be in [0, 1]"));
   EXPECT_THAT(testing::ErrorOf([] {
-                NonMaxSuppressionPadded(Zeros({4, 3}), Zeros({4}), 2);
+                NonMaxSuppressionWithScores(Zeros({4, 3}), Zeros({4}), 2);
               }),
               HasSubstr("takes boxes [N,4] and scores [N], not [4,3] and [4]"));
   EXPECT_THAT(testing::ErrorOf([] {
-                NonMaxSuppressionPadded(Zeros({4, 4}), Zeros({4}), -1);
+                NonMaxSuppressionWithScores(Zeros({4, 4}), Zeros({4}), -1);
               }),
               HasSubstr("must be from 0"));
   EXPECT_THAT(testing::ErrorOf([] {

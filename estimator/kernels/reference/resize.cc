@@ -2,10 +2,8 @@
 // does not depend on the number of threads, so one kernel serves both tiers.
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
-#include "estimator/kernels/exact/copy_elements.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/accumulate.h"
@@ -18,7 +16,7 @@ namespace {
 // Each row of the result is the sum of rows of the input, and then each pixel that of pixels.
 template <typename In, typename Out>
 KernelPlan WeightedResize(const KernelSpec& spec) {
-  using Sum = std::conditional_t<std::is_same_v<Out, double>, double, float>;
+  using Sum = Compute<Out>;
   const Shape &in = spec.inputs[0].shape, &out = spec.outputs[0].shape;
   const int64_t height = in[1], pixels = in[2], channels = in[3], rows = out[1], columns = out[2];
   const fused::Chunks chunks = fused::MakeChunks(out[0] * rows, 4 * columns * channels);
@@ -67,25 +65,10 @@ EST_REGISTER_EXACT_KERNEL("ResizeNearestNeighborGrad", [](const KernelSpec& spec
   });
 });
 
+// Each sum has one pixel, with the weight 1.
 EST_REGISTER_EXACT_KERNEL("ResizeNearestNeighbor", [](const KernelSpec& spec) {
-  const Shape &in = spec.inputs[0].shape, &out = spec.outputs[0].shape;
-  const int64_t height = in[1], width = in[2], channels = in[3], rows = out[1];
-  const fused::Chunks chunks = fused::MakeChunks(out[0] * rows, out[2] * channels);
-  return VisitElement(spec.inputs[0].dtype, [&](auto tag) {
-    using T = decltype(tag);
-    return MakeKernel([=, vertical = ResizeTapsOf(spec, 1),
-                       horizontal = ResizeTapsOf(spec, 2)](const KernelArgs& args) {
-      fused::ForEachItem(chunks, [&](int, int64_t item) {
-        const int64_t y = vertical[static_cast<size_t>(item % rows)][0].from;
-        const T* const from = args.in<T>(0) + (item / rows * height + y) * width * channels;
-        T* to = args.out<T>(0) + item * static_cast<int64_t>(horizontal.size()) * channels;
-        for (const auto& taps : horizontal) {
-          CopyElements(from + taps[0].from * channels, channels, to);
-          to += channels;
-        }
-      });
-    });
-  });
+  return VisitNumbers(spec.inputs[0].dtype,
+                      [&](auto tag) { return WeightedResize<decltype(tag), decltype(tag)>(spec); });
 });
 
 }  // namespace
