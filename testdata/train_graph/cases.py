@@ -16,8 +16,10 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
 from reference_lib import SEED, tf, tf1  # noqa: E402
 from bert import network as bert  # noqa: E402
+from tensorflow.core.protobuf import rewriter_config_pb2  # noqa: E402
 
 estimator = tf1.estimator
+NCHW_TO_NHWC = rewriter_config_pb2.RewriterConfig.NCHW_TO_NHWC
 BATCHES, BATCH = 5, 8  # the input repeats these batches
 # steps before the checkpoint, of the comparison, of TensorFlow after it
 START, CONTINUED, AFTER = 5, 20, 5
@@ -72,6 +74,8 @@ class Case:
         (tf1.enable_control_flow_v2 if self.control_flow_v2 else tf1.disable_control_flow_v2)()
         losses = Losses()
         session = tf1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+        # TensorFlow's CPU computes only NHWC; the checkpoint's graph stays as it was built.
+        session.graph_options.rewrite_options.cpu_layout_conversion = NCHW_TO_NHWC
         settings = dict(tf_random_seed=SEED, save_checkpoints_steps=save_every,
                         save_summary_steps=1, keep_checkpoint_max=100, session_config=session)
 
@@ -220,6 +224,23 @@ def _resnet(features, labels):
         return loss, tf1.train.MomentumOptimizer(rate, 0.9, use_nesterov=True).minimize(loss, step)
 
 
+def _nchw(features, labels):
+    """Convolutions, pools, batch normalization and a concatenation of images [N,C,H,W]."""
+    first = dict(data_format="channels_first")
+    x = tf.transpose(features["image"], [0, 3, 1, 2])
+    x = tf1.layers.conv2d(x, 4, 3, padding="same", activation=tf.nn.relu, **first)
+    x = tf1.layers.max_pooling2d(x, 3, 2, padding="same", **first)
+    for strides in (1, 2):
+        y = tf1.layers.conv2d(x, 4, 3, strides, padding="same", use_bias=False, **first)
+        y = tf.nn.relu(tf1.layers.batch_normalization(y, axis=1, momentum=0.9, training=True))
+        x = tf1.layers.average_pooling2d(x, 1, strides, padding="same", **first)
+        x = tf.concat([x, y + 0.5 * x[:, :4]], 1)
+    logits = tf1.layers.dense(tf.reduce_mean(x, [2, 3]), 5)
+    loss = tf1.losses.sparse_softmax_cross_entropy(labels, logits)
+    with tf.control_dependencies(tf1.get_collection(tf1.GraphKeys.UPDATE_OPS)):
+        return loss, tf1.train.MomentumOptimizer(0.05, 0.9).minimize(loss, _step())
+
+
 def _bert(features, labels):
     del labels  # they are a feature
     _step()
@@ -321,6 +342,7 @@ def cases():
     result.append(Case("resnet", _resnet, {"image": pictures}, kinds))
     result.append(Case("resnet_resource", _resnet, {"image": pictures}, kinds, static=True,
                        resource=True, tpu=True))
+    result.append(Case("nchw", _nchw, {"image": pictures}, kinds))
     rng, batches = bert.batches(BATCHES)
     features = {key.split("/")[1]: array.reshape(-1, *array.shape[2:]) for key,
                 array in batches.items()}
