@@ -30,6 +30,10 @@ class Sinker {
   explicit Sinker(Module& module) : module_(module), readers_(Readers(module)) {}
 
   bool Run() {
+    // Without an inverse, nothing would be cancelled.
+    if (std::none_of(module_.nodes.begin(), module_.nodes.end(),
+                     [this](const Node& node) { return IsTranspose(node, ToChannelsLast()); }))
+      return false;
     bool changed = false;
     for (int n = 0, size = module_.num_nodes(); n < size; ++n) changed = Visit(n) || changed;
     if (changed) Compact(module_);

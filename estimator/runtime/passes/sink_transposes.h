@@ -12,7 +12,8 @@ namespace estimator::ir {
 //   AddV2(T(x), bias)                -> T(AddV2(x, inverse(bias))), if `bias` is small
 //   ConcatV2, Pad, Slice, Mean, ...  -> the same with another axis, other paddings, ...
 // An operand that is not small is transposed too if an inverse of T reads the result.
-// Simplify then removes each T that an inverse reads. Returns whether a node has changed.
+// Simplify then removes each T that an inverse reads. A module without an inverse stays as it is.
+// Returns whether a node has changed.
 bool SinkTransposes(Module& module);
 
 }  // namespace estimator::ir
