@@ -11,8 +11,10 @@ import os
 import struct
 import sys
 import tempfile
+import zipfile
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
@@ -265,6 +267,47 @@ def elements():
     save("element_bytes", "nothing", b"\x00\x00")
 
 
+def keras_files():
+    """Small files with the layouts of Keras: those of Keras itself are ten times as large."""
+    def h5(fill, **options):
+        stream = io.BytesIO()
+        with h5py.File(stream, "w", **options) as file:
+            fill(file)
+        return stream.getvalue()
+
+    def legacy(file):  # save_weights("w.h5")
+        group = file.create_group("dense")
+        group.attrs["weight_names"] = np.array([b"dense/kernel:0", b"dense/bias:0"])
+        group.create_dataset("dense/kernel:0", data=np.ones([2, 3], np.float32))
+        group.create_dataset("dense/bias:0", data=np.zeros([3], np.float16))
+
+    def chunked(file):
+        group = file.create_group("d")
+        group.attrs["weight_names0"] = np.array([b"k:0"])
+        group.create_dataset("k:0", data=np.arange(6, dtype=">i4").reshape(2, 3), chunks=(1, 2))
+        group.create_dataset("s:0", data=np.float64(3))
+        group.create_dataset("e:0", shape=(0, 2), dtype=np.int64)
+
+    def numbered(file):  # model.weights.h5
+        file.create_dataset("layers/dense/vars/0", data=np.ones([2, 3], np.float32))
+        file.create_dataset("layers/dense/vars/1", data=np.zeros([3], np.float32))
+        file.create_dataset("optimizer/vars/0", data=np.int64(2))
+
+    config = (b'{"class_name":"Sequential","config":{"layers":[{"class_name":"Dense",'
+              b'"config":{"name":"head"}}]},"compile_config":{"optimizer":{"class_name":"Adam"}}}')
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("config.json", config)
+        file.writestr("model.weights.h5", h5(numbered))
+    save("keras_file", "weights_h5", b"\0" + h5(legacy))
+    save("keras_file", "chunked_h5", b"\0" + h5(chunked))
+    save("keras_file", "latest_h5", b"\0" + h5(legacy, libver="latest"))
+    save("keras_file", "numbered_h5", b"\0" + h5(numbered, libver="latest"))
+    save("keras_file", "archive", b"\1" + archive.getvalue())
+    save("keras_file", "parts", b"\2" + chunk(config) + h5(numbered, libver="latest"))
+    save("keras_file", "stored_parts", b"\3" + chunk(config) + h5(numbered, libver="latest"))
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         checkpoints(directory)
@@ -278,6 +321,7 @@ def main():
     tables()
     idx_files()
     bitmaps()
+    keras_files()
 
 
 if __name__ == "__main__":
