@@ -28,6 +28,7 @@
 #include "estimator/training/early_stopping.h"
 #include "estimator/training/estimator.h"
 #include "estimator/training/exporter.h"
+#include "estimator/training/finders.h"
 #include "estimator/training/hooks.h"
 #include "estimator/training/import_model_fn.h"
 #include "estimator/training/in_memory_evaluator_hook.h"

@@ -138,12 +138,12 @@ class TPUEstimator : public EstimatorOf<P> {
   TPUEstimator(Shared, const All& all) : TPUEstimator(all, Settings(*all)) {}
   TPUEstimator(const All& all, const TPUEstimatorSettings& settings)
       : EstimatorOf<P>(
-            {.strategy =
-                 MakeStrategy(CallModelFn(all,
-                                          [settings](Mode mode, int64_t batch_size, P& params) {
-                                            FillParams(settings, mode, batch_size, params);
-                                          }),
-                              settings),
+            {.make_strategy = [all, settings]() -> std::shared_ptr<Strategy> {
+               const auto fill = [settings](Mode mode, int64_t batch_size, P& params) {
+                 FillParams(settings, mode, batch_size, params);
+               };
+               return MakeStrategy(CallModelFn(all, fill), settings);
+             },
              .config = all->config,
              .warm_start_from = all->warm_start_from,
              .status = ValidateSettings(settings, static_cast<bool>(all->model_fn), all->params),

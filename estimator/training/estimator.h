@@ -48,9 +48,11 @@ class Estimator : public EstimatorOf<Params> {
  private:
   Estimator(const Options& options, const std::shared_ptr<const Params>& params)
       : EstimatorOf<Params>(
-            {.strategy =
-                 MakeLocalStrategy(CallOf(options, params), {}, WithRunConfig({}, options.config),
-                                   {}, options.config.accumulate_steps),
+            {.make_strategy = [call = CallOf(options, params),
+                               config = options.config]() -> std::shared_ptr<Strategy> {
+               return MakeLocalStrategy(call, {}, WithRunConfig({}, config), {},
+                                        config.accumulate_steps);
+             },
              .config = options.config,
              .warm_start_from = options.warm_start_from,
              .status =

@@ -1,24 +1,34 @@
 #include "estimator/training/estimator_base.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/base/file_system.h"
+#include "estimator/base/path.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/checkpoint_state.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
+#include "estimator/training/finders.h"
 #include "glog/logging.h"
 
 namespace estimator {
 namespace {
 
-absl::StatusOr<std::string> MakeTemporaryModelDir() {
+absl::StatusOr<std::string> MakeTemporaryFolder() {
   const char* parent = getenv("TMPDIR");
   std::string pattern = absl::StrCat(parent != nullptr ? parent : "/tmp", "/estimator-XXXXXX");
   if (mkdtemp(pattern.data()) == nullptr) {
     return absl::UnavailableError(
         absl::StrCat("cannot create a temporary model_dir ", pattern, "; set RunConfig.model_dir"));
   }
+  return pattern;
+}
+
+absl::StatusOr<std::string> MakeTemporaryModelDir() {
+  EST_ASSIGN_OR_RETURN(const std::string pattern, MakeTemporaryFolder());
   LOG(WARNING)
       << "Using temporary folder as model directory: " << pattern
       << "; it is not removed at the end. Set model_dir (in a program: --model_dir) to choose "
@@ -50,7 +60,8 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
     : config_(std::move(parts.config)),
       warm_start_(parts.warm_start_from.settings()),
       status_(std::move(parts.status)),
-      strategy_(std::move(parts.strategy)),
+      make_strategy_(std::move(parts.make_strategy)),
+      strategy_(make_strategy_()),
       export_passes_(std::move(parts.export_passes)),
       serving_pass_(std::move(parts.serving_pass)) {
   absl::StatusOr<TaskConfig> task = TaskConfigFromEnvironment();
@@ -61,6 +72,8 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
   status_.Update(TakeModelDir(task_, config_));
   if (config_.model_dir.has_value())
     status_.Update(Annotate(CheckModelDir(*config_.model_dir), "model_dir"));
+  if (status_.ok() && (config_.dry_run || (config_.HasFinder() && !config_.model_dir.has_value())))
+    status_.Update(PrepareDryRun());
   if (!config_.model_dir.has_value()) {
     // After an error nothing will run, so no folder is left behind.
     absl::StatusOr<std::string> temporary = status_.ok() ? MakeTemporaryModelDir() : std::string();
@@ -74,25 +87,83 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
   predict_loop_ = std::make_unique<PredictLoop>(*strategy_, config_, warm_start_);
 }
 
+// The state file of the new folder names the newest checkpoint of the old one.
+absl::Status EstimatorBase::PrepareDryRun() {
+  const std::string real = config_.model_dir.value_or("");
+  std::optional<std::string> latest;
+  if (!real.empty()) {
+    EST_ASSIGN_OR_RETURN(latest, estimator::LatestCheckpoint(real));
+  }
+  EST_ASSIGN_OR_RETURN(const std::string folder, MakeTemporaryFolder());
+  dry_run_folder_ = std::shared_ptr<const void>(this, [folder](const void*) {
+    const absl::Status removed = RemoveDirectoryRecursively(folder);
+    LOG_IF(WARNING, !removed.ok()) << "the folder of the dry run is left: " << removed;
+  });
+  if (latest.has_value()) {
+    const std::string path = std::filesystem::absolute(*latest).string();
+    EST_RETURN_IF_ERROR(WriteCheckpointState(folder, {.model_checkpoint_path = path}));
+  }
+  config_.model_dir = folder;
+  config_.keep_checkpoint_max = std::nullopt;
+  config_.profile_steps = std::nullopt;
+  config_.plot_learning_rate = "";
+  LOG_IF(INFO, config_.dry_run) << "Dry run: a step of training, a batch of each evaluation and "
+                                << "prediction, all in " << folder << ", which is removed";
+  return absl::OkStatus();
+}
+
+absl::Status EstimatorBase::MayBegin(const Strategy::Call& call) {
+  EST_RETURN_IF_ERROR(status_);
+  if (call.mode == Mode::kTrain) EST_RETURN_IF_ERROR(CheckMayTrain(task_));
+  EST_RETURN_IF_ERROR(strategy_->MayBegin(call));
+  return RunFinderOfConfig(*this, call.input, call.mode);
+}
+
+HookPtr EstimatorBase::MakeSanityHook(const InputFn& input,
+                                      std::function<int64_t(int64_t global_step)> steps) {
+  struct Hook : SessionRunHook {
+    std::function<absl::Status(Session&)> evaluate;
+    absl::Status AfterCreateSession(Session& session) override { return evaluate(session); }
+  };
+  const auto hook = std::make_shared<Hook>();
+  hook->evaluate = [this, input, steps](Session& session) {
+    const int64_t batches = config_.num_sanity_val_steps;
+    if (batches == 0 || config_.dry_run || steps(session.global_step()) < RunConfig::kLongTraining)
+      return absl::OkStatus();
+    LOG(INFO)
+        << "Evaluating " << batches
+        << " batches before the training, to see whether that works; the results are discarded";
+    EvaluateOptions options;
+    options.steps = batches;
+    options.discard = true;
+    return Annotate(EvaluateInMemory(input, options, session).status(),
+                    "the evaluation before the training (RunConfig.num_sanity_val_steps)");
+  };
+  return hook;
+}
+
 EstimatorBase::~EstimatorBase() = default;
 EstimatorBase::EstimatorBase(EstimatorBase&&) noexcept = default;
 
 absl::Status EstimatorBase::Train(const InputFn& input, const TrainLength& length,
                                   const TrainOptions& options) {
-  EST_RETURN_IF_ERROR(status_);
-  EST_RETURN_IF_ERROR(CheckMayTrain(task_));
-  EST_RETURN_IF_ERROR(strategy_->MayBegin(
-      {.mode = Mode::kTrain, .input = input, .num_steps_given = !length.until_end()}));
-  return trainer_->Train(input, length, options);
+  EST_RETURN_IF_ERROR(
+      MayBegin({.mode = Mode::kTrain, .input = input, .num_steps_given = !length.until_end()}));
+  if (!config_.dry_run) return trainer_->Train(input, length, options);
+  return trainer_->Train(input, Steps(1), {.saving_listeners = options.saving_listeners});
 }
 
 absl::StatusOr<EvalResult> EstimatorBase::Evaluate(const InputFn& input,
-                                                   const EvaluateOptions& options) {
-  EST_RETURN_IF_ERROR(status_);
-  EST_RETURN_IF_ERROR(strategy_->MayBegin(
-      {.mode = Mode::kEval, .input = input, .num_steps_given = options.steps.has_value()}));
+                                                   const EvaluateOptions& given) {
+  EST_RETURN_IF_ERROR(
+      MayBegin({.mode = Mode::kEval, .input = input, .num_steps_given = given.steps.has_value()}));
   // A thread may still be writing the newest checkpoint.
   trainer_->WaitForCheckpoint();
+  EvaluateOptions options = given;
+  if (config_.dry_run) {
+    options.steps = 1;
+    options.hooks = {};
+  }
   return evaluator_->Evaluate(input, options, trainer_->state());
 }
 
@@ -108,15 +179,20 @@ absl::StatusOr<EvalResult> EstimatorBase::EvaluateInMemory(const InputFn& input,
 }
 
 Predictions EstimatorBase::Predict(const InputFn& input, PredictOptions options) {
-  // Predict returns no status, so the first Next returns this one.
-  if (!status_.ok()) return PredictLoop::Failed(status_);
-  // The caller of Next decides how many steps a prediction makes.
+  // Predict returns no status, so the first Next returns this one. The caller of Next decides how
+  // many steps a prediction makes.
   if (const absl::Status status =
-          strategy_->MayBegin({.mode = Mode::kPredict, .input = input, .num_steps_given = true});
+          MayBegin({.mode = Mode::kPredict, .input = input, .num_steps_given = true});
       !status.ok())
     return PredictLoop::Failed(status);
   trainer_->WaitForCheckpoint();
-  return predict_loop_->Predict(input, std::move(options), trainer_->state());
+  if (!config_.dry_run) return predict_loop_->Predict(input, std::move(options), trainer_->state());
+  options.hooks = {};
+  const auto first = [input](const InputFn::Call& call) -> absl::StatusOr<Dataset> {
+    EST_ASSIGN_OR_RETURN(const Dataset dataset, input(call));
+    return dataset.Take(1);
+  };
+  return predict_loop_->Predict(InputFn(first), std::move(options), trainer_->state());
 }
 
 ModelExporter EstimatorBase::Exporter() {
@@ -142,7 +218,8 @@ absl::StatusOr<std::string> EstimatorBase::ExperimentalExportAllSavedModels(
     const ExportSavedModelOptions& options) {
   EST_RETURN_IF_ERROR(status_);
   return Exporter().ExportAllSavedModels(
-      std::string(export_dir_base), input_receiver_fn_map,
+      config_.dry_run ? JoinPath(model_dir(), "export") : std::string(export_dir_base),
+      input_receiver_fn_map,
       export_passes_.value_or(std::vector<ExportPass>{{.strategy = strategy_}}), options);
 }
 
@@ -150,7 +227,9 @@ absl::StatusOr<FrozenGraph> EstimatorBase::WriteFrozenGraph(
     StringArg path, const ServingInputReceiverFn& input_receiver_fn,
     const WriteFrozenGraphOptions& options) {
   EST_RETURN_IF_ERROR(status_);
-  return Exporter().WriteFrozenGraph(std::string(path), input_receiver_fn, ServingPass(), options);
+  return Exporter().WriteFrozenGraph(
+      config_.dry_run ? JoinPath(model_dir(), Basename(path)) : std::string(path),
+      input_receiver_fn, ServingPass(), options);
 }
 
 absl::StatusOr<std::unique_ptr<Predictor>> EstimatorBase::MakePredictor(

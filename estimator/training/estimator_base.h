@@ -34,7 +34,8 @@ namespace estimator {
 
 // The parts of EstimatorBase that differ between Estimator and TPUEstimator.
 struct EstimatorParts {
-  std::shared_ptr<Strategy> strategy;
+  // A trial has a strategy of its own, whose memory ends with it.
+  std::function<std::shared_ptr<Strategy>()> make_strategy;
   RunConfig config = {};
   // First values of variables while model_dir has no checkpoint.
   WarmStartFrom warm_start_from = {};
@@ -86,6 +87,11 @@ class EstimatorBase {
   InputSizes training_input_sizes() const;
   // The folder of the summaries of Evaluate(..., {.name = name}).
   std::string EvalDir(StringArg name = "") const;
+  // For TrainAndEvaluate and TrainEpochs: a hook of the training that evaluates
+  // RunConfig.num_sanity_val_steps batches of `input` before the first step, if the training then
+  // makes kLongTraining steps or more before it evaluates.
+  //   steps: up to its first evaluation. Called when the input is open; negative: not known.
+  HookPtr MakeSanityHook(const InputFn& input, std::function<int64_t(int64_t global_step)> steps);
 
  protected:
   // Reads TF_CONFIG. The first error of `parts`, the RunConfig or TF_CONFIG is kept, and every call
@@ -103,9 +109,14 @@ class EstimatorBase {
 
  private:
   friend class InMemoryEvaluatorHook;
+  friend class Trial;  // trial.h
   // Evaluates the variables of the training that `session` belongs to. It must be this estimator's.
   absl::StatusOr<EvalResult> EvaluateInMemory(const InputFn& input, const EvaluateOptions& options,
                                               Session& session);
+  // What every call begins with: errors, checks, and the finders of the RunConfig.
+  absl::Status MayBegin(const Strategy::Call& call);
+  // Makes a temporary folder the model_dir.
+  absl::Status PrepareDryRun();
   ModelExporter Exporter();
   ExportPass ServingPass() const;
 
@@ -113,9 +124,11 @@ class EstimatorBase {
   std::optional<WarmStartSettings> warm_start_;
   TaskConfig task_;
   absl::Status status_;
+  std::function<std::shared_ptr<Strategy>()> make_strategy_;
   std::shared_ptr<Strategy> strategy_;  // shared with predictors
   std::optional<std::vector<ExportPass>> export_passes_;
   ExportPass serving_pass_;
+  std::shared_ptr<const void> dry_run_folder_;  // removes it after the loops
   // Of the input that TrainEpochs opened last: the steps of a pass; -1: not known.
   std::shared_ptr<int64_t> pass_steps_ = std::make_shared<int64_t>(-1);
   std::unique_ptr<Trainer> trainer_;

@@ -70,6 +70,7 @@ std::string ExportPath(const TrainAndEvaluateCall& call, const Exporter& exporte
 }
 
 bool ReachedMaxSteps(const TrainAndEvaluateCall& call, int64_t step) {
+  if (call.estimator.config().dry_run) return true;  // with the final export
   return call.max_steps.has_value() && step >= *call.max_steps;
 }
 
@@ -229,12 +230,14 @@ void LogStart(const RunConfig& config) {
 absl::StatusOr<TrainAndEvaluateResult> TrainAndEvaluateHere(const TrainAndEvaluateCall& call) {
   LogStart(call.estimator.config());
   TrainOptions options = call.train_options;
+  if (call.estimator.config().dry_run) options = {};
   // What is between two evaluations is an epoch of the callbacks.
   options.epochs = std::make_shared<EpochLoop>(
       EpochLoopOptions{.kind = EpochLoopOptions::Kind::kTrainAndEvaluate, .hooks = options.hooks});
   if (!options.epochs->has_callbacks()) options.epochs = nullptr;
   const auto listener = std::make_shared<EvaluationListener>(call, options.epochs);
   options.saving_listeners.push_back(listener);
+  options.hooks.push_back(call.sanity_hook);
   const absl::Status trained = call.train(options);
   TrainAndEvaluateResult result = listener->Finish();
   EST_RETURN_IF_ERROR(trained);

@@ -8,6 +8,7 @@
 #ifndef ESTIMATOR_TRAINING_TRAIN_AND_EVALUATE_H_
 #define ESTIMATOR_TRAINING_TRAIN_AND_EVALUATE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -67,6 +68,7 @@ struct TrainAndEvaluateCall {
   // Calls Train and Evaluate with the input_fn of the spec. Null: the spec has none.
   std::function<absl::Status(const TrainOptions&)> train = nullptr;
   std::function<absl::StatusOr<EvalResult>()> evaluate = nullptr;
+  HookPtr sanity_hook = nullptr;  // EstimatorBase::MakeSanityHook with it
   std::optional<int64_t> max_steps;
   TrainOptions train_options;
   std::optional<int64_t> eval_steps;
@@ -110,6 +112,12 @@ TrainAndEvaluateCall MakeTrainAndEvaluateCall(EstimatorOf<Params>& estimator,
     call.evaluate = [&estimator, input_fn = eval_spec.input_fn, options] {
       return estimator.Evaluate(input_fn, options);
     };
+    call.sanity_hook = estimator.MakeSanityHook(
+        estimator.Input(eval_spec.input_fn),
+        [every = estimator.config().save_checkpoints_steps.value_or(INT64_MAX),
+         last = train_spec.max_steps.value_or(INT64_MAX)](int64_t global_step) {
+          return std::min(every, last - global_step);
+        });
   }
   return call;
 }

@@ -52,12 +52,16 @@ absl::Status EpochSettings::Validate() const {
 }
 
 absl::StatusOr<History> EstimatorBase::TrainEpochs(const InputFn& input, const InputFn& validation,
-                                                   const EpochSettings& settings) {
+                                                   const EpochSettings& given) {
   EST_RETURN_IF_ERROR(status_);
-  EST_RETURN_IF_ERROR(settings.Validate());
-  EST_RETURN_IF_ERROR(CheckMayTrain(task_));
-  EST_RETURN_IF_ERROR(
-      strategy_->MayBegin({.mode = Mode::kTrain, .input = input, .num_steps_given = true}));
+  EST_RETURN_IF_ERROR(given.Validate());
+  EST_RETURN_IF_ERROR(MayBegin({.mode = Mode::kTrain, .input = input, .num_steps_given = true}));
+  EpochSettings settings = given;
+  if (config_.dry_run) {
+    settings.epochs = settings.initial_epoch + 1;
+    settings.steps_per_epoch = settings.validation_steps = settings.validation_freq = 1;
+    settings.hooks = settings.validation_hooks = {};
+  }
   EpochLoopOptions options{.kind = EpochLoopOptions::Kind::kTrainEpochs,
                            .epochs = settings.epochs,
                            .initial_epoch = settings.initial_epoch,
@@ -74,6 +78,10 @@ absl::StatusOr<History> EstimatorBase::TrainEpochs(const InputFn& input, const I
                                .name = settings.validation_name},
                               session);
     };
+    const auto steps = [this, settings](int64_t) {
+      return settings.steps_per_epoch.value_or(*pass_steps_) * settings.validation_freq;
+    };
+    settings.hooks.push_back(MakeSanityHook(validation, steps));
   }
   const auto epochs = std::make_shared<EpochLoop>(std::move(options));
   EST_RETURN_IF_ERROR(trainer_->Train(

@@ -55,6 +55,20 @@ DEFINE_string(
 DEFINE_bool(scale_learning_rate, false, "multiply the learning rate by the number of replicas");
 DEFINE_string(plot_learning_rate, "",
               "a PNG file to draw the learning rate of the run in, before its first step");
+DEFINE_string(find_learning_rate, "",
+              "in place of the run: train with growing learning rates, draw the loss in this PNG "
+              "file and suggest a rate");
+DEFINE_bool(find_batch_size, false,
+            "in place of the run: find the largest batch whose step the memory holds");
+DEFINE_int64(overfit_batches, 0,
+             "in place of the run: see whether the model learns so many batches by heart");
+DEFINE_bool(summary, false,
+            "in place of the run: print the layers, their shapes, parameters and FLOPs");
+DEFINE_bool(dry_run, false,
+            "do a part of everything, one step or batch each, and write nothing to model_dir or to "
+            "files of results");
+DEFINE_int64(num_sanity_val_steps, 2,
+             "batches to evaluate before a long training, to see whether that works; 0: none");
 DEFINE_string(disable_passes, "",
               "passes of the compiler to leave out, such as fuse_pool,choose_layouts; a name that "
               "does not exist is answered with the list");
@@ -75,6 +89,15 @@ std::string ValueOf(const std::string& flag) {
     return absl::StrCat(number);
   }
   return info.current_value;
+}
+
+// A dry run predicts a batch only: the files of a real run must stay. Exports are the Estimator's.
+void DiscardResultFiles() {
+  for (const char* flag : {"predict_csv", "submission_csv", "result_json"}) {
+    gflags::CommandLineFlagInfo info;
+    if (gflags::GetCommandLineFlagInfo(flag, &info) && !info.current_value.empty())
+      gflags::SetCommandLineOption(flag, "/dev/null");
+  }
 }
 
 constexpr absl::string_view kNameChars = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -156,6 +179,12 @@ RunConfig EstimatorRunConfigFromFlags() {
   }
   config.scale_learning_rate = FLAGS_scale_learning_rate;
   config.plot_learning_rate = FLAGS_plot_learning_rate;
+  config.find_learning_rate = FLAGS_find_learning_rate;
+  config.find_batch_size = FLAGS_find_batch_size;
+  config.overfit_batches = FLAGS_overfit_batches;
+  config.summary = FLAGS_summary;
+  config.dry_run = FLAGS_dry_run;
+  config.num_sanity_val_steps = FLAGS_num_sanity_val_steps;
   config.disable_passes = ParsePassNames(FLAGS_disable_passes);
   config.print_plan = FLAGS_print_plan;
   if (const auto steps = StepRange::Parse(FLAGS_profile_steps); steps.ok())
@@ -199,11 +228,10 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
                                       : AverageWeights::Parse(FLAGS_average_weights).status();
       !parsed.ok())
     violations.push_back(absl::StrCat("--", parsed.message()));
-  if (!CanBeFile(FLAGS_plot_learning_rate)) {
-    violations.push_back(
-        absl::StrCat("--plot_learning_rate must be a file in a folder that can be "
-                     "written to, given ",
-                     FLAGS_plot_learning_rate));
+  for (const char* flag : {"plot_learning_rate", "find_learning_rate"}) {
+    if (CanBeFile(ValueOf(flag))) continue;
+    violations.push_back(absl::StrCat(
+        "--", flag, " must be a file in a folder that can be written to, given ", ValueOf(flag)));
   }
   if (!FLAGS_profile_steps.empty()) {
     const absl::Status parsed = StepRange::Parse(FLAGS_profile_steps).status();
@@ -218,7 +246,10 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
   }
   const absl::Status config = validate(run_config);
   if (!config.ok()) violations.push_back(NameFlagsOfValidate(config.message()));
-  if (violations.empty()) return absl::OkStatus();
+  if (violations.empty()) {
+    if (FLAGS_dry_run) DiscardResultFiles();
+    return absl::OkStatus();
+  }
   return UsageError(absl::StrJoin(violations, "; "));
 }
 

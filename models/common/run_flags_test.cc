@@ -15,6 +15,7 @@ DECLARE_bool(tpu_numerics);
 DECLARE_string(tpu);
 DECLARE_string(tpu_zone);
 DECLARE_string(master);
+DEFINE_string(result_json, "", "as programs have it");
 
 namespace estimator {
 namespace {
@@ -91,6 +92,35 @@ TEST_F(RunFlagsTest, RunConfigFromFlagsSetsTheLimitsOfChecks) {
   RunConfigFromFlags();
   EXPECT_EQ(tpu::GetTopologyCheckSettings().seconds, 60);
   EXPECT_TRUE(tpu::GetTopologyCheckSettings().fill);
+}
+
+TEST_F(RunFlagsTest, ChecksBeforeARunAreFieldsOfTheConfig) {
+  EXPECT_EQ(RunConfigFromFlags().num_sanity_val_steps, RunConfig().num_sanity_val_steps);
+  Set("find_learning_rate", "/nowhere/rate.png");
+  Set("summary", "true");
+  EXPECT_THAT(RequireFlags({}), ErrorHas("only one of --find_learning_rate, --find_batch_size, "));
+  EXPECT_THAT(RequireFlags({}), ErrorHas("--find_learning_rate must be a file in a folder that"));
+  Set("find_learning_rate", "--use_tpu=false");
+  Set("summary", "false");
+  EXPECT_THAT(RequireFlags({}), ErrorHas("--find_learning_rate must be the name of a .png file"));
+  Set("find_learning_rate", "");
+  Set("overfit_batches", "-1");
+  EXPECT_THAT(RequireFlags({}), ErrorHas("--overfit_batches must be >= 0, given -1"));
+  Set("overfit_batches", "3");
+  Set("num_sanity_val_steps", "0");
+  EST_EXPECT_OK(RequireFlags({}));
+  EXPECT_EQ(RunConfigFromFlags().overfit_batches, 3);
+  EXPECT_EQ(RunConfigFromFlags().num_sanity_val_steps, 0);
+}
+
+TEST_F(RunFlagsTest, ADryRunWritesNoResults) {
+  Set("result_json", "result.json");
+  EST_EXPECT_OK(RequireFlags({}));
+  EXPECT_EQ(FLAGS_result_json, "result.json");
+  Set("dry_run", "true");
+  EST_EXPECT_OK(RequireFlags({}));
+  EXPECT_EQ(FLAGS_result_json, "/dev/null");
+  EXPECT_TRUE(RunConfigFromFlags().dry_run);
 }
 
 TEST_F(RunFlagsTest, AutoFallsBackToTheCpu) {

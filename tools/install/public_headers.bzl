@@ -229,6 +229,7 @@ PUBLIC_HEADERS = [
     "estimator/training/estimator_base.h",
     "estimator/training/estimator_spec.h",
     "estimator/training/exporter.h",
+    "estimator/training/finders.h",
     "estimator/training/history.h",
     "estimator/training/hooks.h",
     "estimator/training/hooks/checkpoint_saver_hook.h",

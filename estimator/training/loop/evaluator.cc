@@ -136,7 +136,8 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
             << (next == nullptr ? absl::StrCat(" of ", result.num_examples) : "") << " examples"
             << absl::StrFormat(" in %.2f s", result.seconds) << " at step " << result.global_step()
             << (next == nullptr ? "" : "; the input has more");
-  EST_RETURN_IF_ERROR(WriteEvalSummary(EvalDir(model_dir_, options.name), result));
+  if (!options.discard)
+    EST_RETURN_IF_ERROR(WriteEvalSummary(EvalDir(model_dir_, options.name), result));
   return result;
 }
 

@@ -32,6 +32,8 @@ struct EvaluateOptions {
   std::optional<std::string> checkpoint_path = std::nullopt;
   // Results are written to <model_dir>/eval, or to <model_dir>/eval_<name>.
   std::string name = "";
+  // True: no event file is written.
+  bool discard = false;
 };
 
 // "<model_dir>/eval" or "<model_dir>/eval_<name>"

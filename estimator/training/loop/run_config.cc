@@ -1,5 +1,6 @@
 #include "estimator/training/loop/run_config.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
@@ -46,6 +47,16 @@ absl::Status RunConfig::Validate() const {
   positive("log_every", log_every);
   at_least("examples_per_epoch", examples_per_epoch, 1);
   at_least("accumulate_steps", accumulate_steps, 1);
+  at_least("overfit_batches", overfit_batches, 0);
+  at_least("num_sanity_val_steps", num_sanity_val_steps, 0);
+  if (!find_learning_rate.empty() && !absl::EndsWith(find_learning_rate, ".png")) {
+    violations.push_back(absl::StrCat("find_learning_rate must be the name of a .png file, given ",
+                                      find_learning_rate));
+  }
+  if (!find_learning_rate.empty() + find_batch_size + (overfit_batches > 0) + summary + dry_run > 1)
+    violations.push_back(
+        "only one of find_learning_rate, find_batch_size, overfit_batches, summary and dry_run can "
+        "be set, because each ends the program or changes what it does");
   // Written so that it also refuses NaN.
   if (!(keep_checkpoint_every_n_hours > 0)) {
     violations.push_back(absl::StrCat("keep_checkpoint_every_n_hours must be > 0, given ",

@@ -90,6 +90,24 @@ struct RunConfig {
   // Not in TensorFlow. A PNG file to draw the learning rate in, from the first step of a call of
   // Train to its last, before it begins. "": none.
   std::string plot_learning_rate = "";
+  // Not in TensorFlow. Finders and checks before a run, at most one of them. In place of its work,
+  // the first call of Train, TrainAndEvaluate or TrainEpochs prints a report on stdout and returns
+  // a FinishedEarly, with which programs exit with 0. They leave model_dir as it is. finders.h says
+  // what they do.
+  std::string find_learning_rate = "";  // the PNG file of the curve
+  bool find_batch_size = false;
+  int64_t overfit_batches = 0;  // the number of batches
+  bool summary = false;         // also the first call of Evaluate or Predict
+  // Not in TensorFlow. True: each call does only a part of its work: a step of training, a batch of
+  // an evaluation or a prediction, and exports. What they write goes to a temporary folder, which
+  // is the Estimator's model_dir() and has the values of the real one. It is removed with the
+  // Estimator. Hooks that are passed to the calls are left out, because they may write elsewhere.
+  bool dry_run = false;
+  // Not in TensorFlow. Batches to evaluate before a long training, so that an evaluation that fails
+  // does so now and not after hours. Long: TrainAndEvaluate or TrainEpochs would train at least
+  // kLongTraining steps before they evaluate. The results are discarded, and hooks of the
+  // evaluation are not called. 0: none. Keras has no such option, Lightning's has this name.
+  int64_t num_sanity_val_steps = 2;
   // Not in TensorFlow. Passes of the compiler to leave out, to find the one that changes a result:
   // names of OptionalPasses().
   std::vector<std::string> disable_passes;
@@ -107,8 +125,13 @@ struct RunConfig {
     return !disable_checkpoints && (save_checkpoints_every.has_value() ||
                                     (save_checkpoints_steps != 0 && save_checkpoints_secs != 0));
   }
+  // Whether a finder takes the place of the run.
+  bool HasFinder() const {
+    return !find_learning_rate.empty() || find_batch_size || overfit_batches > 0 || summary;
+  }
   // Seconds between checkpoints if neither field is set.
   static constexpr int64_t kDefaultSaveCheckpointsSecs = 600;
+  static constexpr int64_t kLongTraining = 1000;  // see num_sanity_val_steps
 };
 
 // Adds what the config says about compiling to `options`. A pass is disabled, a plan is printed and

@@ -108,7 +108,8 @@ absl::StatusOr<int64_t> Trainer::PrepareEpochs(const Start& start, const TrainOp
     const absl::StatusOr<InputFile> file =
         start.checkpoint.empty() ? InputFile() : ReadInputFile(start.checkpoint);
     if (!absl::IsNotFound(file.status())) EST_RETURN_IF_ERROR(file.status());
-    model.state = file.ok() ? file->epochs : "";
+    // A dry run trains a step whatever epochs there were.
+    model.state = file.ok() && !config_.dry_run ? file->epochs : "";
   }
   absl::Status prepared = epochs_->Prepare(model);
   if (!prepared.ok()) {

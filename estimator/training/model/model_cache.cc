@@ -9,11 +9,13 @@
 namespace estimator {
 
 ModelCache::ModelCache(const Strategy& strategy, Mode mode, const std::string& model_dir,
-                       std::optional<int64_t> seed, std::optional<WarmStartSettings> warm_start)
+                       std::optional<int64_t> seed, std::optional<WarmStartSettings> warm_start,
+                       double learning_rate_scale)
     : strategy_(strategy),
       mode_(mode),
       seed_(seed),
       warm_start_(std::move(warm_start)),
+      learning_rate_scale_(learning_rate_scale),
       model_dir_(model_dir),
       start_(model_dir),
       backend_(strategy.MakeBackend(mode, state_.store())),
@@ -28,10 +30,11 @@ absl::StatusOr<ModelCache::Entry*> ModelCache::For(const StepInput& input) {
   }
   auto entry = std::make_unique<Entry>();
   entry->backend = backend;
-  EST_ASSIGN_OR_RETURN(
-      entry->model,
-      BuildModel(strategy_, input.replicas[0],
-                 {.mode = mode_, .seed = seed_, .num_replicas = backend->num_replicas()}));
+  EST_ASSIGN_OR_RETURN(entry->model, BuildModel(strategy_, input.replicas[0],
+                                                {.mode = mode_,
+                                                 .seed = seed_,
+                                                 .num_replicas = backend->num_replicas(),
+                                                 .learning_rate_scale = learning_rate_scale_}));
   std::vector<Operation> updates;
   for (const auto& [name, metric] : entry->model->spec.eval_metric_ops)
     updates.push_back(metric.update);

@@ -23,10 +23,12 @@ namespace estimator {
 // Built models and their compiled steps over one set of variables. Not thread-safe.
 class ModelCache {
  public:
-  // `warm_start` gives the first values if model_dir has no checkpoint.
+  // `warm_start` gives the first values if model_dir has no checkpoint. `learning_rate_scale` is
+  // that of BuildOptions, for trials of a training.
   ModelCache(const Strategy& strategy, Mode mode, const std::string& model_dir,
              std::optional<int64_t> seed,
-             std::optional<WarmStartSettings> warm_start = std::nullopt);
+             std::optional<WarmStartSettings> warm_start = std::nullopt,
+             double learning_rate_scale = 1);
 
   // The checkpoint for a call: `checkpoint_path` if the caller gave one, else the newest of
   // model_dir. If there is none and nothing was trained, logs that the loop is `doing`
@@ -62,6 +64,7 @@ class ModelCache {
   const Mode mode_;
   const std::optional<int64_t> seed_;
   const std::optional<WarmStartSettings> warm_start_;
+  const double learning_rate_scale_;
   const std::string model_dir_;
   StartCheckpoint start_;
   ModelState state_;
