@@ -259,6 +259,18 @@ TEST_F(TrainEpochsTest, ListsAllOptionsThatAreOutOfRange) {
                              HasSubstr("validation_freq must"))));
 }
 
+TEST_F(TrainEpochsTest, RefusesFewerExamplesThanABatch) {
+  Estimator<TinyParams> estimator(MeteredOptions(dir_.File("m")));
+  const auto few = [](const TinyParams&) {
+    return Dataset::FromTensorSlices(TinyExamples()).Take(3).Batch(4, {.drop_remainder = true});
+  };
+  EXPECT_THAT(estimator.TrainEpochs(few, {.epochs = 2}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("TrainEpochs: the input has no batch ("),
+                             HasSubstr("Batch(4, drop_remainder)"),
+                             HasSubstr("give more data, or a smaller batch"))));
+}
+
 // Records the calls. Fails or stops where it is told.
 class CallRecorder : public callbacks::Callback {
  public:

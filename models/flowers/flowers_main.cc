@@ -107,7 +107,7 @@ absl::Status Run() {
   EpochOptions<FlowersParams> options{.epochs = FLAGS_epochs,
                                       .validation_input_fn = ValidationInput};
   EST_ASSIGN_OR_RETURN(const imagenet::LabelledImages data, Load(/*training=*/true));
-  if (data.count > 0) options.steps_per_epoch = data.count / params.train_batch_size;
+  EST_ASSIGN_OR_RETURN(options.steps_per_epoch, data.StepsPerEpoch(params.train_batch_size));
   options.hooks = {callbacks::LearningRateScheduler(
       [params](int64_t epoch, double) { return LearningRate(static_cast<double>(epoch), params); },
       {.verbose = 1})};

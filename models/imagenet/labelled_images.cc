@@ -77,6 +77,13 @@ absl::StatusOr<LabelledImages> LoadLabelledImages(const LabelledImagesOptions& o
   return Decoded(TFRecordDataset(part), SumOfCountsInNames(part).value_or(0), options);
 }
 
+absl::StatusOr<std::optional<int64_t>> LabelledImages::StepsPerEpoch(int64_t batch_size) const {
+  if (count == 0) return std::nullopt;
+  if (count >= batch_size) return count / batch_size;
+  return InvalidArgument("there are ", count, " images for training, fewer than a batch of ",
+                         batch_size, "; give more images, or a smaller batch (fewer replicas)");
+}
+
 absl::StatusOr<Element> AugmentImage(const Element& element, RandomStream& random) {
   EST_ASSIGN_OR_RETURN(Array pixels, element.features.Only());
   EST_ASSIGN_OR_RETURN(pixels, image::StatelessRandomFlipLeftRight(pixels, random.NextSeed()));

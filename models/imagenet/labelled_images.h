@@ -4,6 +4,7 @@
 #define MODELS_IMAGENET_LABELLED_IMAGES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -25,6 +26,10 @@ struct LabelledImagesOptions {
 struct LabelledImages {
   Dataset images;     // u8 [image_size, image_size, 3], with labels i32 [], once and in order
   int64_t count = 0;  // by the names of the files, such as flowers00-230.tfrec; 0: not known
+
+  // Whole batches of a pass; nullopt if the count is not known.
+  // Errors: INVALID_ARGUMENT if there are fewer images than a batch.
+  absl::StatusOr<std::optional<int64_t>> StepsPerEpoch(int64_t batch_size) const;
 };
 
 // Errors: NOT_FOUND if there are no files; INVALID_ARGUMENT if there are too few for the split. Of

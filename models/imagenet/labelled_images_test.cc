@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,20 @@ std::vector<int> FirstPixels(const LabelledImages& data) {
     pixels.push_back(image.values<uint8_t>()[0]);
   }
   return pixels;
+}
+
+TEST(LabelledImages, CountTheStepsOfAnEpoch) {
+  const auto steps = [](int64_t count) {
+    return LabelledImages{Dataset::Range(0, 1), count}.StepsPerEpoch(16);
+  };
+  EXPECT_EQ(steps(35).value(), 2);
+  EXPECT_EQ(steps(16).value(), 1);
+  EXPECT_EQ(steps(0).value(), std::nullopt);
+  EXPECT_THAT(
+      steps(13),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               AllOf(HasSubstr("there are 13 images for training, fewer than a batch of 16"),
+                     HasSubstr("give more images, or a smaller batch"))));
 }
 
 TEST(LabelledImages, AreDividedByFile) {

@@ -89,6 +89,7 @@ class EpochLoop : public SessionRunHook {
   // Ends the epoch. `evaluated` is its validation, if that was made outside.
   absl::Status EndEpoch(Session& session, const EvalResult* evaluated = nullptr);
   bool stopped() const { return context_.stop_training(); }
+  bool keeps_history() const { return options_.kind == EpochLoopOptions::Kind::kTrainEpochs; }
   // For a checkpoint; empty if another process cannot continue the epochs.
   absl::StatusOr<std::string> SaveState() const;
   // Of the epochs since initial_epoch.
@@ -99,7 +100,6 @@ class EpochLoop : public SessionRunHook {
   absl::Status Validate(Session& session, Logs& logs, bool& interrupted);
   void LogEpoch(const EpochRecord& record) const;
   absl::Status ForEach(const std::function<absl::Status(callbacks::Callback&)>& call);
-  bool keeps_history() const { return options_.kind == EpochLoopOptions::Kind::kTrainEpochs; }
   double SecondsSinceStart() const;
 
   const EpochLoopOptions options_;

@@ -172,8 +172,13 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
     return absl::OkStatus();
   }
   if (start.action == Start::Action::kInputEmpty) {
-    LOG(WARNING) << "Training with no steps: the input is empty ("
-                 << input_.open().description().pipeline << ")";
+    const std::string& pipeline = input_.open().description().pipeline;
+    if (options.epochs != nullptr && options.epochs->keeps_history()) {
+      return InvalidArgument("TrainEpochs: the input has no batch (", pipeline,
+                             "). With drop_remainder, examples that are fewer than a batch are "
+                             "dropped: give more data, or a smaller batch");
+    }
+    LOG(WARNING) << "Training with no steps: the input is empty (" << pipeline << ")";
     return absl::OkStatus();
   }
   EST_ASSIGN_OR_RETURN(const int64_t epochs_end, PrepareEpochs(start, options));
