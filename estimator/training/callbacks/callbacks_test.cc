@@ -151,6 +151,40 @@ TEST_F(CallbacksTest, AWrongPatternEndsTheTrainingWithTheStepsSaved) {
   EXPECT_EQ(LoadGlobalStep(**estimator.LatestCheckpoint()).value(), 5);
 }
 
+TEST_F(CallbacksTest, AFolderThatCannotBeMadeIsAnErrorBeforeTheFirstStep) {
+  EST_ASSERT_OK(WriteFileAtomically(dir_.File("file"), ""));
+  for (const char* pattern : {"file/ep{epoch}", "file/{epoch}/m.h5"}) {
+    Estimator<TinyParams> estimator(Options("m"));
+    EXPECT_THAT(estimator.TrainEpochs(
+                    Shuffled, {.epochs = 2, .hooks = {ModelCheckpoint(dir_.File(pattern))}}),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         AllOf(HasSubstr("ModelCheckpoint: "), HasSubstr(dir_.File("file")))));
+    EXPECT_TRUE(ReadHistory(dir_.File("m"))->empty());
+  }
+}
+
+// The evaluation that chooses the best epoch sees the averages, and so does Keras.
+TEST_F(CallbacksTest, KerasWeightsAreTheAveragesThatEvaluationsSee) {
+  for (const std::string suffix : {"/ExponentialMovingAverage", "/average"}) {
+    auto options = Options("m" + suffix);
+    options.config.average_weights =
+        suffix == "/average"
+            ? AverageWeights::Stochastic({.start_averaging = 2, .average_period = 1})
+            : AverageWeights::Exponential(0.5);
+    Estimator<TinyParams> estimator(options);
+    EST_ASSERT_OK(estimator.TrainEpochs(
+        Shuffled, {.epochs = 1,
+                   .hooks = {ModelCheckpoint(dir_.File("w.h5")),
+                             ModelCheckpoint(dir_.File("all"), {.save_weights_only = true})}}));
+    const auto values = [this](const char* file, const std::string& name) {
+      const Array array = LoadVariable(dir_.File(file), name).value();
+      return std::vector<float>(array.values<float>().begin(), array.values<float>().end());
+    };
+    EXPECT_EQ(values("w.h5", "dense/kernel"), values("all", "dense/kernel" + suffix));
+    EXPECT_NE(values("w.h5", "dense/kernel"), values("all", "dense/kernel"));
+  }
+}
+
 TEST_F(CallbacksTest, AMissingMetricIsAWarning) {
   Estimator<TinyParams> estimator(Options("m"));
   const testing::CapturedLog log;

@@ -32,6 +32,8 @@ class ModelCheckpointCallback : public Callback {
   absl::Status OnTrainBegin(Context& context) override {
     if (options_.save_freq.value_or(1) <= 0 || options_.keep_best.value_or(1) <= 0)
       return InvalidArgument("ModelCheckpoint: save_freq and keep_best must be positive");
+    const std::string fixed = filepath_.substr(0, filepath_.find('{'));
+    EST_RETURN_IF_ERROR(Annotate(CheckWritableDirectory(Dirname(fixed)), "ModelCheckpoint"));
     best_ = options_.initial_value_threshold.value_or(monitor_.worst());
     written_.clear();
     epoch_ = context.first_epoch();

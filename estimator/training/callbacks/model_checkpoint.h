@@ -30,10 +30,12 @@ struct ModelCheckpointOptions {
 };
 
 // Writes a checkpoint for warm_start_from and EvaluateOptions.checkpoint_path, or for a name that
-// ends with ".h5" the weights as Keras' load_weights reads them.
+// ends with ".h5" the weights as Keras' load_weights reads them: with RunConfig.average_weights the
+// averages, as in the evaluation that `monitor` is of.
 //   filepath: a prefix, with {epoch}, from 1, and numbers of the epoch in it (file_pattern.h):
 //     "best/ep{epoch:03d}_loss{loss:.4f}_val-loss{val_loss:.4f}". Its folder is created.
-// Errors: Train returns INVALID_ARGUMENT for a wrong pattern; those of the file system.
+// Errors: Train returns INVALID_ARGUMENT for a wrong pattern; those of the file system. A folder
+// that cannot be made or written is an error before the first step.
 // Source: TF 2.15 tf.keras.callbacks.ModelCheckpoint.
 HookPtr ModelCheckpoint(const std::string& filepath, const ModelCheckpointOptions& options = {});
 

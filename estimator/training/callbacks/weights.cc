@@ -29,14 +29,22 @@ absl::Status WriteVariables(Session& session, const std::vector<Variable>& varia
   return SaveVariables(prefix, values);
 }
 
-// The model's variables and their averages, which evaluations read (RunConfig.average_weights).
+// The averages of a variable, which evaluations read (RunConfig.average_weights).
+std::vector<Variable> AveragesOf(const Graph& graph, const Variable& variable) {
+  std::vector<Variable> averages;
+  if (!variable.trainable()) return averages;
+  for (const std::string& name : {train::ExponentialMovingAverage(0).AverageName(variable),
+                                  train::StochasticWeightAveraging::AverageName(variable)})
+    if (const auto average = graph.FindVariable(name)) averages.push_back(*average);
+  return averages;
+}
+
+// The model's variables and their averages.
 std::vector<Variable> WeightsOf(const Graph& graph) {
   std::vector<Variable> weights = graph.ModelVariables();
-  const train::ExponentialMovingAverage names(0);
   for (const Variable& variable : graph.TrainableVariables()) {
-    for (const std::string& name :
-         {names.AverageName(variable), train::StochasticWeightAveraging::AverageName(variable)})
-      if (const auto average = graph.FindVariable(name)) weights.push_back(*average);
+    const std::vector<Variable> averages = AveragesOf(graph, variable);
+    weights.insert(weights.end(), averages.begin(), averages.end());
   }
   return weights;
 }
@@ -54,8 +62,11 @@ absl::Status SaveAll(Session& session, const std::string& prefix) {
 absl::Status SaveKerasWeights(Session& session, const std::string& path) {
   EST_RETURN_IF_ERROR(session.variables().Download());
   std::vector<std::pair<std::string, Array>> values;
-  for (const Variable& variable : session.graph().ModelVariables())
-    values.emplace_back(variable.name(), *session.variables().Peek(variable.name()));
+  for (const Variable& variable : session.graph().ModelVariables()) {
+    const std::vector<Variable> averages = AveragesOf(session.graph(), variable);
+    const Variable& evaluated = averages.empty() ? variable : averages.front();
+    values.emplace_back(variable.name(), *session.variables().Peek(evaluated.name()));
+  }
   if (!Dirname(path).empty()) EST_RETURN_IF_ERROR(CreateDirectories(Dirname(path)));
   return WriteKerasWeights(path, values);
 }

@@ -13,7 +13,8 @@ namespace estimator::callbacks {
 // of the optimizer. SaveAll leaves out the local ones only.
 absl::Status SaveWeights(Session& session, const std::string& prefix);
 absl::Status SaveAll(Session& session, const std::string& prefix);
-// Writes the weights to a file that Keras' load_weights reads.
+// Writes the weights to a file that Keras' load_weights reads. Of a variable that has an average,
+// it has the average, with which evaluations compute.
 // Errors: those of WriteKerasWeights.
 absl::Status SaveKerasWeights(Session& session, const std::string& path);
 // Sets the weights to those of a file of SaveWeights.
