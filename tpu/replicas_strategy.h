@@ -24,6 +24,7 @@ struct ReplicasStrategyOptions {
   std::string pjrt_plugin = "";
   // RunConfig's. A training step runs so many times as many replicas in this process.
   int64_t accumulate_steps = 1;
+  bool scale_learning_rate = false;  // RunConfig's, for the rules
 };
 
 // Source: batch sizes and input modes as in TF 2.15 tpu_context._InternalTPUContext.

@@ -110,7 +110,8 @@ std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorS
       .eval_on_tpu = settings.eval_on_tpu,
       .compile_options = settings.compile_options,
       .pjrt_plugin = PjrtPluginOf(settings.config),
-      .accumulate_steps = std::max<int64_t>(1, settings.config.accumulate_steps)};
+      .accumulate_steps = std::max<int64_t>(1, settings.config.accumulate_steps),
+      .scale_learning_rate = settings.config.scale_learning_rate};
   ReplicasStrategyOptions run = given;
   // A check reports sizes that do not divide, and checks the rest of the program with some that do.
   if (!run.tpu_config.check.empty())

@@ -224,7 +224,8 @@ void CheckedStrategy::CheckMode(Mode mode, const Element& element, bool own_inpu
 // Builds the training of a batch of twice the size. Its learning rate should differ.
 void CheckedStrategy::CheckLearningRate(const Element& element, const std::vector<double>& rates,
                                         Report& report) const {
-  if (rates.empty() || num_replicas(Mode::kTrain) <= 1) return;
+  // With scale_learning_rate the loop multiplies the rate, and the model has that of one replica.
+  if (rates.empty() || num_replicas(Mode::kTrain) <= 1 || options_.scale_learning_rate) return;
   const int64_t rows = 2 * RowsOfCore(Mode::kTrain);
   Report of_twice;
   Building building{.report = of_twice};
@@ -236,8 +237,9 @@ void CheckedStrategy::CheckLearningRate(const Element& element, const std::vecto
       "learning-rate-not-scaled", "train: learning rate",
       absl::StrCat("model_fn gives the optimizer the same learning rate for ",
                    batch_size(Mode::kTrain), " and for ", 2 * batch_size(Mode::kTrain), " rows"),
-      "multiply it by params.batch_size * params.context.num_replicas / (the batch that it "
-      "was tuned for); ignore this note if the program scales it before model_fn");
+      "set RunConfig.scale_learning_rate (--scale_learning_rate) if the rate is that of one "
+      "replica, or multiply it by params.batch_size * params.context.num_replicas / (the batch "
+      "that it was tuned for); ignore this note if the program scales it before model_fn");
 }
 
 void CheckedStrategy::CheckTopology(const BuiltModel& model, Mode mode, Report& report) const {

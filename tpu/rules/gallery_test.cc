@@ -331,6 +331,12 @@ std::vector<Case> SpecCases() {
        }},
       {"a learning rate that ignores the batch", "learning-rate-not-scaled",
        [](GalleryProgram& p) { p.scale_rate = false; }},
+      {"the learning rate of one replica, not scaled", "learning-rate-not-scaled",
+       [](GalleryProgram& p) { p.scale_rate = false; },
+       [](GalleryProgram& p) {
+         p.scale_rate = false;
+         p.options.config.scale_learning_rate = true;
+       }},
       {"a scalar for host_call", "outfeed-rank",
        [](GalleryProgram& p) {
          p.host_call = [](const Tensor& loss) { return HostCall{[](const Array&) {}, {loss}}; };
