@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "estimator/base/fault_injection.h"
+#include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 
