@@ -67,7 +67,9 @@ TEST_F(SinkTransposesTest, ALargeOperandIsTransposedIfTheResultIsReadInChannelsL
 TEST_F(SinkTransposesTest, WithALargeOperandAndAnotherReaderNothingChanges) {
   feeds_ = {Numbers({2, 4, 3, 5}, 7)};
   const Value mask = b_.Feed({2, 4, 3, 5});
-  b_.Fetch(b_.Op("Mul", {Image(), mask}, {2, 4, 3, 5}));
+  const Value image = Image();
+  FetchLast(image);
+  b_.Fetch(b_.Op("Mul", {image, mask}, {2, 4, 3, 5}));
   EXPECT_FALSE(SinkTransposes(b_.module));
 }
 
@@ -90,8 +92,15 @@ TEST_F(SinkTransposesTest, SumsHaveOtherAxesWhereTheChannelsStayLast) {
 }
 
 TEST_F(SinkTransposesTest, ASumThatLeavesTheChannelsInTheMiddleStays) {
-  b_.Fetch(b_.Op("Sum", {Image(), Ints({3}, {1})}, {2, 4, 3}, kDropped));
+  const Value image = Image();
+  FetchLast(image);
+  b_.Fetch(b_.Op("Sum", {image, Ints({3}, {1})}, {2, 4, 3}, kDropped));
   EXPECT_EQ(Left(), 1);
+}
+
+TEST_F(SinkTransposesTest, WithoutAnInverseNothingChanges) {
+  b_.Fetch(b_.Op("Relu", {Image()}, {2, 4, 3, 5}));
+  EXPECT_FALSE(SinkTransposes(b_.module));
 }
 
 // As of attention heads: fusion has patterns with them.
