@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "estimator/base/main.h"
+#include "models/common/record_run.h"
 #include "models/common/run_flags.h"
 #include "models/imagenet/labelled_images.h"
 #include "models/images/networks.h"
@@ -30,7 +31,7 @@ DEFINE_string(save_weights, "", "write the weights here after each epoch, such a
 namespace estimator::flowers {
 namespace {
 
-constexpr const char* kClasses[] = {"daisy", "dandelion", "roses", "sunflowers", "tulips"};
+const std::vector<std::string> kClasses = {"daisy", "dandelion", "roses", "sunflowers", "tulips"};
 
 struct FlowersParams : tpu::Params {
   images::NetworkEntry network;
@@ -65,7 +66,8 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
                                          .pooling = images::Pooling::kAvg,
                                          .weights = mode == Mode::kTrain ? FLAGS_weights : ""});
   const Tensor logits = layers::Dense(x, {.units = 5});
-  if (mode == Mode::kPredict) return tpu::TPUEstimatorSpec::Predict({{"class", ArgMax(logits, 1)}});
+  if (mode == Mode::kPredict)
+    return tpu::TPUEstimatorSpec::Predict({{"probabilities", Softmax(logits)}});
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
   const tpu::EvalMetrics metrics = {Metrics, {labels, logits}};
   if (mode == Mode::kEval) return tpu::TPUEstimatorSpec::Eval(loss, metrics);
@@ -109,8 +111,11 @@ absl::Status Run() {
   EST_ASSIGN_OR_RETURN(const imagenet::LabelledImages data, Load(/*training=*/true));
   EST_ASSIGN_OR_RETURN(options.steps_per_epoch, data.StepsPerEpoch(params.train_batch_size));
   options.hooks = {callbacks::LearningRateScheduler(
-      [params](int64_t epoch, double) { return LearningRate(static_cast<double>(epoch), params); },
-      {.verbose = 1})};
+                       [params](int64_t epoch, double) {
+                         return LearningRate(static_cast<double>(epoch), params);
+                       },
+                       {.verbose = 1}),
+                   RecordRunHook()};
   if (!FLAGS_save_weights.empty()) {
     options.hooks.push_back(
         callbacks::ModelCheckpoint(FLAGS_save_weights, {.save_weights_only = true}));
@@ -122,18 +127,11 @@ absl::Status Run() {
       std::accumulate(last, accuracy.end(), 0.0) / static_cast<double>(accuracy.end() - last);
   std::cout << "FINAL ACCURACY MEAN-5: " << mean << "\n";
 
-  EST_ASSIGN_OR_RETURN(const imagenet::LabelledImages shown, Load(/*training=*/false));
-  EST_ASSIGN_OR_RETURN(const auto iterator, shown.images.Take(9).MakeIterator());
-  Predictions predictions = classifier.Predict(ValidationInput);
-  while (true) {
-    EST_ASSIGN_OR_RETURN(const auto element, iterator->Next());
-    if (!element.has_value()) return absl::OkStatus();
-    EST_ASSIGN_OR_RETURN(const auto prediction, predictions.Next());
-    const auto predicted = prediction->at("class").scalar<int64_t>();
-    const auto label = element->labels.Only()->scalar<int32_t>();
-    const std::string wrong = std::string(" [incorrect, should be ") + kClasses[label] + "]";
-    std::cout << kClasses[predicted] << (predicted == label ? " [correct]" : wrong) << "\n";
-  }
+  // Also draws the first nine pictures with their titles: examples.png in model_dir.
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> titles,
+                       WriteExamples(classifier, ValidationInput, {.classes = kClasses}));
+  for (const std::string& title : titles) std::cout << title << "\n";
+  return absl::OkStatus();
 }
 
 }  // namespace

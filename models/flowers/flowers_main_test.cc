@@ -76,6 +76,11 @@ TEST_F(FlowersMainTest, TrainsWithTheGuidesRatesAndShowsNinePictures) {
             : 0;
   }
   EXPECT_EQ(titles, 9) << run.output;
+  EXPECT_TRUE(FileExists(dir_.File("m/examples.png")));
+  EXPECT_THAT(ReadFile(dir_.File("m/examples.jsonl")).value(),
+              AllOf(HasSubstr(R"("checkpoint":"model.ckpt-90","classes":["daisy",)"),
+                    HasSubstr(R"("multi_label":false)")));
+  EXPECT_FALSE(FileExists(dir_.File("m/run.jsonl"))) << "without --record_run";
   EXPECT_TRUE(FileExists(dir_.File("weights.index")));
   // The weights are the first values of another training.
   const ProgramRun again =

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "estimator/estimator.h"
 #include "models/common/predictions_csv.h"
+#include "models/common/record_run.h"
 #include "models/common/run_config_flags.h"
 #include "models/common/skip_bad_records.h"
 #include "models/mnist/mnist_data.h"
@@ -57,8 +58,9 @@ absl::Status TrainEvaluateAndPredict(EstimatorOf<Params>& estimator, const Mnist
   };
   const auto speed = std::make_shared<TrainingSpeedHook>();
   const auto plan = std::make_shared<ProgramPlanHook>(PlanFromFlags());
-  EST_RETURN_IF_ERROR(estimator.Train(input(data.train, Mode::kTrain), MaxSteps(FLAGS_train_steps),
-                                      {.hooks = {speed, plan}}));
+  EST_RETURN_IF_ERROR(
+      estimator.Train(input(data.train, Mode::kTrain), MaxSteps(FLAGS_train_steps),
+                      {.hooks = {speed, plan, RecordRunHook(data.train.labels.num_elements())}}));
   ReportFields evaluation;
   if (FLAGS_eval_steps != 0) {
     EvaluateOptions options;
@@ -67,6 +69,7 @@ absl::Status TrainEvaluateAndPredict(EstimatorOf<Params>& estimator, const Mnist
                          estimator.Evaluate(input(data.test, Mode::kEval), options));
     std::cout << EvaluationTable(result);
     evaluation = EvaluationFields(result);
+    EST_RETURN_IF_ERROR(RecordExamples(estimator, input(data.test, Mode::kEval)));
   }
   if (FLAGS_enable_predict) {
     const DigitSet images = FirstExamples(data.test, 5);

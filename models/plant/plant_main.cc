@@ -16,6 +16,7 @@
 #include "estimator/base/path.h"
 #include "models/common/decode_and_resize.h"
 #include "models/common/predictions_csv.h"
+#include "models/common/record_run.h"
 #include "models/common/run_flags.h"
 #include "models/imagenet/drawn_pictures.h"
 #include "models/images/networks.h"
@@ -48,9 +49,8 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Labels& labels, Mo
   const Tensor x = network.build(network.preprocess(features["image"]), options);
   const Tensor logits = layers::Dense(x, {.units = 4}), p = Sigmoid(logits);
   if (mode == Mode::kPredict) return tpu::TPUEstimatorSpec::Predict({{"probabilities", p}});
-  std::vector<Tensor> columns;
-  for (const std::string& target : kTargets) columns.push_back(labels[target]);
-  const Tensor targets = Stack(columns, 1);  // i64 [N, 4]
+  const auto& t = kTargets;
+  const Tensor targets = Stack({labels[t[0]], labels[t[1]], labels[t[2]], labels[t[3]]}, 1);
   const Tensor loss = losses::SigmoidCrossEntropy(targets, logits);
   if (mode == Mode::kEval) return tpu::TPUEstimatorSpec::Eval(loss, {Metrics, {targets, p}});
   tpu::CrossShardOptimizer adam(train::Adam(1e-3, {.epsilon = 1e-7}));
@@ -61,8 +61,7 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Labels& labels, Mo
 // The files of the test have no labels. Their names pass beside the model, which takes no strings.
 absl::StatusOr<Dataset> Input(const Params& params, Mode mode) {
   const auto part = static_cast<size_t>(mode);
-  const bool test = mode == Mode::kPredict;
-  const std::vector<std::string> none, name = {"image_name"};
+  const std::vector<std::string> none, names(mode == Mode::kPredict ? 1 : 0, "image_name");
   const int64_t drawn[] = {0, 480, 600, 720};
   Dataset examples = imagenet::DrawnMultiLabelExamples(3, drawn[part], drawn[part + 1], kTargets);
   if (!FLAGS_data_dir.empty()) {
@@ -71,28 +70,29 @@ absl::StatusOr<Dataset> Input(const Params& params, Mode mode) {
                          MatchFiles(JoinPath(FLAGS_data_dir, patterns[part])));
     const FixedLenFeature string{.dtype = DType::kString}, integer{.dtype = DType::kInt64};
     FeatureSpecs specs = {{"image", string}, {"image_name", string}};
-    for (const std::string& label : test ? none : kTargets) specs[label] = integer;
-    examples = TFRecordDataset(files).Map(ParseExample(specs, test ? none : kTargets));
+    for (const std::string& label : names.empty() ? kTargets : none) specs[label] = integer;
+    examples = TFRecordDataset(files).Map(ParseExample(specs, names.empty() ? kTargets : none));
   }
-  const Dataset images =
-      DecodeAndResize(examples, {FLAGS_image_size, FLAGS_image_size}, test ? name : none);
+  const Dataset images = DecodeAndResize(examples, {FLAGS_image_size, FLAGS_image_size}, names);
   if (mode != Mode::kTrain) return images.Batch(params.batch_size);
   return images.Shuffle(2048).Batch(params.batch_size, {.drop_remainder = true});
 }
 
 absl::Status Run() {
   const int64_t batch_size = FLAGS_batch_size * NumReplicasFromFlags();
-  EST_RETURN_IF_ERROR(
-      RequireFlags({StatusRequirement("network", images::FindNetwork(FLAGS_network).status())}));
+  const absl::Status network = images::FindNetwork(FLAGS_network).status();
+  EST_RETURN_IF_ERROR(RequireFlags({StatusRequirement("network", network)}));
   tpu::TPUEstimator<Params>::Options options{.model_fn = ModelFn, .config = RunConfigFromFlags()};
   options.use_tpu = FLAGS_use_tpu;
   options.train_batch_size = options.eval_batch_size = options.predict_batch_size = batch_size;
   tpu::TPUEstimator<Params> estimator(options);
   const auto input = [](Mode mode) { return [=](const Params& p) { return Input(p, mode); }; };
   EpochOptions<Params> epochs{.epochs = FLAGS_epochs, .validation_input_fn = input(Mode::kEval)};
+  epochs.hooks = {RecordRunHook()};
   EST_RETURN_IF_ERROR(estimator.TrainEpochs(input(Mode::kTrain), epochs).status());
   EST_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(input(Mode::kEval)));
   std::cout << EvaluationTable(result);
+  EST_RETURN_IF_ERROR(RecordExamples(estimator, input(Mode::kEval), {.classes = kTargets}));
   if (FLAGS_submission_csv.empty()) return absl::OkStatus();
   Predictions rows = estimator.Predict(input(Mode::kPredict), {.pass_features = {"image_name"}});
   const std::vector<PredictionColumns> columns = {{.names = {"image_id"}, .key = "image_name"},

@@ -43,8 +43,13 @@ class PlantMainTest : public testing::Test {
 };
 
 TEST_F(PlantMainTest, WritesTheAreasOfFourLabelsAndASubmission) {
-  const ProgramRun run = Program("m", "--epochs=2");
+  const ProgramRun run = Program("m", "--epochs=2 --record_run");
   ASSERT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(ReadFile(dir_.File("m/run.jsonl")).value(), HasSubstr(R"("epochs":"2")"));
+  const std::vector<std::string> examples =
+      absl::StrSplit(ReadFile(dir_.File("m/examples.jsonl")).value(), '\n', absl::SkipEmpty());
+  EXPECT_THAT(examples, SizeIs(121));
+  EXPECT_THAT(examples[0], HasSubstr(R"("multi_label":true)"));
   EXPECT_THAT(run.output, HasSubstr("auc/multiple_diseases"));
   const auto history = ReadHistory(dir_.File("m"));
   EST_ASSERT_OK(history);
