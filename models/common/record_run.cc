@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
@@ -37,7 +38,11 @@ std::string RunLine(int64_t step, double steps_per_epoch) {
     if (absl::StartsWith(file, "gflags") || file == "logging.cc" || file == "vlog_is_on.cc" ||
         file == "utilities.cc")
       continue;
-    line[flag.is_default ? "defaults" : "flags"][flag.name] = flag.current_value;
+    // gflags prints 0.1 with all its digits.
+    double number = 0;
+    const bool is_number = flag.type == "double" && absl::SimpleAtod(flag.current_value, &number);
+    line[flag.is_default ? "defaults" : "flags"][flag.name] =
+        is_number ? absl::StrCat(number) : flag.current_value;
   }
   return line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -62,12 +62,12 @@ absl::StatusOr<json> Scalars(const std::string& dir) {
   return scalars;
 }
 
-// Leaves out what the page does not need. At most kMaxScores scores stay, those of the first
+// Leaves out what the page does not need. At most max_scores scores stay, those of the first
 // examples.
 //   scores: so many were there before.
-void ShortenExample(json& example, size_t& scores) {
+void ShortenExample(json& example, size_t max_scores, size_t& scores) {
   json& values = example["scores"];
-  const bool keep = values.is_array() && (scores += values.size()) <= kMaxScores;
+  const bool keep = values.is_array() && (scores += values.size()) <= max_scores;
   if (values.is_array())
     example["says"] = std::max_element(values.begin(), values.end()) - values.begin();
   for (json& score : values) {
@@ -81,14 +81,15 @@ void ShortenExample(json& example, size_t& scores) {
 }
 
 // The objects in the lines of a file. A process may be writing the last one.
-absl::StatusOr<json> Lines(const std::string& path) {
+absl::StatusOr<json> Lines(const std::string& path, size_t max_scores) {
   EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
   json lines = json::array();
   size_t scores = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     json object = json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
     if (!object.is_object()) continue;
-    if (object.contains("label") && object["title"].is_string()) ShortenExample(object, scores);
+    if (object.contains("label") && object["title"].is_string())
+      ShortenExample(object, max_scores, scores);
     lines.push_back(std::move(object));
   }
   return lines;
@@ -174,6 +175,9 @@ class Gatherer : public ReportGatherer {
  private:
   json RunOf(const std::string& dir) {
     json run = {{"notes", json::array()}};
+    const auto lines = [&](const char* file) {
+      return Lines(JoinPath(dir, file), kMaxScores / dirs_.size());
+    };
     const auto add = [&run](const char* key, const char* what, const char* cure,
                             const absl::StatusOr<json>& part) {
       const bool absent = absl::IsNotFound(part.status()) || (part.ok() && part->empty());
@@ -183,14 +187,12 @@ class Gatherer : public ReportGatherer {
         run["notes"].push_back(absl::StrCat("There is no ", what, ": ", part.status().message()));
     };
     add("history", "history by epoch",
-        "TrainEpochs writes history.jsonl, and the program calls Train",
-        Lines(JoinPath(dir, "history.jsonl")));
+        "TrainEpochs writes history.jsonl, and the program calls Train", lines("history.jsonl"));
     add("scalars", "curve by step", "the run has written no event files", Scalars(dir));
     add("starts", "hyperparameter, learning rate by step and share of time",
-        "give the program --record_run", Lines(JoinPath(dir, kRunFile)));
+        "give the program --record_run", lines(kRunFile));
     add("examples", "confusion matrix, ROC and example",
-        "give the program --record_run, or call WriteExamples",
-        Lines(JoinPath(dir, kExamplesFile)));
+        "give the program --record_run, or call WriteExamples", lines(kExamplesFile));
     add("weights", "histogram of weights", "there is no checkpoint yet", Weights(dir));
     return run;
   }

@@ -14,8 +14,8 @@ namespace estimator {
 //    "name":"a","dir":"/tmp/a",
 //    "notes":["no confusion matrix, ...: ..."],              what is missing, and why
 //    "history", "starts", "examples": the objects of history.jsonl, run.jsonl and examples.jsonl.
-//       Examples have "ok" 1 or 0, scores of four digits, and without a picture no title. Those
-//       after the first 100000 scores have the class "says" with the highest score in their place.
+//       Examples have "ok" 1 or 0, scores of four digits, and without a picture no title. After the
+//       first 100000 scores of all runs, they have the class "says" with the highest score instead.
 //    "scalars":[{"folder":"eval","tag":"loss","points":[[9,1700000000.5,0.5]]}],  step, time, value
 //    "weights":{"checkpoint":"model.ckpt-9","left_out":0,"variables":[
 //       {"name":"dense/kernel","shape":"[2,3]","min":-1,"max":1,"mean":0,"std":0.5,

@@ -182,7 +182,7 @@ TEST_F(ReportTest, ARecordedRunHasEverything) {
             points["/seconds/compute"][2][2].get<double>());
   const json& start = report["starts"][0];
   EXPECT_EQ(start["flags"]["batch_size"], "32");
-  EXPECT_EQ(start["defaults"]["momentum"], "0");
+  EXPECT_EQ(start["defaults"]["learning_rate"], "0.05");
   EXPECT_EQ(start["steps_per_epoch"], 300.0 / 32);
   EXPECT_FALSE(start["defaults"].contains("stderrthreshold")) << "a flag of glog";
   EXPECT_EQ(report["examples"].size(), 51u);
