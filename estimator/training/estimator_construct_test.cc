@@ -1,5 +1,7 @@
 // What an Estimator makes of its options.
 #include <cstdlib>
+#include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
@@ -23,6 +25,9 @@ constexpr auto Endless = [](const TinyParams&) { return TinyDataset(4).Repeat();
 // Behaviour A1.
 TEST(EstimatorConstruction, WithoutAModelDirATemporaryOneIsMade) {
   const TempDir dir;
+  const char* value = getenv("TMPDIR");
+  const std::optional<std::string> before =
+      value != nullptr ? std::optional<std::string>(value) : std::nullopt;
   setenv("TMPDIR", dir.path().c_str(), 1);
   auto options = TinyOptions("");
   options.config.model_dir = std::nullopt;
@@ -35,6 +40,9 @@ TEST(EstimatorConstruction, WithoutAModelDirATemporaryOneIsMade) {
   EXPECT_THAT(estimator.model_dir(), StartsWith(dir.path() + "/"));
   EXPECT_TRUE(IsDirectory(estimator.model_dir()));
   EXPECT_EQ(estimator.config().model_dir, estimator.model_dir());
+  // Tests that run after this one make temporary folders too.
+  if (before.has_value()) setenv("TMPDIR", before->c_str(), 1);
+  if (!before.has_value()) unsetenv("TMPDIR");
 }
 
 // Behaviours A3 and B5: every call returns what is wrong with the construction.
