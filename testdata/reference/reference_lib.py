@@ -48,7 +48,8 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
       ...]}.
     shared: instead of batches: a folder of generate_shared, whose initial checkpoint, batches,
       forward tensors and gradients this case uses.
-    initial: {variable: array}: replaces values of the initializers, before anything is recorded.
+    initial: {variable: array}, or a function of {variable: shape} that returns it: replaces values
+      of the initializers, before anything is recorded.
     forward_ops: the ops whose outputs are recorded; None: FORWARD_OPS; set(): none. An output that
       TensorFlow cannot fetch (inside a while_loop or a cond), or whose shape is not static, is left
       out with a line that says so. Add "Mean" where no mean is close to 0, as those of a layer norm
@@ -76,8 +77,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
       TensorFlow 2. A program that assigns to a variable that its step also reads, as in
           tf.group(train_op, global_step.assign(global_step + 1))
       needs True: a reference variable is read in place, so the rate of the step may be computed
-      before or after the assignment. The manifest and the first line of a report say which kind it
-      was.
+      before or after the assignment. The manifest and a report's first line say which it was.
 
     Lookup tables and local variables are initialized. A partitioned variable and its slots are
     recorded whole, under the name without "/part_0".
@@ -87,6 +87,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     if mode == "TRAIN" and not random:
         steps_before = int(os.environ.get("REFERENCE_STEPS_BEFORE", steps_before))
     begins_as_shared = shared and steps_before == 0
+    initial = initial(run.shapes()) if callable(initial) else initial
     with run.session() as session:
         if shared:
             initial = dict(_read_bundle(os.path.join(shared, "initial")), **(initial or {}))
@@ -187,6 +188,9 @@ class _Run:
         return {tensor: self._batches[key][step % len(self._batches[key])] for key,
                 tensor in self._feeds.items()}
 
+    def shapes(self):
+        return {_whole_name(variable): _whole_shape(variable) for variable in self._variables}
+
     def session(self):
         config = tf1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
         return tf1.Session(graph=self._graph, config=config)
@@ -194,9 +198,10 @@ class _Run:
     def initialize(self, session, values):
         session.run(self._init)
         session.run(self._init_tables)  # after the variables, which a table may be made from
-        for variable in self._variables:
-            if values and _whole_name(variable) in values:
-                variable.load(_part_of(values[_whole_name(variable)], variable), session)
+        given = [v for v in self._variables if values and _whole_name(v) in values]
+        # As variable.load does it, but all at once: TensorFlow optimizes a graph for each new run.
+        session.run([v.initializer for v in given],
+                    {v.initializer.inputs[1]: _part_of(values[_whole_name(v)], v) for v in given})
         unknown = set(values or {}) - {_whole_name(variable) for variable in self._variables}
         assert not unknown, f"the model has no variables {sorted(unknown)}"
 

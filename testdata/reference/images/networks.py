@@ -14,7 +14,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from reference_lib import Step, generate, tf, tf1  # noqa: E402
 from narrow import CLASSES, Narrow, layers, replaced, scaled  # noqa: E402,F401
 
-BATCH, STEPS = 6, 5
+STEPS = 5
+# The arguments of cases that record the norms of variables only.
+NORMS_ONLY = {"batch": 6, "betas": (-0.1, 0.1), "max_values": 0}
 
 
 def enlarge(images, times):
@@ -27,43 +29,44 @@ def enlarge(images, times):
     return x + ((31 * row + 17 * column + 7 * channel + 5 * row * column) % 64).astype(np.float32)
 
 
-def batches(size, seed):
+def batches(size, batch, seed):
     rng = np.random.default_rng(seed)
-    coarse = rng.uniform(0, 255, (1, BATCH, 4, 4, 3))
+    coarse = rng.uniform(0, 255, (1, batch, 4, 4, 3))
     repeat = -(-size // 4)
     images = np.repeat(np.repeat(coarse, repeat, axis=2), repeat, axis=3)[:, :, :size, :size]
     images = images + rng.normal(0, 16, images.shape)
     return {"features": np.clip(np.round(images), 0, 255).astype(np.uint8),
-            "labels": rng.integers(0, CLASSES, (1, BATCH)).astype(np.int32)}
+            "labels": rng.integers(0, CLASSES, (1, batch)).astype(np.int32)}
 
 
-def initial_values(make_network, size, small):
+def initial_values(shapes, small, betas):
     """Values for gammas, betas and biases, which are all 1 or 0 at first."""
     rng = np.random.default_rng(11)
     values = {}
-    with tf1.Graph().as_default():
-        make_network((size, size, 3))
-        for v in tf1.trainable_variables():
-            kind = v.op.name.rsplit("/", 1)[-1]
-            if kind in ("gamma", "beta", "bias"):
-                low, high = (0.6, 1.2) if kind == "gamma" else (-0.1, 0.1)
-                if small and v.op.name.endswith(small):
-                    low, high = 0.1, 0.2
-                values[v.op.name] = rng.uniform(low, high, v.shape).astype(np.float32)
-    tf.keras.backend.clear_session()
+    for name, shape in shapes.items():
+        kind = name.rsplit("/", 1)[-1]
+        if kind in ("gamma", "beta", "bias"):
+            low, high = {"gamma": (0.6, 1.2), "beta": betas, "bias": (-0.1, 0.1)}[kind]
+            if small and name.endswith(small):
+                low, high = 0.1, 0.2
+            values[name] = rng.uniform(low, high, shape).astype(np.float32)
     return values
 
 
-# A network of 50 layers with batch normalization of few values makes rounding errors larger. Some
-# moving means are close to 0, so there is an absolute tolerance.
-def generate_case(case_file, make_network, description, *, size, times=1, rate=0.003, seed=3,
-                  small=None, rtol=1e-4, variable_rtol=1e-3, atol=1e-5, **options):
+# Rounding errors grow in a chain of batch normalizations over few values, so there are 16 images,
+# and the last feature map has 2x2 values or more. Some moving means, and the gradients of biases
+# before a batch normalization, are close to 0, so there is an absolute tolerance.
+def generate_case(case_file, make_network, description, *, size=16, times=4, rate=0.003, seed=3,
+                  small=None, batch=16, betas=(1.5, 2.2), max_values=300):
     """make_network(shape) returns a Keras model that gives logits.
 
     size, times: the recorded images are size x size, those of the network `times` as large.
     small: the end of the names of gammas that begin small, those of the last batch normalizations
       of residual blocks. Rounding errors would grow in a chain of blocks that are not nearly their
       shortcuts.
+    betas: the range of the first betas. They are about twice the gammas, so that few values before
+      a relu are so close to 0 that rounding decides their sign, and a gradient with it.
+    max_values: larger variables are recorded by their norms only.
     """
     def model_fn(features, labels):
         x = enlarge(tf.cast(features, tf.float32), times) / 127.5 - 1.0
@@ -75,7 +78,7 @@ def generate_case(case_file, make_network, description, *, size, times=1, rate=0
         with tf.control_dependencies(model.get_updates_for(x)):
             return Step(loss=loss, train_op=optimizer.minimize(loss, step))
 
-    generate(case_file, model_fn, description, batches=batches(size, seed), num_steps=STEPS,
-             initial=initial_values(make_network, size * times, small), max_values=0,
-             forward_ops=set(), rtol=rtol, variable_rtol=variable_rtol, atol=atol,
-             resource_variables=True, **options)
+    generate(case_file, model_fn, description, batches=batches(size, batch, seed), num_steps=STEPS,
+             initial=lambda shapes: initial_values(shapes, small, betas),
+             max_values=max_values, forward_ops=set(), rtol=1e-4, variable_rtol=1e-3, atol=1e-5,
+             resource_variables=True)

@@ -14,4 +14,5 @@ def make_network(shape):
                            classifier_activation=None)
 
 
-networks.generate_case(__file__, make_network, "VGG16, width 1/40", size=16, times=2, rate=0.1)
+networks.generate_case(__file__, make_network, "VGG16, width 1/40", size=16, times=2, rate=0.1,
+                       **networks.NORMS_ONLY)

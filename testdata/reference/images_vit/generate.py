@@ -14,4 +14,4 @@ def make_network(shape):
 
 
 networks.generate_case(__file__, make_network, "ViT, 2 blocks, hidden size 24", size=16, times=2,
-                       rate=0.1)
+                       rate=0.1, **networks.NORMS_ONLY)

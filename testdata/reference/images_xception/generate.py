@@ -14,4 +14,5 @@ def make_network(shape):
                                  classifier_activation=None)
 
 
-networks.generate_case(__file__, make_network, "Xception, width 1/40", size=24, times=3)
+networks.generate_case(__file__, make_network, "Xception, width 1/40", size=24, times=3,
+                       **networks.NORMS_ONLY)

@@ -57,6 +57,8 @@ Cases ImageCases() {
        ImageModel(images::ResNet, OfResNet(18, ResNetVersion::kV2, 1.0 / 32), 4)},
       {"images_resnet50",
        ImageModel(images::ResNet, OfResNet(50, ResNetVersion::kV1, 1.0 / 32), 4)},
+      {"images_resnet50_v2",
+       ImageModel(images::ResNet, OfResNet(50, ResNetVersion::kV2, 1.0 / 32), 4)},
       {"images_vgg16", ImageModel(images::VGG16, {.width = 1.0 / 40}, 2, 0.1)},
       {"images_vit",
        ImageModel(images::ViT,

@@ -1,0 +1,11 @@
+"""Keras' ResNet50V2 at 1/32 of the width."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "images"))
+import networks  # noqa: E402
+import resnets  # noqa: E402
+
+networks.generate_case(__file__, resnets.keras_network("ResNet50V2", 1 / 32),
+                       "ResNet50V2, width 1/32", small="_2_bn/gamma")
