@@ -1,6 +1,7 @@
 // The networks of models/images at small width. Keras' networks and the same training step are in
 // testdata/reference/images and images_*.
 #include "estimator/estimator.h"
+#include "models/images/inception_v3.h"
 #include "models/images/resnet.h"
 #include "models/images/vgg16.h"
 #include "models/images/vit.h"
@@ -51,6 +52,7 @@ images::ResNetOptions OfResNet(int depth, images::ResNetVersion version, double 
 Cases ImageCases() {
   using images::ResNetVersion;
   return {
+      {"images_inception_v3", ImageModel(images::InceptionV3, {.width = 1.0 / 32}, 6)},
       {"images_resnet18",
        ImageModel(images::ResNet, OfResNet(18, ResNetVersion::kV1, 1.0 / 32), 4)},
       {"images_resnet18_v2",
