@@ -48,8 +48,7 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
       ...]}.
     shared: instead of batches: a folder of generate_shared, whose initial checkpoint, batches,
       forward tensors and gradients this case uses.
-    initial: {variable: array}, or a function of {variable: shape} that returns it: replaces values
-      of the initializers, before anything is recorded.
+    initial: {variable: array}, instead of initializers; or a function of {variable: shape}.
     forward_ops: the ops whose outputs are recorded; None: FORWARD_OPS; set(): none. An output that
       TensorFlow cannot fetch (inside a while_loop or a cond), or whose shape is not static, is left
       out with a line that says so. Add "Mean" where no mean is close to 0, as those of a layer norm
@@ -63,15 +62,12 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
       as in a training loop: loss and update are computed in one run, in a session that has run
       nothing else. The update has to wait for the loss.
     without: parts of names of variables that are not recorded, with their slots and gradients:
-      those whose true gradient is 0, so that the computed one is rounding errors. README.md
-      explains this (section "Rounding errors alone").
-    max_values: variables with more elements are recorded by the norms of all steps only, without
-      their values and gradients, and the initial checkpoint lacks their slots, which start at 0. It
-      keeps the reference of a large network small.
+      those whose true gradient is 0 (README.md, "Rounding errors alone").
+    max_values: keeps the reference of a large network small: larger variables are recorded by norms
+      only, without values and gradients, and their slots are not recorded and start at 0.
     own_first_step: with shared: records the forward tensors and gradients of this case, for a case
       whose network differs from that of the shared folder.
-    rtol, variable_rtol, atol: tolerances, if the defaults (1e-5, 1e-4, 0) do not fit. The case
-      states the reason.
+    rtol, variable_rtol, atol: other tolerances than 1e-5, 1e-4, 0. The case states the reason.
     resource_variables: the kind of all variables, as TensorFlow's enable_resource_variables. False
       is the kind of a program of TensorFlow 1 on a CPU. True is the kind on a TPU and in
       TensorFlow 2. A program that assigns to a variable that its step also reads, as in
@@ -199,9 +195,13 @@ class _Run:
         session.run(self._init)
         session.run(self._init_tables)  # after the variables, which a table may be made from
         given = [v for v in self._variables if values and _whole_name(v) in values]
-        # As variable.load does it, but all at once: TensorFlow optimizes a graph for each new run.
-        session.run([v.initializer for v in given],
-                    {v.initializer.inputs[1]: _part_of(values[_whole_name(v)], v) for v in given})
+        # As variable.load does it, but at once: TensorFlow optimizes a graph for each new run. Two
+        # variables may share their initial value.
+        while given:
+            now = {v.initializer.inputs[1]: v for v in given}
+            session.run([v.initializer for v in now.values()],
+                        {x: _part_of(values[_whole_name(v)], v) for x, v in now.items()})
+            given = [v for v in given if now[v.initializer.inputs[1]] is not v]
         unknown = set(values or {}) - {_whole_name(variable) for variable in self._variables}
         assert not unknown, f"the model has no variables {sorted(unknown)}"
 
