@@ -35,7 +35,7 @@ fails "a.h:1: 104 columns (at most 100)"
 for _ in {1..401}; do echo "// A line."; done >estimator/base/a.h
 fails "a.h:1: 401 lines (at most 400)"
 good
-head -c 20000000 /dev/zero >testdata/large
-fails "testdata has 20000000 bytes"
+head -c 22000000 /dev/zero >testdata/large
+fails "testdata has 22000000 bytes"
 rm testdata/large
 "$presubmit" "$root"

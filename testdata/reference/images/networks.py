@@ -5,6 +5,7 @@ A network is built by Keras' own function, in which the numbers of filters are m
 Keras'.
 """
 
+import contextlib
 import os
 import sys
 
@@ -14,9 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from reference_lib import Step, generate, tf, tf1  # noqa: E402
 from narrow import CLASSES, Narrow, layers, replaced, scaled  # noqa: E402,F401
 
-STEPS = 5
-# The arguments of cases that record the norms of variables only.
-NORMS_ONLY = {"batch": 6, "betas": (-0.1, 0.1), "max_values": 0}
+BATCH, STEPS = 16, 5
 
 
 def enlarge(images, times):
@@ -29,14 +28,27 @@ def enlarge(images, times):
     return x + ((31 * row + 17 * column + 7 * channel + 5 * row * column) % 64).astype(np.float32)
 
 
-def batches(size, batch, seed):
+def batches(size, seed):
     rng = np.random.default_rng(seed)
-    coarse = rng.uniform(0, 255, (1, batch, 4, 4, 3))
+    coarse = rng.uniform(0, 255, (1, BATCH, 4, 4, 3))
     repeat = -(-size // 4)
     images = np.repeat(np.repeat(coarse, repeat, axis=2), repeat, axis=3)[:, :, :size, :size]
     images = images + rng.normal(0, 16, images.shape)
     return {"features": np.clip(np.round(images), 0, 255).astype(np.uint8),
-            "labels": rng.integers(0, CLASSES, (1, batch)).astype(np.int32)}
+            "labels": rng.integers(0, CLASSES, (1, BATCH)).astype(np.int32)}
+
+
+def keras_network(function, module=None, width=1, **options):
+    """Returns a function that makes the network of a function of tf.keras.applications.
+
+    module: that of the function, whose layers get `width` as many filters.
+    """
+    def make_network(shape):
+        narrow = replaced(module, layers=Narrow(width)) if module else contextlib.nullcontext()
+        with narrow:
+            return function(input_shape=shape, weights=None, classes=CLASSES,
+                            classifier_activation=None, **options)
+    return make_network
 
 
 def initial_values(shapes, small, betas):
@@ -57,10 +69,11 @@ def initial_values(shapes, small, betas):
 # and the last feature map has 2x2 values or more. Some moving means, and the gradients of biases
 # before a batch normalization, are close to 0, so there is an absolute tolerance.
 def generate_case(case_file, make_network, description, *, size=16, times=4, rate=0.003, seed=3,
-                  small=None, batch=16, betas=(1.5, 2.2), max_values=300):
+                  scale=True, small=None, betas=(1.5, 2.2), max_values=300):
     """make_network(shape) returns a Keras model that gives logits.
 
     size, times: the recorded images are size x size, those of the network `times` as large.
+    scale: pixels are scaled to -1 ... 1. False: the network does it.
     small: the end of the names of gammas that begin small, those of the last batch normalizations
       of residual blocks. Rounding errors would grow in a chain of blocks that are not nearly their
       shortcuts.
@@ -69,7 +82,8 @@ def generate_case(case_file, make_network, description, *, size=16, times=4, rat
     max_values: larger variables are recorded by their norms only.
     """
     def model_fn(features, labels):
-        x = enlarge(tf.cast(features, tf.float32), times) / 127.5 - 1.0
+        x = enlarge(tf.cast(features, tf.float32), times)
+        x = x / 127.5 - 1.0 if scale else x
         model = make_network(tuple(int(d) for d in x.shape[1:]))
         logits = model(x, training=True)
         loss = tf1.losses.sparse_softmax_cross_entropy(labels, logits)
@@ -78,7 +92,7 @@ def generate_case(case_file, make_network, description, *, size=16, times=4, rat
         with tf.control_dependencies(model.get_updates_for(x)):
             return Step(loss=loss, train_op=optimizer.minimize(loss, step))
 
-    generate(case_file, model_fn, description, batches=batches(size, batch, seed), num_steps=STEPS,
+    generate(case_file, model_fn, description, batches=batches(size, seed), num_steps=STEPS,
              initial=lambda shapes: initial_values(shapes, small, betas),
              max_values=max_values, forward_ops=set(), rtol=1e-4, variable_rtol=1e-3, atol=1e-5,
              resource_variables=True)

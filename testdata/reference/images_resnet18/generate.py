@@ -8,5 +8,4 @@ import networks  # noqa: E402
 import resnets  # noqa: E402
 
 networks.generate_case(__file__, resnets.network(18, "1", 1 / 32),
-                       "ResNet-18, width 1/32", size=16, times=4, small="_2_bn/gamma",
-                       **networks.NORMS_ONLY)
+                       "ResNet-18, width 1/32", small="_2_bn/gamma")

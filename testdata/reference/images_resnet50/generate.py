@@ -8,5 +8,4 @@ import networks  # noqa: E402
 import resnets  # noqa: E402
 
 networks.generate_case(__file__, resnets.keras_network("ResNet50", 1 / 32),
-                       "ResNet50, width 1/32", size=16, times=4, small="_3_bn/gamma",
-                       **networks.NORMS_ONLY)
+                       "ResNet50, width 1/32", small="_3_bn/gamma")

@@ -13,5 +13,4 @@ def make_network(shape):
                        mlp_size=48)
 
 
-networks.generate_case(__file__, make_network, "ViT, 2 blocks, hidden size 24", size=16, times=2,
-                       rate=0.1, **networks.NORMS_ONLY)
+networks.generate_case(__file__, make_network, "ViT, 2 blocks, hidden size 24", times=2, rate=0.1)

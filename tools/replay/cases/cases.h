@@ -22,7 +22,6 @@ Cases MnistCases();
 // The mnist_* cases with all filters of models/mnist. They are not in AllCases, because their
 // references are too large for the repository (REFERENCE_WHOLE_MNIST=1 regenerate.py makes them).
 Cases WholeMnistCases();
-Cases MobileNetworkCases();
 Cases NormalizationCases();
 Cases RecurrentCases();
 Cases ResnetCases();

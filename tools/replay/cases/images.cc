@@ -1,7 +1,13 @@
 // The networks of models/images at small width. Keras' networks and the same training step are in
 // testdata/reference/images and images_*.
 #include "estimator/estimator.h"
+#include "models/images/densenet.h"
+#include "models/images/efficientnet.h"
+#include "models/images/efficientnet_v2.h"
 #include "models/images/inception_v3.h"
+#include "models/images/mobilenet.h"
+#include "models/images/mobilenet_v2.h"
+#include "models/images/mobilenet_v3.h"
 #include "models/images/resnet.h"
 #include "models/images/vgg16.h"
 #include "models/images/vit.h"
@@ -29,44 +35,65 @@ Tensor Enlarge(const Tensor& images, int64_t times) {
 }
 
 // The training step of networks.py.
-//   times: the network's images are `times` as large as the recorded ones.
+struct ImageTraining {
+  int64_t times = 4;  // the network's images are `times` as large as the recorded ones
+  double rate = 0.003;
+  bool scale = true;  // pixels to -1 ... 1; false: the network does it
+};
+
 template <typename Options>
-Model ImageModel(Tensor (*network)(const Tensor&, const Options&), Options options, int64_t times,
-                 double rate = 0.003) {
+Model ImageModel(Tensor (*network)(const Tensor&, const Options&), Options options,
+                 ImageTraining training = {}) {
   options.training = true;
   options.classes = 5;
   return Model([=](const Features& features, const Tensor& labels) {
-    const Tensor images = Enlarge(Cast(Tensor(features), DType::kFloat32), times);
-    const Tensor logits = network(images / 127.5f - 1.0f, options);
+    const Tensor images = Enlarge(Cast(Tensor(features), DType::kFloat32), training.times);
+    const Tensor logits = network(training.scale ? images / 127.5f - 1.0f : images, options);
     const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
-    return EstimatorSpec::Train(loss, train::GradientDescent(rate).Minimize(loss));
+    return EstimatorSpec::Train(loss, train::GradientDescent(training.rate).Minimize(loss));
   });
 }
 
-images::ResNetOptions OfResNet(int depth, images::ResNetVersion version, double width) {
-  return {.depth = depth, .version = version, .width = width};
+Model ResNetModel(int depth, images::ResNetVersion version) {
+  return ImageModel(images::ResNet, {.depth = depth, .version = version, .width = 1.0 / 32});
 }
 
 }  // namespace
 
 Cases ImageCases() {
-  using images::ResNetVersion;
+  using namespace images;  // NOLINT: the networks
+  const ImageTraining raw = {.scale = false};
+  const MobileNetV3Options v3 = {.alpha = 0.1, .dropout_rate = 0, .last_filters = 32};
   return {
-      {"images_inception_v3", ImageModel(images::InceptionV3, {.width = 1.0 / 32}, 6)},
-      {"images_resnet18",
-       ImageModel(images::ResNet, OfResNet(18, ResNetVersion::kV1, 1.0 / 32), 4)},
-      {"images_resnet18_v2",
-       ImageModel(images::ResNet, OfResNet(18, ResNetVersion::kV2, 1.0 / 32), 4)},
-      {"images_resnet50",
-       ImageModel(images::ResNet, OfResNet(50, ResNetVersion::kV1, 1.0 / 32), 4)},
-      {"images_resnet50_v2",
-       ImageModel(images::ResNet, OfResNet(50, ResNetVersion::kV2, 1.0 / 32), 4)},
-      {"images_vgg16", ImageModel(images::VGG16, {.width = 1.0 / 40}, 2, 0.1)},
+      {"images_densenet121", ImageModel(DenseNet121, {.width = 1.0 / 16})},
+      {"images_efficientnet", ImageModel(EfficientNet,
+                                         {.drop_connect_rate = 0,
+                                          .dropout_rate = 0,
+                                          .width_coefficient = 0.1,
+                                          .depth_coefficient = 0.5},
+                                         raw)},
+      {"images_efficientnet_v2_s", ImageModel(EfficientNetV2S,
+                                              {.drop_connect_rate = 0,
+                                               .dropout_rate = 0,
+                                               .width_coefficient = 0.1,
+                                               .depth_coefficient = 0.26},
+                                              raw)},
+      {"images_inception_v3", ImageModel(InceptionV3, {.width = 1.0 / 32}, {.times = 6})},
+      {"images_mobilenet", ImageModel(MobileNet, {.alpha = 1.0 / 16, .dropout = 0})},
+      {"images_mobilenet_v2", ImageModel(MobileNetV2, {.alpha = 0.05})},
+      {"images_mobilenet_v3_large", ImageModel(MobileNetV3Large, v3, raw)},
+      {"images_mobilenet_v3_small", ImageModel(MobileNetV3Small, v3, raw)},
+      {"images_resnet18", ResNetModel(18, ResNetVersion::kV1)},
+      {"images_resnet18_v2", ResNetModel(18, ResNetVersion::kV2)},
+      {"images_resnet50", ResNetModel(50, ResNetVersion::kV1)},
+      {"images_resnet50_v1_5", ResNetModel(50, ResNetVersion::kV1_5)},
+      {"images_resnet50_v2", ResNetModel(50, ResNetVersion::kV2)},
+      {"images_vgg16", ImageModel(VGG16, {.width = 1.0 / 40}, {.times = 2, .rate = 0.1})},
       {"images_vit",
-       ImageModel(images::ViT,
-                  {.patch_size = 8, .hidden_size = 24, .blocks = 2, .heads = 2, .mlp_size = 48}, 2,
-                  0.1)},
-      {"images_xception", ImageModel(images::Xception, {.width = 1.0 / 40}, 3)},
+       ImageModel(ViT,
+                  {.patch_size = 8, .hidden_size = 24, .blocks = 2, .heads = 2, .mlp_size = 48},
+                  {.times = 2, .rate = 0.1})},
+      {"images_xception", ImageModel(Xception, {.width = 1.0 / 40})},
   };
 }
 
