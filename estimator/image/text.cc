@@ -2,6 +2,8 @@
 
 #include <freetype/freetype.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 
@@ -47,7 +49,12 @@ class FreeTypeFont : public TextFont {
       return InvalidArgument("there is no font of ", pixels, " pixels");
     return absl::OkStatus();
   }
-  int64_t line_height() const override { return (face_->size->metrics.height + 63) >> 6; }
+  // The distance of lines that the font proposes can be less than its characters take: the low
+  // line "_" would be outside.
+  int64_t line_height() const override {
+    const FT_Size_Metrics& metrics = face_->size->metrics;
+    return std::max((metrics.height + 63) >> 6, (metrics.ascender >> 6) - (metrics.descender >> 6));
+  }
 
  protected:
   int64_t Layout(absl::string_view text, int64_t x, int64_t y, int64_t max_width,
