@@ -281,6 +281,9 @@ def main():
                            stderr=subprocess.DEVNULL)
             got = values_of(ours)
             assert sorted(got) == sorted(expected), (name, sorted(got), sorted(expected))
+            if assignment_map == {"/": "/"}:  # docs/differences.md: scopes leave it out
+                assert expected["global_step"] == 3
+                expected["global_step"] = 0
             moved = 0
             for variable, value in expected.items():
                 assert np.array_equal(got[variable], value), (name, variable, got[variable], value)

@@ -40,6 +40,8 @@ void AddVariable(const std::string& name, const std::string& sizes, bool trainab
     dims.push_back(Number(size));
   GetVariable(name, Shape(dims),
               {.initializer = initializers::Constant(-1), .trainable = trainable});
+  // As an optimizer marks its slots.
+  if (!trainable) Graph::Current().training_variables().insert(name);
 }
 
 absl::Status Write(const std::string& out, const VariableStore& store) {
