@@ -23,7 +23,7 @@ DEFINE_bool(record_run, false,
 namespace estimator {
 namespace {
 
-constexpr int64_t kStepsBetweenRecords = 20;
+constexpr int64_t kStepsBetweenRecords = 20, kMaxRunFileBytes = int64_t{1} << 30;
 
 // The flags of the program, without those of gflags and glog.
 std::string RunLine(int64_t step, double steps_per_epoch) {
@@ -54,14 +54,16 @@ class RunRecorder : public SessionRunHook {
     timer_.Reset();
     timer_.UpdateLastTriggeredStep(session.global_step());
     start_ = clock_();
-    EST_ASSIGN_OR_RETURN(
-        const auto file,
-        WritableFile::Open(JoinPath(session.model_dir(), kRunFile), WritableFile::Mode::kAppend));
-    EST_RETURN_IF_ERROR(file->Append(
-        RunLine(session.global_step(),
-                static_cast<double>(examples_per_epoch_) /
-                    static_cast<double>(std::max<int64_t>(1, session.examples_per_step())))));
-    return file->Close();
+    const std::string path = JoinPath(session.model_dir(), kRunFile);
+    absl::StatusOr<std::string> lines = ReadFile(path, kMaxRunFileBytes);
+    if (absl::IsNotFound(lines.status())) lines = "";
+    EST_RETURN_IF_ERROR(lines.status());
+    // Not appended: what is behind a link stays as it is.
+    return WriteDerivedFile(
+        path, absl::StrCat(*lines, RunLine(session.global_step(),
+                                           static_cast<double>(examples_per_epoch_) /
+                                               static_cast<double>(std::max<int64_t>(
+                                                   1, session.examples_per_step())))));
   }
   absl::Status AfterRun(RunContext& context, const RunValues& values) override {
     if (values.loss_not_finite || !timer_.ShouldTriggerForStep(values.global_step))

@@ -189,7 +189,9 @@ absl::Status Run() {
     std::cout << "exported to: " << dir << "\n";
   }
   EST_RETURN_IF_ERROR(WriteResults(evaluation, *speed));
-  std::cout << "to show the run: " << TensorBoardCommand(classifier.model_dir()) << "\n";
+  // The folder of a dry run is removed.
+  if (!classifier.config().dry_run)
+    std::cout << "to show the run: " << TensorBoardCommand(classifier.model_dir()) << "\n";
   return absl::OkStatus();
 }
 

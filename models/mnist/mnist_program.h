@@ -91,7 +91,9 @@ absl::Status TrainEvaluateAndPredict(EstimatorOf<Params>& estimator, const Mnist
     std::cout << "exported to: " << dir << "\n";
   }
   EST_RETURN_IF_ERROR(WriteResults(std::move(evaluation), *speed));
-  std::cout << "to show the run: " << TensorBoardCommand(estimator.model_dir()) << "\n";
+  // The folder of a dry run is removed.
+  if (!estimator.config().dry_run)
+    std::cout << "to show the run: " << TensorBoardCommand(estimator.model_dir()) << "\n";
   return absl::OkStatus();
 }
 

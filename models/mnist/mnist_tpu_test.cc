@@ -1,5 +1,6 @@
 // Runs the program as a user does: on small IDX files, a few steps, and with mistakes.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <string>
 #include <utility>
@@ -268,6 +269,24 @@ TEST_F(MnistTpuTest, ALabelOutOfRangeIsNamedWithItsRecord) {
   const ProgramRun run = Program("");
   EXPECT_EQ(run.exit_code, 1);
   ExpectParts(run.output, {"train-labels-idx1-ubyte", "record 17 has label 12"});
+}
+
+TEST_F(MnistTpuTest, ADryRunNamesNoFolderThatIsRemoved) {
+  const ProgramRun run = Program("--use_tpu=false --dry_run");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_FALSE(absl::StrContains(run.output, "tensorboard")) << run.output;
+  EXPECT_FALSE(FileExists(work_.File("m")));
+}
+
+TEST_F(MnistTpuTest, ARecordOfARunIsNotWrittenThroughALink) {
+  const std::string other = work_.File("other"), record = work_.File("m/run.jsonl");
+  EST_ASSERT_OK(WriteFileAtomically(other, "{}\n"));
+  EST_ASSERT_OK(CreateDirectories(work_.File("m")));
+  ASSERT_EQ(symlink(other.c_str(), record.c_str()), 0);
+  const ProgramRun run = Program("--use_tpu=false --record_run --eval_steps=0");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_EQ(ReadFile(other).value(), "{}\n");
+  EXPECT_TRUE(absl::StrContains(ReadFile(record).value(), "\"flags\":{")) << run.output;
 }
 
 }  // namespace
