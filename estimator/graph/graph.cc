@@ -12,11 +12,19 @@
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/graph/constant_value.h"
+#include "estimator/graph/function.h"
 #include "estimator/graph/needed_nodes.h"
 #include "glog/logging.h"
 
 namespace estimator {
 namespace {
+
+Shape WithRows(int64_t rows, const Shape& shape) {
+  std::vector<int64_t> dims = shape.dims();
+  dims.insert(dims.begin(), rows);
+  return Shape(std::move(dims));
+}
 
 thread_local Graph* current_graph = nullptr;
 
@@ -32,6 +40,9 @@ std::string InputTypes(const std::vector<Tensor>& inputs) {
 }  // namespace
 
 Graph::Graph() = default;
+Graph::Graph(Graph* outer) : outer_(outer) {}
+Graph::Graph(Graph* outer, Graph* forward, Resolver resolve)
+    : outer_(outer), forward_(forward), resolve_(std::move(resolve)) {}
 Graph::~Graph() = default;
 
 Graph& Graph::Current() {
@@ -78,8 +89,74 @@ Tensor Graph::Fail(absl::Status status) {
   return Tensor(this, nullptr, 0);
 }
 
+bool Graph::IsInside(const Graph& graph) const {
+  return outer_ != nullptr &&
+         (outer_ == &graph || forward_ == &graph || outer_->IsInside(graph));
+}
+
+Tensor Graph::Inside(const Tensor& tensor) {
+  if (!tensor.valid() || tensor.graph() == this) return tensor;
+  if (!IsInside(*tensor.graph())) {
+    return Fail(InvalidArgument(
+        "'", tensor.name(),
+        tensor.graph()->outer() == nullptr
+            ? "' belongs to another graph; build all of a model inside its model_fn"
+            : "' was made in the body of a loop or a branch; return it from the body to use it "
+              "outside"));
+  }
+  if (tensor.graph() == forward_) {
+    const auto found = resolved_.find(tensor);
+    if (found != resolved_.end()) return found->second;
+    const Tensor inner = Inside(resolve_(tensor));
+    resolved_[tensor] = inner;
+    return inner;
+  }
+  const Tensor outer = outer_->Inside(tensor);
+  if (!outer.valid()) {
+    Fail(outer_->status());
+    return Tensor(this, nullptr, 0);
+  }
+  const auto found = inside_.find(outer);
+  if (found != inside_.end()) return found->second;
+  // Shapes and axes that follow from an outer tensor stay constants in the body.
+  constexpr int64_t kMaxCopied = 64;
+  std::optional<Array> value;
+  if (outer.node()->op() == "Const") {
+    value = outer.node()->attrs().get<Array>("value");
+  } else if (IsInteger(outer.dtype()) && outer.shape().fully_known()) {
+    value = ConstantValue(outer, kMaxCopied);
+  }
+  const std::string scope = std::exchange(name_scope_, "");
+  Tensor inner;
+  if (value.has_value()) {
+    inner = AddConst(*value, outer.node()->name());
+  } else {
+    inner = AddOp("Placeholder", {}, {{"dtype", outer.dtype()}, {"shape", outer.shape()}},
+                  outer.node()->name());
+    captures_.push_back(outer);
+    captured_.push_back(inner);
+  }
+  name_scope_ = scope;
+  inside_[outer] = inner;
+  return inner;
+}
+
+std::vector<Tensor> Graph::AddStackedResults(Node& loop, const std::vector<Tensor>& results) {
+  std::vector<Tensor> outputs;
+  Function& body = *loop.functions_[1];
+  const int64_t capacity = loop.attrs_.i("capacity");
+  for (const Tensor& result : results) {
+    CHECK(result.graph() == &body.graph());
+    body.results_.push_back(result);
+    loop.outputs_.push_back({result.dtype(), WithRows(capacity, result.shape())});
+    outputs.emplace_back(this, &loop, loop.num_outputs() - 1);
+  }
+  return outputs;
+}
+
 Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, StringArg name,
-                     std::vector<Operation> control_inputs) {
+                     std::vector<Operation> control_inputs,
+                     std::vector<std::shared_ptr<Function>> functions) {
   const auto fail = [this](absl::Status status) -> Node* {
     Fail(std::move(status));
     return nullptr;
@@ -96,10 +173,12 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
       return fail(InvalidArgument(where, ": input ", i, " of ", op,
                                   " is not a tensor (a default-constructed handle)"));
     }
-    if (inputs[i].graph() != this) {
-      return fail(
-          InvalidArgument(where, ": input ", i, " ('", inputs[i].name(),
-                          "') belongs to another graph; build all of a model inside its model_fn"));
+    inputs[i] = Inside(inputs[i]);
+    if (!inputs[i].valid()) return nullptr;
+    if (!inputs[i].shape().fully_known() && op != "While" && op != "Placeholder") {
+      return fail(InvalidArgument(where, ": '", inputs[i].name(),
+                                  "' has the values of a loop whose number of trips is not known; "
+                                  "give the loop maximum_iterations"));
     }
   }
   const OpRules* rules = FindOp(op);
@@ -111,7 +190,7 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
     return fail(InvalidArgument(where, ": ", op, " takes ", rules->num_inputs, " inputs, not ",
                                 inputs.size()));
   }
-  absl::StatusOr<std::vector<TensorSpec>> outputs = rules->shape(ShapeContext{inputs, attrs});
+  absl::StatusOr<std::vector<TensorSpec>> outputs = rules->shape(ShapeContext{inputs, attrs, functions});
   if (!outputs.ok()) {
     return fail(absl::Status(
         outputs.status().code(),
@@ -126,8 +205,9 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
   node->inputs_ = std::move(inputs);
   node->control_inputs_ = std::move(control_inputs);
   node->outputs_ = *std::move(outputs);
+  node->functions_ = std::move(functions);
   for (const TensorSpec& output : node->outputs_) {
-    if (!output.shape.fully_known()) {
+    if (!output.shape.fully_known() && op != "While") {
       return fail(InvalidArgument(where, ": the result ", output.ToString(),
                                   " has an unknown size; shapes are static"));
     }
@@ -203,11 +283,17 @@ std::pair<int64_t, int64_t> Graph::OpSeeds(std::optional<int64_t> op_seed) {
   constexpr int64_t kModulus = (int64_t{1} << 31) - 1;
   // As Python's %: the result is never negative.
   const auto truncated = [](int64_t seed) { return (seed % kModulus + kModulus) % kModulus; };
+  Graph& all = root();
   if (!op_seed.has_value()) {
-    op_seed = seed_.has_value() ? num_unseeded_ops_++ : static_cast<int64_t>(nodes_.size());
+    // Two ops of one body, or of two, must not get one seed.
+    constexpr int64_t kMaxNodesOfBody = 1'000'003;
+    op_seed = all.seed_.has_value()  ? all.num_unseeded_ops_++
+              : outer_ == nullptr ? static_cast<int64_t>(nodes_.size())
+                                     : static_cast<int64_t>(all.nodes_.size()) * kMaxNodesOfBody +
+                                           static_cast<int64_t>(nodes_.size());
   }
   const std::pair<int64_t, int64_t> seeds = {
-      seed_.has_value() ? truncated(*seed_) : kDefaultGraphSeed, truncated(*op_seed)};
+      all.seed_.has_value() ? truncated(*all.seed_) : kDefaultGraphSeed, truncated(*op_seed)};
   // TensorFlow's kernels take (0, 0) as "no seed".
   if (seeds.first == 0 && seeds.second == 0) return {0, kModulus};
   return seeds;
@@ -215,7 +301,7 @@ std::pair<int64_t, int64_t> Graph::OpSeeds(std::optional<int64_t> op_seed) {
 
 std::vector<Variable> Graph::TrainableVariables() const {
   std::vector<Variable> trainable;
-  for (const Variable& variable : variables_) {
+  for (const Variable& variable : variables()) {
     if (variable.trainable()) trainable.push_back(variable);
   }
   return trainable;
@@ -223,26 +309,31 @@ std::vector<Variable> Graph::TrainableVariables() const {
 
 std::vector<Variable> Graph::ModelVariables() const {
   std::vector<Variable> result;
-  for (const Variable& variable : variables_) {
+  for (const Variable& variable : variables()) {
     if (!variable.local() && variable.name() != "global_step" &&
-        training_variables_.count(variable.name()) == 0)
+        root().training_variables_.count(variable.name()) == 0)
       result.push_back(variable);
   }
   return result;
 }
 
 std::optional<Variable> Graph::FindVariable(StringArg name) const {
-  for (const Variable& variable : variables_) {
+  for (const Variable& variable : variables()) {
     if (variable.name() == name) return variable;
   }
   return std::nullopt;
 }
 
 Graph& GraphFor(const std::vector<Tensor>& inputs) {
+  Graph* innermost = nullptr;
   for (const Tensor& input : inputs) {
-    if (input.graph() != nullptr) return *input.graph();
+    Graph* const graph = input.graph();
+    if (graph == nullptr) continue;
+    if (innermost == nullptr || graph->IsInside(*innermost)) innermost = graph;
   }
-  return Graph::Current();
+  if (innermost == nullptr) return Graph::Current();
+  if (current_graph != nullptr && current_graph->IsInside(*innermost)) return *current_graph;
+  return *innermost;
 }
 
 Tensor AddOp(StringArg op, std::vector<Tensor> inputs, Attrs attrs, StringArg name) {

@@ -3,6 +3,7 @@
 #define ESTIMATOR_GRAPH_GRAPH_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,6 +41,13 @@ inline constexpr int64_t kDefaultGraphSeed = 87654321;
 class Graph {
  public:
   Graph();
+  // The body of a function (function.h). `outer` must outlive it.
+  explicit Graph(Graph* outer);
+  // Gives what stands in a body for a tensor of its forward graph.
+  using Resolver = std::function<Tensor(const Tensor& forward)>;
+  // The body of a gradient's function: it also reads tensors of `forward`, a body that another
+  // node runs, for which `resolve` finds something in this graph or in `outer`.
+  Graph(Graph* outer, Graph* forward, Resolver resolve);
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -53,11 +61,32 @@ class Graph {
   //   name: the last part of the node's name, made unique (`Relu`, `Relu_1`); empty: the op's name.
   // Returns null if shapes do not fit, the op is unknown or an input is invalid; the graph keeps
   // the first such error.
+  // An input may belong to a graph outside this one: see Inside.
   Node* AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs = {}, StringArg name = "",
-                std::vector<Operation> control_inputs = {});
+                std::vector<Operation> control_inputs = {},
+                std::vector<std::shared_ptr<Function>> functions = {});
   // The same for an op with one output.
   Tensor AddOp(StringArg op, std::vector<Tensor> inputs, Attrs attrs = {}, StringArg name = "");
   Tensor AddConst(const Array& value, StringArg name = "");
+
+  // Null unless this graph is the body of a function.
+  Graph* outer() const { return outer_; }
+  // The outermost graph, which has the variables and their scopes.
+  Graph& root() { return outer_ == nullptr ? *this : outer_->root(); }
+  const Graph& root() const { return outer_ == nullptr ? *this : outer_->root(); }
+  // Whether an op of this graph may read a tensor of `graph`, which is not this one.
+  bool IsInside(const Graph& graph) const;
+  // What stands in this graph for a tensor of this or an outer graph: the tensor itself, a copy of a
+  // constant, or a placeholder, one for each tensor, which captures it.
+  // Errors (kept by the graph): INVALID_ARGUMENT if the tensor belongs to another graph.
+  Tensor Inside(const Tensor& tensor);
+  // The tensors of outer() that have a placeholder here, and these placeholders.
+  const std::vector<Tensor>& captures() const { return captures_; }
+  const std::vector<Tensor>& captured() const { return captured_; }
+  // Makes a While also return, stacked, what `results` are at each trip. They are tensors of its
+  // body. Returns the new outputs of the node. Source: TF 2.15 while_v2, which adds accumulators to
+  // a loop when it builds the gradient.
+  std::vector<Tensor> AddStackedResults(Node& loop, const std::vector<Tensor>& results);
 
   // The first error, or OK. The training loop returns it from Train, Evaluate and Predict.
   const absl::Status& status() const { return status_; }
@@ -81,16 +110,17 @@ class Graph {
 
   // The graph seed, as tf.set_random_seed sets it.
   void set_seed(std::optional<int64_t> seed) { seed_ = seed; }
-  std::optional<int64_t> seed() const { return seed_; }
+  std::optional<int64_t> seed() const { return root().seed_; }
   // The (seed, seed2) attributes of a random op, by TensorFlow's rule for graph seed and op seed.
   // With a graph seed, an op without its own seed takes the number of such ops before it. With no
   // seed at all TensorFlow draws one; here the seeds follow from the node's position, so that every
   // run is the same.
+  // The ops of a body are counted with those of its root.
   std::pair<int64_t, int64_t> OpSeeds(std::optional<int64_t> op_seed);
 
   // Variables, in creation order. Local ones (metrics) are not saved in checkpoints.
-  const std::vector<Variable>& variables() const { return variables_; }
-  VariableScopeState& variable_scope() { return variable_scope_; }
+  const std::vector<Variable>& variables() const { return root().variables_; }
+  VariableScopeState& variable_scope() { return root().variable_scope_; }
   std::vector<Variable> TrainableVariables() const;
   // What a model computes with: all variables but local ones, global_step, and those that only
   // training has (training_variables). Unlike TrainableVariables, it has the moving averages of
@@ -138,6 +168,12 @@ class Graph {
   friend Variable GetVariable(StringArg, const Shape&, const VariableOptions&);
   friend Tensor InitializedValue(const Variable&);
 
+  Graph* const outer_ = nullptr;
+  Graph* const forward_ = nullptr;
+  const Resolver resolve_ = nullptr;
+  std::vector<Tensor> captures_, captured_;
+  // What Inside returned for a tensor of outer_, and for one of forward_.
+  std::map<Tensor, Tensor> inside_, resolved_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::map<std::string, Node*, std::less<>> nodes_by_name_;
   std::map<std::string, int> names_in_use_;  // lower-case name -> next suffix
@@ -160,7 +196,7 @@ class Graph {
 };
 
 // The graph that an op with these inputs is added to: that of the first input that has one, else
-// the current graph.
+// the current graph. In the body of a function: the innermost of those graphs and the current one.
 Graph& GraphFor(const std::vector<Tensor>& inputs);
 // GraphFor(inputs).AddOp(...). Op functions call this.
 Tensor AddOp(StringArg op, std::vector<Tensor> inputs, Attrs attrs = {}, StringArg name = "");

@@ -2,6 +2,7 @@
 #ifndef ESTIMATOR_GRAPH_NODE_H_
 #define ESTIMATOR_GRAPH_NODE_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,11 @@
 
 namespace estimator {
 
+class Function;
 struct OpRules;
 
 // The graph owns its nodes. A node does not change after it is built, except by
-// Graph::ReplaceInputs.
+// Graph::ReplaceInputs and Graph::AddStackedResults.
 class Node {
  public:
   int id() const { return id_; }  // position in Graph::nodes(); inputs have smaller ids
@@ -26,6 +28,8 @@ class Node {
   const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
   const std::vector<Operation>& control_inputs() const { return control_inputs_; }
   const std::vector<TensorSpec>& outputs() const { return outputs_; }
+  // The bodies of a While, an If or a Case (function.h). Null for a condition that a While lacks.
+  const std::vector<std::shared_ptr<Function>>& functions() const { return functions_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
 
@@ -39,6 +43,7 @@ class Node {
   std::vector<Tensor> inputs_;
   std::vector<Operation> control_inputs_;
   std::vector<TensorSpec> outputs_;
+  std::vector<std::shared_ptr<Function>> functions_;
 };
 
 }  // namespace estimator

@@ -5,6 +5,7 @@
 #define ESTIMATOR_GRAPH_OP_REGISTRY_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ using OutputSpecs = absl::StatusOr<std::vector<TensorSpec>>;
 struct ShapeContext {
   const Tensors& inputs;
   const Attrs& attrs;
+  const std::vector<std::shared_ptr<Function>>& functions;
 
   const TensorSpec& input(int i) const { return inputs[static_cast<size_t>(i)].spec(); }
   int num_inputs() const { return static_cast<int>(inputs.size()); }

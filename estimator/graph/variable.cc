@@ -97,7 +97,9 @@ const TensorSpec& Variable::spec() const {
 }
 
 Variable GetVariable(StringArg name, const Shape& shape, const VariableOptions& options) {
-  Graph& graph = Graph::Current();
+  // The body of a loop or a branch captures the value.
+  Graph& graph = Graph::Current().root();
+  const GraphScope in_root(graph);
   VariableScopeState& scope = graph.variable_scope_;
   if (scope.bfloat16_reads_float32 && options.dtype == DType::kBfloat16) {
     VariableOptions stored = options;
@@ -177,7 +179,7 @@ Variable GetVariable(StringArg name, const Shape& shape, const VariableOptions& 
 }
 
 Variable GetOrCreateGlobalStep() {
-  Graph& graph = Graph::Current();
+  Graph& graph = Graph::Current().root();
   if (const std::optional<Variable> existing = graph.GlobalStep()) return *existing;
   // TensorFlow's global_step is outside every variable scope.
   const std::string prefix = std::exchange(graph.variable_scope().prefix, "");
@@ -219,9 +221,9 @@ void ReuseVariables() { Graph::Current().variable_scope().reuse = Reuse::kTrue; 
 VariableScope::VariableScope(StringArg name, VariableScopeOptions options)
     : graph_(Graph::Current()),
       previous_name_scope_(graph_.name_scope_),
-      previous_(WithoutCounts(graph_.variable_scope_)),
+      previous_(WithoutCounts(graph_.variable_scope())),
       counts_are_restored_(false) {
-  VariableScopeState& state = graph_.variable_scope_;
+  VariableScopeState& state = graph_.variable_scope();
   // TensorFlow's root has no name, so that "" in it does not add a '/'. Inside "a", "" is "a//".
   if (!state.prefix.empty() || !name.empty()) absl::StrAppend(&state.prefix, name, "/");
   ++state.open_counts[state.prefix];
@@ -232,16 +234,16 @@ VariableScope::VariableScope(StringArg name, VariableScopeOptions options)
 VariableScope::VariableScope(const CapturedVariableScope& scope, VariableScopeOptions options)
     : graph_(Graph::Current()),
       previous_name_scope_(graph_.name_scope_),
-      previous_(graph_.variable_scope_),
+      previous_(graph_.variable_scope()),
       counts_are_restored_(true) {
-  VariableScopeState& state = graph_.variable_scope_;
+  VariableScopeState& state = graph_.variable_scope();
   state.prefix = scope.name.empty() ? "" : absl::StrCat(scope.name, "/");
   static_cast<VariableScopeSettings&>(state) = scope;
   Open(scope.name.substr(scope.name.rfind('/') + 1), options);
 }
 
 void VariableScope::Open(absl::string_view last_name, const VariableScopeOptions& options) {
-  VariableScopeState& state = graph_.variable_scope_;
+  VariableScopeState& state = graph_.variable_scope();
   prefix_ = state.prefix;
   if (options.reuse == Reuse::kTrue || options.reuse == Reuse::kAuto) state.reuse = options.reuse;
   if (options.initializer) state.initializer = options.initializer;
@@ -253,7 +255,7 @@ void VariableScope::Open(absl::string_view last_name, const VariableScopeOptions
 }
 
 VariableScope::~VariableScope() {
-  VariableScopeState& state = graph_.variable_scope_;
+  VariableScopeState& state = graph_.variable_scope();
   std::map<std::string, int> counts =
       counts_are_restored_ ? previous_.open_counts : std::move(state.open_counts);
   if (counts_are_restored_) {

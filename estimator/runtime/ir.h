@@ -75,6 +75,9 @@ struct Node {
   // whose outputs are kept between steps.
   bool derived = false;
   bool kept = false;
+  // The bodies of a While, an If or a Case, as in Node::functions of the graph. Each has its inputs
+  // as feeds and its results as fetches; it reads no variable and has no update.
+  std::vector<std::shared_ptr<struct Module>> functions = {};
   std::vector<Value> copies = {};  // kept derived values that it writes too (passes/write_copies.h)
 };
 
