@@ -13,6 +13,14 @@ int64_t Shape::num_elements() const {
   return product;
 }
 
+Shape Shape::Stacked(int64_t size) const {
+  Shape stacked = *this;
+  stacked.dims_.insert(stacked.dims_.begin(), size);
+  return stacked;
+}
+
+Shape Shape::Row() const { return Shape(absl::MakeConstSpan(dims_).subspan(1)); }
+
 bool Shape::fully_known() const {
   return std::all_of(dims_.begin(), dims_.end(), [](int64_t dim) { return dim >= 0; });
 }

@@ -43,6 +43,10 @@ class Shape {
     dims_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)] = size;
   }
   void push_back(int64_t size) { dims_.push_back(size); }
+  // [size, this...]: the shape of `size` tensors of this shape, stacked.
+  Shape Stacked(int64_t size) const;
+  // Without the first axis. REQUIRES: rank() > 0.
+  Shape Row() const;
   // Row-major strides in elements.
   std::vector<int64_t> strides() const;
 

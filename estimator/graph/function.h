@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "estimator/base/string_arg.h"
@@ -28,6 +29,15 @@ class Function {
   static std::shared_ptr<Function> Build(Graph& outer, StringArg name,
                                          const std::vector<TensorSpec>& parameters,
                                          const std::function<Tensors(const Tensors&)>& build);
+  // The same for the gradient of `forward`, a body of the node that is differentiated: the new body
+  // also reads tensors of that body, for which `resolve` finds something in the new body or in
+  // `outer`. It may call AddParameter.
+  using Resolver = std::function<Tensor(Function& function, const Tensor& tensor)>;
+  static std::shared_ptr<Function> BuildGradient(
+      Graph& outer, Function& forward, const std::vector<TensorSpec>& parameters,
+      const Resolver& resolve, const std::function<Tensors(const Tensors&)>& build);
+  // A placeholder for one more parameter.
+  Tensor AddParameter(const TensorSpec& spec);
   Function(const Function&) = delete;
   Function& operator=(const Function&) = delete;
 
@@ -44,7 +54,11 @@ class Function {
 
  private:
   friend class Graph;
-  Function(Graph& outer, StringArg name);
+  Function(StringArg name, std::unique_ptr<Graph> graph);
+  // Null if there was an error.
+  static std::shared_ptr<Function> Finish(std::shared_ptr<Function> function,
+                                          const std::vector<TensorSpec>& parameters,
+                                          const std::function<Tensors(const Tensors&)>& build);
   const std::string name_;
   std::unique_ptr<Graph> graph_;
   Tensors parameters_;

@@ -61,8 +61,10 @@ thread_local const std::set<const Node*>* wanted_nodes = nullptr;
 // the gradient of its output.
 class Differentiator {
  public:
-  Differentiator(Graph& graph, const std::vector<Tensor>& xs, const std::vector<Tensor>& ys)
-      : graph_(graph), between_(NodesBetween(xs, ys)) {}
+  //   forward: has xs and ys.  graph: gets the gradients; it is `forward`, or inside it.
+  Differentiator(Graph& forward, Graph& graph, const std::vector<Tensor>& xs,
+                 const std::vector<Tensor>& ys)
+      : forward_(forward), graph_(graph), between_(NodesBetween(xs, ys)) {}
 
   void Seed(const Tensor& y, const Tensor& grad) { parts_[y].push_back(grad); }
 
@@ -90,7 +92,7 @@ class Differentiator {
     std::vector<Tensor> grads;
     bool any = false;
     for (int i = 0; i < node.num_outputs(); ++i) {
-      const Tensor output(&graph_, const_cast<Node*>(&node), i);
+      const Tensor output(&forward_, const_cast<Node*>(&node), i);
       grads.push_back(GradientOf(output));
       any |= grads.back().valid();
     }
@@ -98,8 +100,8 @@ class Differentiator {
     bool has_inner = false;
     for (const Tensor& input : node.inputs()) has_inner |= between_.count(input.node()) > 0;
     if (!any || !has_inner) return true;
-    const auto override = graph_.gradient_overrides().find(&node);
-    const bool overridden = override != graph_.gradient_overrides().end();
+    const auto override = forward_.gradient_overrides().find(&node);
+    const bool overridden = override != forward_.gradient_overrides().end();
     if (!overridden && node.rules().not_differentiable) return true;
     const GradientFn& gradient = overridden ? override->second : node.rules().gradient;
     if (gradient == nullptr) {
@@ -132,6 +134,7 @@ class Differentiator {
     return true;
   }
 
+  Graph& forward_;
   Graph& graph_;
   const std::set<const Node*> between_;
   std::map<Tensor, std::vector<Tensor>> parts_;
@@ -139,15 +142,28 @@ class Differentiator {
 
 }  // namespace
 
-std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<Tensor>& xs,
+std::vector<Tensor> Gradients(const std::vector<Tensor>& all_ys, const std::vector<Tensor>& all_xs,
                               const std::vector<Tensor>& grad_ys) {
-  Graph& graph = GraphFor(ys);
-  const std::vector<Tensor> none(xs.size(), Tensor(&graph, nullptr, 0));
+  Graph& graph = GraphFor(all_ys);
+  const std::vector<Tensor> none(all_xs.size(), Tensor(&graph, nullptr, 0));
   const NameScope scope("gradients", graph);
-  if (!grad_ys.empty() && grad_ys.size() != ys.size()) {
-    graph.Fail(InvalidArgument("Gradients: ", grad_ys.size(), " grad_ys for ", ys.size(), " ys"));
+  if (!grad_ys.empty() && grad_ys.size() != all_ys.size()) {
+    graph.Fail(
+        InvalidArgument("Gradients: ", grad_ys.size(), " grad_ys for ", all_ys.size(), " ys"));
     return none;
   }
+  Graph* forward = nullptr;
+  for (const Tensor& tensor : all_ys) {
+    if (!tensor.valid()) return none;
+    if (forward == nullptr || tensor.graph()->IsInside(*forward)) forward = tensor.graph();
+  }
+  if (forward == nullptr) return none;
+  // In a body, what stands in it for a variable or another outer tensor is differentiated.
+  const auto inside = [forward](std::vector<Tensor> tensors) {
+    for (Tensor& tensor : tensors) tensor = forward->Inside(tensor);
+    return tensors;
+  };
+  const std::vector<Tensor> ys = inside(all_ys), xs = inside(all_xs);
   for (const Tensor& tensor : ys) {
     if (!tensor.valid()) return none;
     if (!IsFloating(tensor.dtype())) {
@@ -160,7 +176,7 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<T
     if (!tensor.valid()) return none;
   }
   const size_t num_nodes_before = graph.nodes().size();
-  Differentiator differentiator(graph, xs, ys);
+  Differentiator differentiator(*forward, graph, xs, ys);
   for (size_t i = 0; i < ys.size(); ++i) {
     const bool given = !grad_ys.empty() && grad_ys[i].valid();
     if (given && !(grad_ys[i].spec() == ys[i].spec())) {
@@ -176,7 +192,8 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& ys, const std::vector<T
     Tensor grad = differentiator.GradientOf(x);
     // A grad_ys can be returned unchanged. Its node existed before and is not a gradient's, so the
     // result gets a node of its own.
-    if (grad.valid() && static_cast<size_t>(grad.node()->id()) < num_nodes_before) {
+    if (grad.valid() &&
+        (grad.graph() != &graph || static_cast<size_t>(grad.node()->id()) < num_nodes_before)) {
       const Tensor own = graph.AddOp("AddN", {grad});
       KeepSlicesOfSum(own, {grad});
       grad = own;

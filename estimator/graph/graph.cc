@@ -20,12 +20,6 @@
 namespace estimator {
 namespace {
 
-Shape WithRows(int64_t rows, const Shape& shape) {
-  std::vector<int64_t> dims = shape.dims();
-  dims.insert(dims.begin(), rows);
-  return Shape(std::move(dims));
-}
-
 thread_local Graph* current_graph = nullptr;
 
 // The largest number of elements of a tensor. Its size in bytes does not overflow an int64.
@@ -90,8 +84,7 @@ Tensor Graph::Fail(absl::Status status) {
 }
 
 bool Graph::IsInside(const Graph& graph) const {
-  return outer_ != nullptr &&
-         (outer_ == &graph || forward_ == &graph || outer_->IsInside(graph));
+  return outer_ != nullptr && (outer_ == &graph || forward_ == &graph || outer_->IsInside(graph));
 }
 
 Tensor Graph::Inside(const Tensor& tensor) {
@@ -148,7 +141,7 @@ std::vector<Tensor> Graph::AddStackedResults(Node& loop, const std::vector<Tenso
   for (const Tensor& result : results) {
     CHECK(result.graph() == &body.graph());
     body.results_.push_back(result);
-    loop.outputs_.push_back({result.dtype(), WithRows(capacity, result.shape())});
+    loop.outputs_.push_back({result.dtype(), result.shape().Stacked(capacity)});
     outputs.emplace_back(this, &loop, loop.num_outputs() - 1);
   }
   return outputs;
@@ -190,7 +183,8 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
     return fail(InvalidArgument(where, ": ", op, " takes ", rules->num_inputs, " inputs, not ",
                                 inputs.size()));
   }
-  absl::StatusOr<std::vector<TensorSpec>> outputs = rules->shape(ShapeContext{inputs, attrs, functions});
+  absl::StatusOr<std::vector<TensorSpec>> outputs =
+      rules->shape(ShapeContext{inputs, attrs, functions});
   if (!outputs.ok()) {
     return fail(absl::Status(
         outputs.status().code(),
@@ -287,10 +281,10 @@ std::pair<int64_t, int64_t> Graph::OpSeeds(std::optional<int64_t> op_seed) {
   if (!op_seed.has_value()) {
     // Two ops of one body, or of two, must not get one seed.
     constexpr int64_t kMaxNodesOfBody = 1'000'003;
-    op_seed = all.seed_.has_value()  ? all.num_unseeded_ops_++
-              : outer_ == nullptr ? static_cast<int64_t>(nodes_.size())
-                                     : static_cast<int64_t>(all.nodes_.size()) * kMaxNodesOfBody +
-                                           static_cast<int64_t>(nodes_.size());
+    op_seed = all.seed_.has_value() ? all.num_unseeded_ops_++
+              : outer_ == nullptr   ? static_cast<int64_t>(nodes_.size())
+                                    : static_cast<int64_t>(all.nodes_.size()) * kMaxNodesOfBody +
+                                        static_cast<int64_t>(nodes_.size());
   }
   const std::pair<int64_t, int64_t> seeds = {
       all.seed_.has_value() ? truncated(*all.seed_) : kDefaultGraphSeed, truncated(*op_seed)};
@@ -332,7 +326,10 @@ Graph& GraphFor(const std::vector<Tensor>& inputs) {
     if (innermost == nullptr || graph->IsInside(*innermost)) innermost = graph;
   }
   if (innermost == nullptr) return Graph::Current();
-  if (current_graph != nullptr && current_graph->IsInside(*innermost)) return *current_graph;
+  // A body that has been built gets no more ops: the current graph then refuses its tensor.
+  if (current_graph != nullptr &&
+      (current_graph->IsInside(*innermost) || innermost->IsInside(*current_graph)))
+    return *current_graph;
   return *innermost;
 }
 

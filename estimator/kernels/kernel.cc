@@ -51,6 +51,12 @@ std::string SpecString(const KernelSpec& spec) {
 
 }  // namespace
 
+uint64_t TripKey(uint64_t outer, int64_t row) {
+  // The multiplier of SplitMix64. The key is never 0, which stands for "no loop".
+  constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
+  return (outer * kMultiplier + static_cast<uint64_t>(row) + 1) | (uint64_t{1} << 63);
+}
+
 KernelPlan MakeKernel(std::function<absl::Status(const KernelArgs&)> run, size_t scratch_bytes,
                       int alias_input) {
   // A plan is built once, and what `run` holds may be large.

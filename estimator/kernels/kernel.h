@@ -63,10 +63,13 @@ struct StepContext {
   int64_t step = 0;  // global_step at the start of the step
   int replica = 0;
   int num_replicas = 1;
-  // 0 outside loops. In the body of a loop it depends on the trips of all loops around the op, so
+  // 0 outside loops. In the body of a loop it depends on the row indices of the trips of all loops around the op, so
   // that a random op draws other numbers at each trip.
   uint64_t trip_key = 0;
 };
+
+// StepContext::trip_key of the trip with row `row` of a loop in a context with the key `outer`.
+uint64_t TripKey(uint64_t outer, int64_t row);
 
 // The operands of one execution. Buffers are dense and row-major and have the sizes of the spec.
 // The elements of a string operand are std::string objects. Outputs do not overlap inputs unless

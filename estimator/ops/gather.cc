@@ -76,7 +76,7 @@ int64_t SizeOfAxes(const Shape& shape, int begin, int end) {
 Tensors GatherGradient(const Node& node, const Tensors& grads) {
   const Shape& params = node.input(0).shape();
   const Tensor& indices = node.input(1);
-  const auto [batch, axis] = *AxesOf(ShapeContext{node.inputs(), node.attrs()});
+  const auto [batch, axis] = *AxesOf(ShapeContext{node.inputs(), node.attrs(), node.functions()});
   if (batch == 0 && axis == 0) {  // the gradient of an embedding
     Shape rows{indices.shape().num_elements()};
     Append(params, 1, params.rank(), rows);

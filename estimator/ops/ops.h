@@ -11,7 +11,7 @@
 #include "estimator/ops/activations.h"
 #include "estimator/ops/batch_norm.h"
 #include "estimator/ops/bias.h"
-#include "estimator/ops/case.h"
+#include "estimator/ops/branches.h"
 #include "estimator/ops/categorical.h"
 #include "estimator/ops/check_numerics.h"
 #include "estimator/ops/comparison.h"
@@ -22,6 +22,7 @@
 #include "estimator/ops/decompositions.h"
 #include "estimator/ops/edit_distance.h"
 #include "estimator/ops/einsum.h"
+#include "estimator/ops/functional.h"
 #include "estimator/ops/gather.h"
 #include "estimator/ops/identity_n.h"
 #include "estimator/ops/linear_solve.h"
@@ -47,5 +48,7 @@
 #include "estimator/ops/statistics.h"
 #include "estimator/ops/strings.h"
 #include "estimator/ops/summary.h"
+#include "estimator/ops/tensor_array.h"
+#include "estimator/ops/while_loop.h"
 
 #endif  // ESTIMATOR_OPS_OPS_H_

@@ -41,21 +41,4 @@ Tensor Where(const Tensor& condition, const Operand& x, const Operand& y, String
   return AddOp("SelectV2", {condition, x.Resolve(y), y.Resolve(x)}, {}, name);
 }
 
-Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
-            const std::function<Tensor()>& false_fn, StringArg name) {
-  Graph& graph = GraphFor({predicate});
-  const NameScope scope(name, graph);
-  const Tensor if_true = true_fn();
-  const Tensor if_false = false_fn();
-  if (predicate.valid() && predicate.rank() != 0) {
-    return graph.Fail(InvalidArgument("Cond takes a scalar predicate, not ",
-                                      predicate.spec().ToString(), "; Where selects by element"));
-  }
-  if (if_true.valid() && if_false.valid() && !(if_true.spec() == if_false.spec())) {
-    return graph.Fail(InvalidArgument("the branches of Cond differ: ", if_true.spec().ToString(),
-                                      " and ", if_false.spec().ToString()));
-  }
-  return Where(predicate, if_true, if_false, "Merge");
-}
-
 }  // namespace estimator

@@ -2,8 +2,6 @@
 #ifndef ESTIMATOR_OPS_SELECT_H_
 #define ESTIMATOR_OPS_SELECT_H_
 
-#include <functional>
-
 #include "estimator/base/string_arg.h"
 #include "estimator/graph/tensor.h"
 #include "estimator/ops/operand.h"
@@ -17,12 +15,6 @@ namespace estimator {
 // Source: TF 2.15 tf.where (v2).
 Tensor Where(const Tensor& condition, const Operand& x, const Operand& y,
              StringArg name = "SelectV2");
-
-// tf.cond for a device without control flow: both branches are built and computed, and one result
-// is selected. So a branch must be harmless when it is not selected.
-//   predicate: bool []. Both branches must return the same type.
-Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
-            const std::function<Tensor()>& false_fn, StringArg name = "cond");
 
 }  // namespace estimator
 

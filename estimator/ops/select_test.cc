@@ -48,35 +48,5 @@ TEST(Where, GradientMatchesFiniteDifferences) {
             "OK");
 }
 
-TEST(Cond, TakesTheBranchThatThePredicateNames) {
-  Graph graph;
-  const GraphScope scope(graph);
-  for (const bool predicate : {true, false}) {
-    const Tensor chosen = Cond(
-        Constant(predicate),
-        [] {
-          return Constant({1.0f, 2.0f});
-        },
-        [] {
-          return Constant({3.0f, 4.0f});
-        });
-    EXPECT_EQ(Doubles(chosen)[0], predicate ? 1 : 3);
-  }
-}
-
-TEST(Cond, RefusesVectorsAndBranchesThatDiffer) {
-  EXPECT_THAT(ErrorOf([] {
-                Cond(
-                    Constant({true, false}), [] { return Constant(1); },
-                    [] { return Constant(2); });
-              }),
-              HasSubstr("scalar predicate"));
-  EXPECT_THAT(ErrorOf([] {
-                Cond(
-                    Constant(true), [] { return Constant(1); }, [] { return Constant({2}); });
-              }),
-              HasSubstr("differ"));
-}
-
 }  // namespace
 }  // namespace estimator

@@ -63,7 +63,7 @@ absl::StatusOr<std::vector<std::string>> FindExampleFiles(absl::string_view patt
 
 Dataset ClassifierDataset(const std::vector<std::string>& files, int64_t max_seq_length, Mode mode,
                           int64_t batch_size) {
-  const MapFn parse = ParseExample(Specs(max_seq_length, mode));
+  const MapFunction parse = ParseExample(Specs(max_seq_length, mode));
   if (mode == Mode::kTrain) {
     return TFRecordDataset(files)
         .Shuffle(1000)

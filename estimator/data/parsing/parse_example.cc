@@ -31,7 +31,7 @@ absl::StatusOr<ArrayMap> ParseSingleExample(StringArg serialized, const FeatureS
   return ExampleParser(specs).Parse(serialized);
 }
 
-MapFn ParseExample(FeatureSpecs specs, std::vector<std::string> labels) {
+MapFunction ParseExample(FeatureSpecs specs, std::vector<std::string> labels) {
   const auto parser = std::make_shared<const ExampleParser>(specs);
   auto parse = [parser, labels](const Element& element) -> absl::StatusOr<Element> {
     EST_ASSIGN_OR_RETURN(const Array serialized, element.features.Only());
@@ -61,7 +61,7 @@ absl::StatusOr<ArrayMap> ParseSingleSequenceExample(StringArg serialized,
   return SequenceExampleParser(context, sequences).Parse(serialized);
 }
 
-MapFn ParseSequenceExample(FeatureSpecs context, FeatureSpecs sequences,
+MapFunction ParseSequenceExample(FeatureSpecs context, FeatureSpecs sequences,
                            std::vector<std::string> labels) {
   const auto parser = std::make_shared<const SequenceExampleParser>(context, sequences);
   auto parse = [parser, labels](const Element& element) -> absl::StatusOr<Element> {

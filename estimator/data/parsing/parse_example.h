@@ -30,7 +30,7 @@ namespace estimator {
 // bytes are not an Example, a required feature is missing, the type or number of values is wrong,
 // or there are more rows than max_length.
 // Source: TF 2.15 tf.io.parse_example.
-MapFn ParseExample(FeatureSpecs specs, std::vector<std::string> labels = {});
+MapFunction ParseExample(FeatureSpecs specs, std::vector<std::string> labels = {});
 
 // Parses one Example without a Dataset.
 // Source: TF 2.15 tf.io.parse_single_example.
@@ -48,7 +48,7 @@ absl::StatusOr<ArrayMap> ParseSingleExample(StringArg serialized, const FeatureS
 // Errors of the function: as ParseExample. INVALID_ARGUMENT if both specs have a name, for a
 // FixedLenFeature in `sequences`, and for a missing list without allow_missing.
 // Source: TF 2.15 tf.io.parse_single_sequence_example.
-MapFn ParseSequenceExample(FeatureSpecs context, FeatureSpecs sequences,
+MapFunction ParseSequenceExample(FeatureSpecs context, FeatureSpecs sequences,
                            std::vector<std::string> labels = {});
 
 // Parses one SequenceExample without a Dataset.

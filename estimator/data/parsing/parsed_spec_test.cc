@@ -85,7 +85,7 @@ TEST_F(ParsedSpecTest, OfFilesIsKnownWithAnyOptions) {
 }
 
 TEST_F(ParsedSpecTest, OfParseExampleHasTheShapesOfItsFeatures) {
-  const MapFn parse = ParseExample(Specs(), {"label"});
+  const MapFunction parse = ParseExample(Specs(), {"label"});
   for (const int reads : {1, 2}) {
     const Dataset parsed = Records({.num_parallel_reads = reads}).Map(parse);
     EXPECT_EQ(SpecText(parsed),
@@ -149,7 +149,7 @@ TEST_F(ParsedSpecTest, OfParseExampleRefusesAtTheBuildWhatItCannotParse) {
 }
 
 TEST(ParsedSpec, OfParseSequenceExampleHasAnAxisOfSteps) {
-  const MapFn parse =
+  const MapFunction parse =
       ParseSequenceExample({{"id", FixedLenFeature{.dtype = DType::kInt32}}},
                            {{"pairs", FixedLenSequenceFeature{.shape = {2}}},
                             {"padded", FixedLenSequenceFeature{.shape = {2}, .max_length = 7}},

@@ -191,7 +191,7 @@ Dataset Dataset::ChooseFromDatasets(std::vector<Dataset> datasets, Dataset choic
 Dataset Dataset::IgnoreErrors(int64_t max_errors) const {
   return AtLeast(0, max_errors, "IgnoreErrors: max_errors", node_, IgnoreErrorsNode, max_errors);
 }
-Dataset Dataset::Map(MapFn fn, MapOptions options) const {
+Dataset Dataset::Map(MapFunction fn, MapOptions options) const {
   return Then(node_, [&](const NodePtr& input) {
     if (!options.seed) return MapNode(input, std::move(fn), options);
     return ErrorNode(InvalidArgument(

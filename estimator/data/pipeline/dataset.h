@@ -71,7 +71,7 @@ concept IsStatefulMapFn = (std::is_invocable_v<Fn&, const Element&> &&
                            !std::is_invocable_v<const Fn&, const Element&, RandomStream&>);
 }  // namespace internal
 
-using MapFn = std::function<absl::StatusOr<Element>(const Element&)>;
+using MapFunction = std::function<absl::StatusOr<Element>(const Element&)>;
 using RandomMapFn = std::function<absl::StatusOr<Element>(const Element&, RandomStream&)>;
 using FilterFn = std::function<absl::StatusOr<bool>(const Element&)>;
 
@@ -138,7 +138,7 @@ class [[nodiscard]] Dataset {
   //     return Flip(element, random);
   //   })
   // Errors (of MakeIterator): options.seed is set, but fn takes no RandomStream.
-  Dataset Map(MapFn fn, MapOptions options = {}) const;
+  Dataset Map(MapFunction fn, MapOptions options = {}) const;
   //   fn: a pure function of the element and of the numbers that it draws. The numbers depend on
   //     options.seed, the pass over this dataset and the position of the element in that pass.
   //     They do not depend on the number of threads, and are the same after a resume. Each pass of

@@ -42,7 +42,7 @@ NodePtr SampleNode(std::vector<NodePtr> parts, std::vector<double> weights, uint
 NodePtr ChooseNode(std::vector<NodePtr> parts, NodePtr choices, ChooseFromDatasetsOptions options);
 
 // map.cc, filter.cc, interleave.cc, window.cc
-NodePtr MapNode(NodePtr input, MapFn fn, const MapOptions& options);
+NodePtr MapNode(NodePtr input, MapFunction fn, const MapOptions& options);
 NodePtr RandomMapNode(NodePtr input, RandomMapFn fn, const MapOptions& options, uint64_t seed);
 NodePtr FilterNode(NodePtr input, FilterFn fn);
 NodePtr TakeWhileNode(NodePtr input, FilterFn fn);

@@ -166,7 +166,7 @@ TEST(RandomMap, AFunctionThatChangesItsCapturesIsNotAMapFunction) {
   static_assert(internal::IsStatefulMapFn<std::remove_const_t<decltype(own_generator)>>);
   static_assert(!internal::IsStatefulMapFn<std::remove_const_t<decltype(keyed)>>);
   static_assert(!internal::IsStatefulMapFn<decltype(&Draw)>);
-  static_assert(!internal::IsStatefulMapFn<MapFn>);
+  static_assert(!internal::IsStatefulMapFn<MapFunction>);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 
 namespace estimator {
 
-// Converts to a MapFn.
+// Converts to a MapFunction.
 class TypedMapFn {
  public:
   // The spec of the results for elements of the spec `input`, which is nullopt if it is not known.
@@ -26,7 +26,7 @@ class TypedMapFn {
   using ResultSpecFn =
       std::function<absl::StatusOr<ElementSpec>(const std::optional<ElementSpec>& input)>;
 
-  TypedMapFn(MapFn fn, ResultSpecFn result_spec)
+  TypedMapFn(MapFunction fn, ResultSpecFn result_spec)
       : fn_(std::move(fn)), result_spec_(std::move(result_spec)) {}
 
   absl::StatusOr<Element> operator()(const Element& element) const { return fn_(element); }
@@ -35,7 +35,7 @@ class TypedMapFn {
   }
 
  private:
-  MapFn fn_;
+  MapFunction fn_;
   ResultSpecFn result_spec_;
 };
 

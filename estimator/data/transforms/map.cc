@@ -55,8 +55,8 @@ class Numbered final : public TransformIterator {
 // The input of a map, and the function for each of its elements.
 class MapInput {
  public:
-  MapInput(IteratorPtr input, MapFn fn)
-      : input_(std::move(input)), fn_(std::make_shared<const MapFn>(std::move(fn))) {}
+  MapInput(IteratorPtr input, MapFunction fn)
+      : input_(std::move(input)), fn_(std::make_shared<const MapFunction>(std::move(fn))) {}
   MapInput(IteratorPtr input, RandomMapFn fn, uint64_t key)
       : random_fn_(std::make_shared<const RandomMapFn>(std::move(fn))) {
     auto numbered = std::make_unique<Numbered>(std::move(input), key);
@@ -65,7 +65,7 @@ class MapInput {
   }
   NodeIterator& iterator() const { return *input_; }
   // The function for the last element that was read. It may be called in any thread.
-  MapFn Function() const {
+  MapFunction Function() const {
     if (numbered_ == nullptr) return [fn = fn_](const Element& element) { return (*fn)(element); };
     return [fn = random_fn_, stream = numbered_->Stream()](const Element& element) {
       RandomStream random = stream;
@@ -75,7 +75,7 @@ class MapInput {
 
  private:
   IteratorPtr input_;
-  std::shared_ptr<const MapFn> fn_;
+  std::shared_ptr<const MapFunction> fn_;
   std::shared_ptr<const RandomMapFn> random_fn_;
   const Numbered* numbered_ = nullptr;  // input_, if the function draws numbers
 };
@@ -158,7 +158,7 @@ class ParallelMap final : public NodeIterator {
   struct Call {
     Element input;
     std::string where;
-    MapFn fn;
+    MapFunction fn;
     absl::StatusOr<Element> result = absl::UnknownError("not run");
     bool finished = false;  // guarded by mutex_
   };
@@ -231,7 +231,7 @@ class AnyMap : public TransformNode {
 
 class Map final : public AnyMap {
  public:
-  Map(NodePtr input, MapFn fn, int num_parallel_calls, std::optional<ElementSpec> spec)
+  Map(NodePtr input, MapFunction fn, int num_parallel_calls, std::optional<ElementSpec> spec)
       : AnyMap(std::move(input), num_parallel_calls, std::move(spec)), fn_(std::move(fn)) {
     if (SourcePtr source = this->input()->random_access()) source_ = Mapped(std::move(source));
   }
@@ -255,7 +255,7 @@ class Map final : public AnyMap {
     return MappedAccess(std::move(input), fn_, num_parallel_calls());
   }
 
-  MapFn fn_;
+  MapFunction fn_;
   SourcePtr source_;
 };
 
@@ -281,7 +281,7 @@ class RandomMap final : public AnyMap {
 };
 
 // The spec of the results: the declared one, or else that of a function that knows it.
-absl::StatusOr<std::optional<ElementSpec>> ResultSpec(const DatasetNode& input, const MapFn& fn,
+absl::StatusOr<std::optional<ElementSpec>> ResultSpec(const DatasetNode& input, const MapFunction& fn,
                                                       const std::optional<ElementSpec>& declared) {
   const auto* const typed = fn.target<TypedMapFn>();
   if (typed == nullptr) return declared;
@@ -305,7 +305,7 @@ Fn Guarded(Fn fn, const std::optional<ElementSpec>& output_signature) {
 
 }  // namespace
 
-NodePtr MapNode(NodePtr input, MapFn fn, const MapOptions& options) {
+NodePtr MapNode(NodePtr input, MapFunction fn, const MapOptions& options) {
   absl::StatusOr<std::optional<ElementSpec>> spec =
       ResultSpec(*input, fn, options.output_signature);
   if (!spec.ok()) return ErrorNode(Annotate(spec.status(), "Map"));

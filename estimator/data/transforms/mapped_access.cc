@@ -16,7 +16,7 @@ namespace {
 
 class Access final : public RandomAccess {
  public:
-  Access(SourcePtr input, MapFn fn, int num_parallel_calls)
+  Access(SourcePtr input, MapFunction fn, int num_parallel_calls)
       : input_(std::move(input)), fn_(std::move(fn)), num_parallel_calls_(num_parallel_calls) {}
 
   int64_t size() const override { return input_->size(); }
@@ -71,7 +71,7 @@ class Access final : public RandomAccess {
   }
 
   SourcePtr input_;
-  MapFn fn_;
+  MapFunction fn_;
   int num_parallel_calls_;
   mutable std::once_flag pool_made_;
   mutable std::unique_ptr<ThreadPool> pool_;
@@ -98,14 +98,14 @@ class Stream final : public IndexStream {
 
 }  // namespace
 
-absl::StatusOr<Element> ApplyMap(const MapFn& fn, const Element& element,
+absl::StatusOr<Element> ApplyMap(const MapFunction& fn, const Element& element,
                                  const std::function<std::string()>& where) {
   absl::StatusOr<Element> mapped = CallUserFunction(fn, element);
   if (mapped.ok()) return mapped;
   return Annotate(mapped.status(), absl::StrCat("Map: ", where()));
 }
 
-SourcePtr MappedAccess(SourcePtr input, MapFn fn, int num_parallel_calls) {
+SourcePtr MappedAccess(SourcePtr input, MapFunction fn, int num_parallel_calls) {
   return std::make_shared<Access>(std::move(input), std::move(fn), num_parallel_calls);
 }
 

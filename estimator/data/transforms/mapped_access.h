@@ -13,12 +13,12 @@ namespace estimator {
 
 // Returns fn(element). An error begins with "Map: " and the origin of the element.
 //   where: gives the origin; it is called after an error only.
-absl::StatusOr<Element> ApplyMap(const MapFn& fn, const Element& element,
+absl::StatusOr<Element> ApplyMap(const MapFunction& fn, const Element& element,
                                  const std::function<std::string()>& where);
 
 // The elements of `input`, each mapped when it is read.
 //   num_parallel_calls: the number of elements that are mapped at the same time; at least 1.
-SourcePtr MappedAccess(SourcePtr input, MapFn fn, int num_parallel_calls);
+SourcePtr MappedAccess(SourcePtr input, MapFunction fn, int num_parallel_calls);
 
 // The indices of `input`, which is an IndexStream, for the mapped source.
 IteratorPtr MappedStream(IteratorPtr input, SourcePtr source);

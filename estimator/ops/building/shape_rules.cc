@@ -71,7 +71,7 @@ absl::StatusOr<Shape> ConstantShape(const ShapeContext& context, int input) {
 }
 
 std::vector<int64_t> ConstantInts(const Node& node, int input) {
-  return *ShapeContext{node.inputs(), node.attrs()}.ConstantInts(input);
+  return *ShapeContext{node.inputs(), node.attrs(), node.functions()}.ConstantInts(input);
 }
 
 Tensors PassThrough(const Node& /*node*/, const Tensors& grads) { return grads; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/random.h"
 #include "estimator/base/status.h"
+#include "estimator/graph/function.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/op_registry.h"
 #include "glog/logging.h"
@@ -69,6 +71,16 @@ class Evaluator {
     if (node.op() == "Placeholder") {
       return absl::InvalidArgumentError(absl::StrCat(node.name(), ": the placeholder is not fed"));
     }
+    if (!node.functions().empty()) {
+      std::vector<Array> operands;
+      for (const Tensor& input : node.inputs()) operands.push_back(value(input));
+      EST_ASSIGN_OR_RETURN(std::vector<Array> results, node.op() == "While"
+                                                           ? RunWhile(node, operands)
+                                                           : RunBranch(node, operands));
+      for (int i = 0; i < node.num_outputs(); ++i)
+        values_[Tensor(nullptr, &node, i)] = std::move(results[static_cast<size_t>(i)]);
+      return absl::OkStatus();
+    }
     KernelSpec spec{.op = node.op(),
                     .name = node.name(),
                     .attrs = node.attrs(),
@@ -94,6 +106,91 @@ class Evaluator {
       values_[tensor] = std::move((*outputs)[static_cast<size_t>(i)]);
     }
     return absl::OkStatus();
+  }
+
+  // The results of a function.
+  //   inputs: those of Function::inputs().
+  absl::StatusOr<std::vector<Array>> Call(const Function& function,
+                                          const std::vector<Array>& inputs,
+                                          const StepContext& step) const {
+    std::map<Tensor, Array> feeds;
+    const Tensors tensors = function.inputs();
+    for (size_t i = 0; i < tensors.size(); ++i) feeds.emplace(tensors[i], inputs[i]);
+    Evaluator body(feeds, step, fastest_);
+    EST_RETURN_IF_ERROR(body.Run(function.results()));
+    std::vector<Array> results;
+    for (const Tensor& result : function.results()) results.push_back(body.value(result));
+    return results;
+  }
+
+  // An If or a Case: operand 0 chooses, the others are the captures of each branch in turn.
+  absl::StatusOr<std::vector<Array>> RunBranch(const Node& node,
+                                               const std::vector<Array>& operands) const {
+    const auto last = static_cast<int64_t>(node.functions().size()) - 1;
+    int64_t chosen = static_cast<int64_t>(operands[0].AsDouble());
+    if (node.op() == "If") chosen = 1 - chosen;
+    if (chosen < 0 || chosen > last) chosen = last;
+    auto first = operands.begin() + 1;
+    for (int64_t i = 0; i < chosen; ++i)
+      first += static_cast<int64_t>(node.functions()[static_cast<size_t>(i)]->captures().size());
+    const Function& branch = *node.functions()[static_cast<size_t>(chosen)];
+    return Call(branch, {first, first + static_cast<int64_t>(branch.captures().size())}, step_);
+  }
+
+  absl::StatusOr<std::vector<Array>> RunWhile(const Node& node,
+                                              const std::vector<Array>& operands) const {
+    const auto n = static_cast<size_t>(node.attrs().i("num_carried"));
+    const auto num_scanned = static_cast<size_t>(node.attrs().i("num_scanned"));
+    const auto limit = static_cast<int64_t>(operands[0].AsDouble());
+    std::vector<Array> carried(operands.begin() + 1,
+                               operands.begin() + 1 + static_cast<int64_t>(n));
+    auto captures = operands.begin() + 1 + static_cast<int64_t>(n + num_scanned);
+    const Function* const cond = node.functions()[0].get();
+    const auto num_cond = cond == nullptr ? 0 : static_cast<int64_t>(cond->captures().size());
+    std::map<int64_t, std::vector<Array>> rows;
+    int64_t trip = 0;
+    for (; trip < limit; ++trip) {
+      if (cond != nullptr) {
+        std::vector<Array> inputs = carried;
+        inputs.insert(inputs.end(), captures, captures + num_cond);
+        EST_ASSIGN_OR_RETURN(const std::vector<Array> holds, Call(*cond, inputs, step_));
+        if (holds[0].AsDouble() == 0) break;
+      }
+      const int64_t row = node.attrs().b("reverse") ? limit - 1 - trip : trip;
+      std::vector<Array> inputs = carried;
+      for (size_t k = 0; k < num_scanned; ++k) inputs.push_back(RowOf(operands[1 + n + k], row));
+      inputs.insert(inputs.end(), captures + num_cond, operands.end());
+      StepContext step = step_;
+      step.trip_key = TripKey(step_.trip_key, row);
+      EST_ASSIGN_OR_RETURN(std::vector<Array> results, Call(*node.functions()[1], inputs, step));
+      rows[row] = {results.begin() + static_cast<int64_t>(n), results.end()};
+      results.resize(n);
+      carried = std::move(results);
+    }
+    carried.push_back(Array::Scalar(trip));
+    for (int o = static_cast<int>(n) + 1; o < node.num_outputs(); ++o) {
+      const TensorSpec& spec = node.outputs()[static_cast<size_t>(o)];
+      // A list of unknown length has as many rows as there were trips.
+      Shape shape = spec.shape;
+      if (shape.dim(0) < 0) shape.set_dim(0, trip);
+      Array stacked(spec.dtype, shape);
+      for (const auto& [row, values] : rows) {
+        const Array& value = values[static_cast<size_t>(o) - n - 1];
+        std::memcpy(
+            static_cast<char*>(stacked.raw()) + static_cast<size_t>(row) * value.num_bytes(),
+            value.raw(), value.num_bytes());
+      }
+      carried.push_back(std::move(stacked));
+    }
+    return carried;
+  }
+
+  static Array RowOf(const Array& rows, int64_t row) {
+    Array value(rows.dtype(), rows.shape().Row());
+    std::memcpy(value.raw(),
+                static_cast<const char*>(rows.raw()) + static_cast<size_t>(row) * value.num_bytes(),
+                value.num_bytes());
+    return value;
   }
 
   const std::map<Tensor, Array>& feeds_;
