@@ -11,9 +11,6 @@ std::string Refused(Graph& body) {
   if (!body.losses().empty() || !body.regularization_losses().empty())
     return "adds a loss to the graph; return it, and add it outside";
   if (!body.summaries().empty()) return "writes a summary; return the value, and write it outside";
-  if (!body.update_ops().empty())
-    return "adds to the graph's update_ops; return the new value of the variable, and assign it "
-           "outside";
   return "";
 }
 

@@ -23,8 +23,8 @@ namespace estimator {
 class Function {
  public:
   // Calls `build` with placeholders for `parameters`, inside a new graph whose outer graph is
-  // `outer`. Returns null, and `outer` keeps the error, if the body has an error, updates a
-  // variable, adds a loss or writes a summary.
+  // `outer`. Returns null, and `outer` keeps the error, if the body has an error, adds a
+  // loss or writes a summary. What it updates is in graph().body_updates().
   //   name: for messages and names of nodes: "body".
   static std::shared_ptr<Function> Build(Graph& outer, StringArg name,
                                          const std::vector<TensorSpec>& parameters,
@@ -51,6 +51,9 @@ class Function {
   // The parameters and then the placeholders of the captures: what a program of the body is fed.
   Tensors inputs() const;
   const Tensors& results() const { return results_; }  // tensors of the body
+  // Adds what the body has for `tensor`, which may belong to an outer graph. Call it before the node
+  // is made.
+  void AddResult(const Tensor& tensor) { results_.push_back(graph_->Inside(tensor)); }
 
  private:
   friend class Graph;

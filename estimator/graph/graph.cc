@@ -114,9 +114,11 @@ Tensor Graph::Inside(const Tensor& tensor) {
   // Shapes and axes that follow from an outer tensor stay constants in the body.
   constexpr int64_t kMaxCopied = 64;
   std::optional<Array> value;
-  if (outer.node()->op() == "Const") {
+  if (IsFloating(outer.dtype()) || !outer.shape().fully_known()) {
+    // A gradient may be asked for a constant too.
+  } else if (outer.node()->op() == "Const") {
     value = outer.node()->attrs().get<Array>("value");
-  } else if (IsInteger(outer.dtype()) && outer.shape().fully_known()) {
+  } else if (IsInteger(outer.dtype())) {
     value = ConstantValue(outer, kMaxCopied);
   }
   const std::string scope = std::exchange(name_scope_, "");
@@ -205,7 +207,7 @@ Node* Graph::AddNode(StringArg op, std::vector<Tensor> inputs, Attrs attrs, Stri
       return fail(InvalidArgument(where, ": the result ", output.ToString(),
                                   " has an unknown size; shapes are static"));
     }
-    if (!HasElementsAtMost(output.shape, kMaxElements)) {
+    if (output.shape.fully_known() && !HasElementsAtMost(output.shape, kMaxElements)) {
       return fail(InvalidArgument(where, ": the result ", output.ToString(),
                                   " has more elements than any memory holds"));
     }
@@ -305,7 +307,7 @@ std::vector<Variable> Graph::ModelVariables() const {
   std::vector<Variable> result;
   for (const Variable& variable : variables()) {
     if (!variable.local() && variable.name() != "global_step" &&
-        root().training_variables_.count(variable.name()) == 0)
+        training_variables().count(variable.name()) == 0)
       result.push_back(variable);
   }
   return result;

@@ -77,7 +77,7 @@ class Graph {
   // Whether an op of this graph may read a tensor of `graph`, which is not this one.
   bool IsInside(const Graph& graph) const;
   // What stands in this graph for a tensor of this or an outer graph: the tensor itself, a copy of a
-  // constant, or a placeholder, one for each tensor, which captures it.
+  // constant that is not floating, or a placeholder, one for each tensor, which captures it.
   // Errors (kept by the graph): INVALID_ARGUMENT if the tensor belongs to another graph.
   Tensor Inside(const Tensor& tensor);
   // The tensors of outer() that have a placeholder here, and these placeholders.
@@ -134,8 +134,17 @@ class Graph {
   }
 
   // Collections, as tf.GraphKeys.
+  // Those of a branch's body are moved out of it by Cond.
   std::vector<Operation>& update_ops() { return update_ops_; }  // run with every training step
   const std::vector<Operation>& update_ops() const { return update_ops_; }
+  // An Assign or AssignAdd in the body of a function. A step updates variables at its end, so the
+  // new value is a result of the body, and the update is made outside.
+  struct BodyUpdate {
+    Operation operation;  // a NoOp of the body
+    Variable variable;
+    Tensor value;  // the new one, in the body
+  };
+  std::vector<BodyUpdate>& body_updates() { return body_updates_; }
   std::vector<Tensor>& losses() { return losses_; }
   std::vector<Tensor>& regularization_losses() { return regularization_losses_; }
   std::vector<SummaryRequest>& summaries() { return summaries_; }
@@ -143,8 +152,8 @@ class Graph {
 
   // Names of variables that belong to the training of a model: optimizers' slots and counters, and
   // averages of variables.
-  std::set<std::string>& training_variables() { return training_variables_; }
-  const std::set<std::string>& training_variables() const { return training_variables_; }
+  std::set<std::string>& training_variables() { return root().training_variables_; }
+  const std::set<std::string>& training_variables() const { return root().training_variables_; }
   // The rates that optimizers apply, f32 [], each once. Empty in an imported graph.
   std::vector<Tensor>& learning_rates() { return learning_rates_; }
 
@@ -185,6 +194,7 @@ class Graph {
   std::vector<std::pair<Tensor, Variable>> initialized_values_;
   VariableScopeState variable_scope_;
   std::vector<Operation> update_ops_;
+  std::vector<BodyUpdate> body_updates_;
   std::vector<Tensor> losses_;
   std::vector<Tensor> regularization_losses_;
   std::vector<SummaryRequest> summaries_;

@@ -282,6 +282,23 @@ std::string VariableScope::UniqueDefaultName(StringArg default_name) {
 
 namespace {
 
+Operation UpdateInBody(Graph& body, absl::string_view op, const Variable& variable,
+                       const Tensor& value, absl::string_view name) {
+  if (value.valid() && !(value.spec() == variable.spec())) {
+    body.Fail(InvalidArgument("variable '", variable.name(), "' is ", variable.spec().ToString(),
+                              ", its new value is ", value.spec().ToString()));
+    return Operation(&body, nullptr);
+  }
+  Tensor before = variable.read(), after = value;
+  for (const Graph::BodyUpdate& update : body.body_updates()) {
+    if (update.variable.node() == variable.node()) before = update.value;
+  }
+  if (op == "AssignAdd") after = body.AddOp("AddV2", {before, value}, {{"T", value.dtype()}});
+  const Operation operation(&body, body.AddNode("NoOp", {}, {}, name.empty() ? op : name));
+  body.body_updates().push_back({operation, variable, body.Inside(after)});
+  return operation;
+}
+
 Operation Update(absl::string_view op, const Variable& variable, const Tensor& value,
                  absl::string_view name) {
   Graph* graph = variable.graph() != nullptr ? variable.graph() : value.graph();
@@ -290,6 +307,8 @@ Operation Update(absl::string_view op, const Variable& variable, const Tensor& v
     graph->Fail(InvalidArgument(op, ": the variable is not valid"));
     return Operation(graph, nullptr);
   }
+  Graph& target = GraphFor({value});
+  if (target.IsInside(*graph)) return UpdateInBody(target, op, variable, value, name);
   return Operation(graph, graph->AddNode(op, {Tensor(graph, variable.node(), 0), value}, {}, name));
 }
 

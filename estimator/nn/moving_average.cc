@@ -20,7 +20,7 @@ Tensor UpdatedValue(const Operation& operation, const Variable& variable) {
 Operation AssignMovingAverage(const Variable& variable, const Tensor& value, const Operand& decay) {
   Tensor start = variable.read();
   if (variable.valid()) {
-    std::vector<Operation>& updates = variable.graph()->update_ops();
+    std::vector<Operation>& updates = GraphFor({variable.read(), value}).update_ops();
     for (size_t i = 0; i < updates.size(); ++i) {
       const bool same = updates[i].valid() && updates[i].node()->op() == "Assign" &&
                         updates[i].node()->input(0).node() == variable.node();

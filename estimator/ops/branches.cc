@@ -1,5 +1,10 @@
 #include "estimator/ops/branches.h"
 
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
@@ -7,6 +12,7 @@
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/graph/variable.h"
 #include "estimator/ops/building/function_gradient.h"
 #include "estimator/ops/constant.h"
 
@@ -119,9 +125,84 @@ Tensors BranchGradient(const Node& node, const Tensors& grads) {
 EST_REGISTER_OP("If", IfRule, BranchGradient);
 EST_REGISTER_OP("Case", CaseRule, BranchGradient);
 
-std::shared_ptr<Function> Branch(Graph& graph, StringArg name,
-                                 const std::function<Tensors()>& build) {
-  return Function::Build(graph, name, {}, [&build](const Tensors&) { return build(); });
+// A branch while it is built.
+struct Branch {
+  std::shared_ptr<Function> function;
+  std::vector<Operation> returned;
+};
+
+Branch Build(Graph& graph, StringArg name, const std::function<Tensors()>& fn) {
+  return {Function::Build(graph, name, {}, [&fn](const Tensors&) { return fn(); }), {}};
+}
+
+// The updates of a branch that `operations` run, by the name of the variable.
+std::map<std::string, Graph::BodyUpdate> UpdatesOf(Graph& body,
+                                                   const std::vector<Operation>& operations) {
+  std::set<const Node*> seen;
+  std::vector<Operation> pending = operations;
+  while (!pending.empty()) {
+    const Operation operation = pending.back();
+    pending.pop_back();
+    if (!operation.valid() || !seen.insert(operation.node()).second) continue;
+    const std::vector<Operation>& inner = operation.node()->control_inputs();
+    pending.insert(pending.end(), inner.begin(), inner.end());
+  }
+  std::map<std::string, Graph::BodyUpdate> updates;
+  for (const Graph::BodyUpdate& update : body.body_updates()) {
+    if (seen.count(update.operation.node()) > 0)
+      updates.insert_or_assign(update.variable.name(), update);
+  }
+  return updates;
+}
+
+// Gives each branch one more result for each variable that one of them updates: the new value, or
+// the old one. Returns these variables.
+std::vector<Variable> CarryOut(std::vector<Branch>& branches, bool returned) {
+  std::vector<std::map<std::string, Graph::BodyUpdate>> updates;
+  std::map<std::string, Variable> variables;
+  for (Branch& branch : branches) {
+    Graph& body = branch.function->graph();
+    updates.push_back(UpdatesOf(body, returned ? branch.returned : body.update_ops()));
+    for (const auto& [name, update] : updates.back()) variables.emplace(name, update.variable);
+  }
+  std::vector<Variable> ordered;
+  for (const auto& [name, variable] : variables) {
+    ordered.push_back(variable);
+    for (size_t b = 0; b < branches.size(); ++b) {
+      const auto found = updates[b].find(name);
+      branches[b].function->AddResult(found == updates[b].end() ? variable.read()
+                                                                : found->second.value);
+    }
+  }
+  return ordered;
+}
+
+struct Chosen {
+  Tensors results;
+  std::vector<Operation> updates;  // those of Branch::returned
+};
+
+Chosen Choose(Graph& graph, StringArg op, const Tensor& selector, std::vector<Branch> branches,
+              StringArg name) {
+  Functions functions;
+  for (const Branch& branch : branches) {
+    if (branch.function == nullptr) return {};
+    functions.push_back(branch.function);
+  }
+  const size_t num_results = functions[0]->results().size();
+  const std::vector<Variable> with_step = CarryOut(branches, false);
+  const std::vector<Variable> returned = CarryOut(branches, true);
+  Chosen chosen{AddBranches(graph, op, selector, std::move(functions), name), {}};
+  if (chosen.results.size() < num_results + with_step.size() + returned.size()) return {};
+  size_t next = num_results;
+  for (const Variable& variable : with_step) {
+    const Operation update = Assign(variable, chosen.results[next++]);
+    graph.update_ops().push_back(update);
+  }
+  for (const Variable& variable : returned)
+    chosen.updates.push_back(Assign(variable, chosen.results[next++]));
+  chosen.results.resize(num_results);
+  return chosen;
 }
 
 }  // namespace
@@ -129,8 +210,9 @@ std::shared_ptr<Function> Branch(Graph& graph, StringArg name,
 Tensors Cond(const Tensor& predicate, const std::function<Tensors()>& true_fn,
              const std::function<Tensors()>& false_fn, StringArg name) {
   Graph& graph = GraphFor({predicate});
-  Functions functions = {Branch(graph, "true_fn", true_fn), Branch(graph, "false_fn", false_fn)};
-  return AddBranches(graph, "If", predicate, std::move(functions), name);
+  std::vector<Branch> branches = {Build(graph, "true_fn", true_fn),
+                                  Build(graph, "false_fn", false_fn)};
+  return Choose(graph, "If", predicate, std::move(branches), name).results;
 }
 
 Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
@@ -138,6 +220,22 @@ Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
   const Tensors results = Cond(
       predicate, [&] { return Tensors{true_fn()}; }, [&] { return Tensors{false_fn()}; }, name);
   return results.empty() ? Tensor(&GraphFor({predicate}), nullptr, 0) : results[0];
+}
+
+Operation Cond(const Tensor& predicate, const std::function<Operation()>& true_fn,
+               const std::function<Operation()>& false_fn, StringArg name) {
+  Graph& graph = GraphFor({predicate});
+  std::vector<Branch> branches;
+  for (const auto* fn : {&true_fn, &false_fn}) {
+    Operation operation;
+    Branch branch = Build(graph, fn == &true_fn ? "true_fn" : "false_fn", [&] {
+      operation = (*fn)();
+      return Tensors();
+    });
+    branch.returned = {operation};
+    branches.push_back(std::move(branch));
+  }
+  return Group(Choose(graph, "If", predicate, std::move(branches), name).updates, name);
 }
 
 Tensor Case(const std::vector<std::pair<Tensor, std::function<Tensor()>>>& predicates,
@@ -155,10 +253,10 @@ Tensors SwitchCase(const Tensor& index, const std::vector<std::function<Tensors(
     graph.Fail(InvalidArgument("SwitchCase needs at least one branch"));
     return {};
   }
-  Functions functions;
+  std::vector<Branch> built;
   for (size_t i = 0; i < branches.size(); ++i)
-    functions.push_back(Branch(graph, absl::StrCat("branch", i), branches[i]));
-  return AddBranches(graph, "Case", index, std::move(functions), name);
+    built.push_back(Build(graph, absl::StrCat("branch", i), branches[i]));
+  return Choose(graph, "Case", index, std::move(built), name).results;
 }
 
 }  // namespace estimator

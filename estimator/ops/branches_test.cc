@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/graph/variable.h"
@@ -66,8 +67,8 @@ TEST_F(CaseTest, RefusesFunctionsOfDifferentTypes) {
   EXPECT_THAT(ErrorOf([] {
                 Case({{Constant(true), [] { return Constant(1); }}}, [] { return Constant(1.0f); });
               }),
-              HasSubstr("the branches return different types: 'true_fn' (int32 []), 'false_fn' "
-                        "(float32 [])"));
+              HasSubstr("the branches return different types: 'true_fn' (i32 []), 'false_fn' "
+                        "(f32 [])"));
 }
 
 using CondTest = GraphTest;
@@ -104,7 +105,7 @@ TEST_F(CondTest, OnlyTheBranchThatRunsHasAGradient) {
           Less(Constant(at), 1.0), [&] { return Multiply(in[0], Sin(in[1])); },
           [&] { return Exp(in[0]); });
     };
-    EXPECT_OK(CheckGradients(fn, {Scrambled({3}, -1, 1), Scrambled({3}, -1, 1)}));
+    EXPECT_THAT(CheckGradients(fn, {Scrambled({3}, -1, 1), Scrambled({3}, -1, 1)}), IsOk());
   }
 }
 
@@ -123,7 +124,40 @@ TEST_F(CondTest, BranchesWorkInsideOfBranchesAndLoops) {
                      },
                      {Constant(0), in[1]})[1];
   };
-  EXPECT_OK(CheckGradients(fn, {Scrambled({2}, 0.5, 1.5), Scrambled({2}, 0.6, 1.2)}));
+  EXPECT_THAT(CheckGradients(fn, {Scrambled({2}, 0.5, 1.5), Scrambled({2}, 0.6, 1.2)}), IsOk());
+}
+
+// The update of a branch is made outside, with the old value where the other branch runs.
+TEST_F(CondTest, UpdatesOfTheBranchThatRunsTakeEffect) {
+  const Variable a = GetVariable("a", {}, {.initializer = Zero});
+  const Variable b = GetVariable("b", {}, {.initializer = Zero});
+  for (const bool predicate : {true, false}) {
+    const Operation update = Cond(
+        Constant(predicate), [&] { return Assign(a, Constant(5.0f)); },
+        [&] {
+          return Group({AssignAdd(b, Constant(2.0f)), AssignAdd(b, Constant(3.0f))});
+        });
+    ASSERT_EQ(graph_.status().ToString(), "OK");
+    std::map<std::string, double> values;
+    for (const Node* assign : CollectAssigns({update}))
+      values[assign->input(0).node()->name()] = Doubles(assign->input(1))[0];
+    EXPECT_THAT(values, ElementsAre(Pair("a", predicate ? 5 : 0), Pair("b", predicate ? 0 : 5)));
+  }
+}
+
+TEST_F(CondTest, UpdateOpsOfABranchBecomeThoseOfTheGraph) {
+  const Variable mean = GetVariable("mean", {}, {.initializer = Zero});
+  const Tensor y = Cond(
+      Constant(true),
+      [&] {
+        Graph& body = Graph::Current();
+        body.update_ops().push_back(Assign(mean, Constant(7.0f)));
+        return Constant(1.0f);
+      },
+      [&] { return Constant(2.0f); });
+  EXPECT_THAT(Doubles(y), ElementsAre(1));
+  ASSERT_EQ(graph_.update_ops().size(), 1u);
+  EXPECT_THAT(Doubles(graph_.update_ops()[0].node()->input(1)), ElementsAre(7));
 }
 
 TEST(SwitchCase, AnIndexOutOfRangeRunsTheLastBranch) {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/testing/graph_fixture.h"
@@ -75,22 +76,23 @@ TEST_F(FunctionalTest, GradientsMatchFiniteDifferences) {
   const auto map = [](const Tensors& in) {
     return MapFn([&](const Tensor& row) { return Multiply(Sin(row), in[1]); }, in[0]);
   };
-  EXPECT_OK(CheckGradients(map, {Scrambled({3, 2}, -1, 1), Scrambled({2}, -1, 1)}));
+  EXPECT_THAT(CheckGradients(map, {Scrambled({3, 2}, -1, 1), Scrambled({2}, -1, 1)}), IsOk());
   for (const bool reverse : {false, true}) {
     const auto scan = [&](const Tensors& in) {
       return Scan(
           [&](const Tensor& acc, const Tensor& row) { return Add(Multiply(Sin(acc), row), in[2]); },
           in[0], in[1], {.reverse = reverse});
     };
-    EXPECT_OK(CheckGradients(
-        scan, {Scrambled({4, 2}, -1, 1), Scrambled({2}, -1, 0.9), Scrambled({2}, -0.4, 1)}));
+    EXPECT_THAT(CheckGradients(scan, {Scrambled({4, 2}, -1, 1), Scrambled({2}, -1, 0.9),
+                                      Scrambled({2}, -0.4, 1)}),
+                IsOk());
     const auto fold = [&](const Tensors& in) {
       const auto fn = [](const Tensor& acc, const Tensor& row) {
         return Add(Multiply(acc, acc), row);
       };
       return reverse ? Foldr(fn, in[0], in[1]) : Foldl(fn, in[0], in[1]);
     };
-    EXPECT_OK(CheckGradients(fold, {Scrambled({3, 2}, -1, 1), Scrambled({2}, -1, 0.9)}));
+    EXPECT_THAT(CheckGradients(fold, {Scrambled({3, 2}, -1, 1), Scrambled({2}, -1, 0.9)}), IsOk());
   }
 }
 
@@ -99,8 +101,8 @@ TEST_F(FunctionalTest, RefusesElementsWithoutOrWithDifferentRows) {
   EXPECT_THAT(ErrorOf([&] {
                 MapFn(id, {Constant({1.0, 2.0}), Constant({1.0})});
               }),
-              HasSubstr("all elements need the same number of rows, at least 1: float64 [2]"));
-  EXPECT_THAT(ErrorOf([&] { MapFn(id, {Constant(1.0)}); }), HasSubstr("'Const:0' is float64 []"));
+              HasSubstr("all elements need the same number of rows, at least 1: f64 [2]"));
+  EXPECT_THAT(ErrorOf([&] { MapFn(id, {Constant(1.0)}); }), HasSubstr("'Const:0' is f64 []"));
   EXPECT_THAT(ErrorOf([&] { MapFn(id, {}); }), HasSubstr("at least one tensor"));
 }
 

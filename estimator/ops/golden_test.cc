@@ -23,14 +23,17 @@ const std::map<std::string, std::string>& Exempt() {
   static const auto* const exempt = new std::map<std::string, std::string>{
       {"Assign", "an update of the step: runtime/program_test, testdata/interop/check_graph.py"},
       {"AssignAdd", "the same"},
+      {"Case", "runs functions: ops/branches_test"},
       {"CheckRange", "TensorFlow has asserts beside the value: ops/check_range_test"},
       {"CrossReplicaSum", "TensorFlow's CPU has no kernel: ops/cross_replica_test, tpu"},
+      {"If", "runs functions: ops/branches_test"},
       {"IdentityN", "copies its inputs: ops/identity_n_test"},
       {"ImageSummary", "a picture for event files: ops/summary_test"},
       {"NoOp", "has no value"},
       {"Placeholder", "a feed: every case here uses it"},
       {"ReplicaId", "TensorFlow's CPU has no kernel: ops/cross_replica_test, tpu"},
       {"VariableV2", "state: runtime/program_test, testdata/interop/check_graph.py"},
+      {"While", "runs functions: ops/while_loop_test"},
   };
   return *exempt;
 }
@@ -38,7 +41,10 @@ const std::map<std::string, std::string>& Exempt() {
 // Gradients that TensorFlow has not, and where they are tested.
 const std::map<std::string, std::string>& ExemptGradients() {
   static const auto* const exempt = new std::map<std::string, std::string>{
+      {"Case", "branches_test: finite differences"},
+      {"If", "branches_test: finite differences"},
       {"SoftsignGrad", "activations_test: finite differences"},
+      {"While", "while_loop_test: finite differences"},
   };
   return *exempt;
 }

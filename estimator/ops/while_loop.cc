@@ -288,6 +288,13 @@ Tensors AddLoop(const Loop& loop) {
         return loop.body(Tensors(parameters.begin(), elements),
                          Tensors(elements, parameters.end()));
       });
+  if (body != nullptr && !body->graph().body_updates().empty()) {
+    graph.Fail(
+        Unimplemented("the body of loop '", loop.name, "' updates variable '",
+                      body->graph().body_updates()[0].variable.name(),
+                      "'; make its value a loop variable, and assign the last value outside"));
+    return {};
+  }
   Node* const node = AddWhile(graph, loop, std::move(cond), std::move(body), false);
   Tensors results;
   for (int i = 0; node != nullptr && i < node->num_outputs(); ++i) {
@@ -302,7 +309,16 @@ Tensors WhileLoop(const std::function<Tensor(const Tensors&)>& cond,
                   const WhileLoopOptions& options) {
   Loop loop{.name = options.name,
             .cond = cond,
-            .body = [&body](const Tensors& carried, const Tensors&) { return body(carried); },
+            .body =
+                [&](const Tensors& carried, const Tensors&) {
+                  Tensors results = body(carried);
+                  if (results.size() != carried.size()) {
+                    Graph::Current().Fail(InvalidArgument("the body returns ", results.size(),
+                                                          " tensors for ", carried.size(),
+                                                          " loop variables"));
+                  }
+                  return results;
+                },
             .carried = loop_vars};
   if (loop_vars.empty()) {
     Graph::Current().Fail(InvalidArgument("WhileLoop needs at least one loop variable"));
@@ -319,13 +335,6 @@ Tensors WhileLoop(const std::function<Tensor(const Tensors&)>& cond,
     loop.trips = graph.AddConst(Array::Scalar<int64_t>(loop.capacity), "maximum_iterations");
   }
   Tensors results = AddLoop(loop);
-  // A body that returns more than the loop variables has made a mistake.
-  if (results.size() > loop_vars.size()) {
-    Graph& graph = GraphFor(loop_vars);
-    graph.Fail(InvalidArgument("the body of WhileLoop returns ", results.size(), " tensors for ",
-                               loop_vars.size(), " loop variables"));
-    return {};
-  }
   // After an error, model code may index the results.
   results.resize(loop_vars.size(), Tensor(&GraphFor(loop_vars), nullptr, 0));
   return results;

@@ -36,7 +36,7 @@ void FollowStatistics(const Variable& moving_mean, const Variable& moving_varian
   for (const auto& [variable, value] :
        {std::pair(moving_mean, mean), std::pair(moving_variance, variance)}) {
     const Operation update = AssignMovingAverage(variable, value, momentum);
-    if (update.valid()) variable.graph()->update_ops().push_back(update);
+    if (update.valid()) update.graph()->update_ops().push_back(update);
   }
 }
 

@@ -47,12 +47,12 @@ State State::Zip(const State& other, const ZipFn& fn) const {
   return result;
 }
 
-State State::Map(const MapFunction& fn) const {
+State State::Map(const MapFn& fn) const {
   int index = 0;
   return MapFrom(fn, index);
 }
 
-State State::MapFrom(const MapFunction& fn, int& index) const {
+State State::MapFrom(const MapFn& fn, int& index) const {
   State result = *this;
   for (size_t i = 0; i < tensors_.size(); ++i)
     result.tensors_[i] = fn(tensors_[i], index++, kind_ == Kind::kLSTM && i == 0);

@@ -49,15 +49,15 @@ class State {
   State Zip(const State& other, const ZipFn& fn) const;
   // A state of the same structure: tensor x becomes fn(x, index in Flatten(), whether x is the c
   // of an LSTM).
-  using MapFunction = std::function<Tensor(const Tensor& x, int index, bool is_c)>;
-  State Map(const MapFunction& fn) const;
+  using MapFn = std::function<Tensor(const Tensor& x, int index, bool is_c)>;
+  State Map(const MapFn& fn) const;
 
   // "f32 [8,5]", "(c=f32 [8,5], h=f32 [8,5])", "[..., ...]"
   std::string ToString() const;
 
  private:
   enum class Kind { kTensor, kLSTM, kTuple };
-  State MapFrom(const MapFunction& fn, int& index) const;
+  State MapFrom(const MapFn& fn, int& index) const;
   Tensor Get(Kind kind, size_t i, absl::string_view what) const;
   Tensor Fail(absl::string_view what) const;
 

@@ -92,8 +92,9 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(
 
 Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grads_and_vars,
                                     const ApplyOptions& options) {
+  // In a branch, its body: the gradients and the new values are computed only if it runs.
   Graph& graph = !grads_and_vars.empty() && grads_and_vars[0].variable.graph() != nullptr
-                     ? *grads_and_vars[0].variable.graph()
+                     ? GraphFor({grads_and_vars[0].variable.read()})
                      : Graph::Current();
   const GraphScope graph_scope(graph);
   const Operation invalid(&graph, nullptr);

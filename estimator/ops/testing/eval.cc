@@ -141,7 +141,7 @@ class Evaluator {
                                               const std::vector<Array>& operands) const {
     const auto n = static_cast<size_t>(node.attrs().i("num_carried"));
     const auto num_scanned = static_cast<size_t>(node.attrs().i("num_scanned"));
-    const auto limit = static_cast<int64_t>(operands[0].AsDouble());
+    const int64_t limit = operands[0].values<int64_t>()[0];
     std::vector<Array> carried(operands.begin() + 1,
                                operands.begin() + 1 + static_cast<int64_t>(n));
     auto captures = operands.begin() + 1 + static_cast<int64_t>(n + num_scanned);
