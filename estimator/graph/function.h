@@ -51,8 +51,8 @@ class Function {
   // The parameters and then the placeholders of the captures: what a program of the body is fed.
   Tensors inputs() const;
   const Tensors& results() const { return results_; }  // tensors of the body
-  // Adds what the body has for `tensor`, which may belong to an outer graph. Call it before the node
-  // is made.
+  // Adds what the body has for `tensor`, which may belong to an outer graph. Call it before the
+  // node is made.
   void AddResult(const Tensor& tensor) { results_.push_back(graph_->Inside(tensor)); }
 
  private:

@@ -63,8 +63,8 @@ struct StepContext {
   int64_t step = 0;  // global_step at the start of the step
   int replica = 0;
   int num_replicas = 1;
-  // 0 outside loops. In the body of a loop it depends on the row indices of the trips of all loops around the op, so
-  // that a random op draws other numbers at each trip.
+  // 0 outside loops. In the body of a loop it depends on the rows of the trips of all loops around
+  // the op, so that a random op draws other numbers at each trip.
   uint64_t trip_key = 0;
 };
 

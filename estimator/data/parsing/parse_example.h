@@ -49,7 +49,7 @@ absl::StatusOr<ArrayMap> ParseSingleExample(StringArg serialized, const FeatureS
 // FixedLenFeature in `sequences`, and for a missing list without allow_missing.
 // Source: TF 2.15 tf.io.parse_single_sequence_example.
 MapFunction ParseSequenceExample(FeatureSpecs context, FeatureSpecs sequences,
-                           std::vector<std::string> labels = {});
+                                 std::vector<std::string> labels = {});
 
 // Parses one SequenceExample without a Dataset.
 absl::StatusOr<ArrayMap> ParseSingleSequenceExample(StringArg serialized,

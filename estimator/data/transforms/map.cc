@@ -281,7 +281,8 @@ class RandomMap final : public AnyMap {
 };
 
 // The spec of the results: the declared one, or else that of a function that knows it.
-absl::StatusOr<std::optional<ElementSpec>> ResultSpec(const DatasetNode& input, const MapFunction& fn,
+absl::StatusOr<std::optional<ElementSpec>> ResultSpec(const DatasetNode& input,
+                                                      const MapFunction& fn,
                                                       const std::optional<ElementSpec>& declared) {
   const auto* const typed = fn.target<TypedMapFn>();
   if (typed == nullptr) return declared;
