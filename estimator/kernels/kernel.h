@@ -66,6 +66,8 @@ struct StepContext {
   // 0 outside loops. In the body of a loop it depends on the rows of the trips of all loops around
   // the op, so that a random op draws other numbers at each trip.
   uint64_t trip_key = 0;
+  // The time of the steady clock in nanoseconds at which the step is ended; 0: never.
+  int64_t deadline_ns = 0;
 };
 
 // StepContext::trip_key of the trip with row `row` of a loop in a context with the key `outer`.

@@ -7,13 +7,20 @@
 #include <sanitizer/asan_interface.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/base/config.h"
 #include "estimator/runtime/arena.h"
 
 namespace estimator {
 
-// While it exists, the whole arena is poisoned except for the bytes that Allow was called with.
+// A part of the memory that instructions compute in.
+struct MemoryArea {
+  char* data = nullptr;
+  int64_t bytes = 0;
+};
+
+// While it exists, the whole area is poisoned except for the bytes that Allow was called with.
 class ArenaFence {
  public:
 #ifdef ABSL_HAVE_ADDRESS_SANITIZER
@@ -22,22 +29,23 @@ class ArenaFence {
   static constexpr bool kActive = false;
 #endif
 
-  explicit ArenaFence(const Arena& arena) : arena_(arena) {
-    ASAN_POISON_MEMORY_REGION(arena_.data(), static_cast<size_t>(arena_.bytes()));
+  explicit ArenaFence(const MemoryArea& area) : area_(area) {
+    ASAN_POISON_MEMORY_REGION(area_.data, static_cast<size_t>(area_.bytes));
   }
-  ~ArenaFence() { ASAN_UNPOISON_MEMORY_REGION(arena_.data(), static_cast<size_t>(arena_.bytes())); }
+  explicit ArenaFence(const Arena& arena) : ArenaFence(MemoryArea{arena.data(), arena.bytes()}) {}
+  ~ArenaFence() { ASAN_UNPOISON_MEMORY_REGION(area_.data, static_cast<size_t>(area_.bytes)); }
   ArenaFence(const ArenaFence&) = delete;
   ArenaFence& operator=(const ArenaFence&) = delete;
 
-  // Does nothing for bytes outside the arena.
+  // Does nothing for bytes outside the area.
   void Allow(const void* bytes, size_t size) const {
     const char* const begin = static_cast<const char*>(bytes);
-    if (begin < arena_.data() || begin >= arena_.data() + arena_.bytes()) return;
+    if (begin < area_.data || begin >= area_.data + area_.bytes) return;
     ASAN_UNPOISON_MEMORY_REGION(begin, size);
   }
 
  private:
-  const Arena& arena_;
+  const MemoryArea area_;
 };
 
 }  // namespace estimator

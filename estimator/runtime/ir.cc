@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "estimator/op_def/op_def.h"
 #include "glog/logging.h"
 
@@ -65,6 +67,17 @@ std::vector<Value> OwnInputs(const Node& node, int first) {
   std::vector<Value> inputs;
   for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) inputs.push_back({-1, first + i});
   return inputs;
+}
+
+int FirstCapture(const Node& node, size_t f) {
+  int input = 1;  // the number of trips, the predicate or the index
+  if (node.op == kWhileOp)
+    input += static_cast<int>(node.attrs.i("num_carried") + node.attrs.i("num_scanned"));
+  for (size_t before = 0; before < f; ++before) {
+    const Module* const module = node.functions[before].get();
+    if (module != nullptr) input += static_cast<int>(module->feeds.size()) - module->num_parameters;
+  }
+  return input;
 }
 
 KernelSpec SpecOf(const Module& module, const Node& node) {
@@ -208,6 +221,13 @@ std::string ToString(const Module& module) {
     const Node& node = module.nodes[n];
     absl::StrAppend(&text, "%", n, " = ", node.op, "(", absl::StrJoin(node.inputs, ", ", value),
                     ") : ", absl::StrJoin(node.outputs, ", ", spec), "  # ", node.name, "\n");
+    for (const auto& body : node.functions) {
+      if (body == nullptr) continue;
+      absl::StrAppend(&text, "  {\n  ",
+                      absl::StrReplaceAll(absl::StripTrailingAsciiWhitespace(ToString(*body)),
+                                          {{"\n", "\n  "}}),
+                      "\n  }\n");
+    }
   }
   absl::StrAppend(&text, "fetch ", absl::StrJoin(module.fetches, ", ", value), "\n");
   for (const Update& update : module.updates) {

@@ -23,6 +23,8 @@
 
 namespace estimator::ir {
 
+inline constexpr char kWhileOp[] = "While";
+
 // Output number `output` of node number `node`.
 struct Value {
   int node = -1;
@@ -103,6 +105,10 @@ struct Module {
   std::vector<Update> updates;
   ConvAlgorithm conv_algorithm = ConvAlgorithm::kAuto;  // for SpecOf, as the next one
   DType compute_dtype = DType::kFloat32;
+  // Of a function: the feeds before this one are its parameters, the others its captures.
+  int num_parameters = 0;
+  bool repeats = false;  // the body or the condition of a loop: its captures stay the same
+  int num_carried = 0;   // of a body: fetch i < num_carried is the value of feed i at the next trip
   int num_fused_nodes = 0;  // the number of nodes that fused nodes have replaced
 
   int num_nodes() const { return static_cast<int>(nodes.size()); }
@@ -121,6 +127,12 @@ struct Module {
   const Array* constant(Value value) const;
 };
 
+// Whether the value is a list: the stacked results of a loop whose largest number of trips is not
+// known. Its first dimension is Shape::kUnknownDim. Only a loop reads it.
+inline bool IsList(const TensorSpec& spec) { return !spec.shape.fully_known(); }
+// The spec of a row. REQUIRES: the rank is at least 1.
+inline TensorSpec RowOf(const TensorSpec& spec) { return {spec.dtype, spec.shape.Row()}; }
+
 // A view has the bytes of its input and another shape. It does not run.
 bool IsView(const Node& node);
 // The value that `value` is a view of; `value` itself if it is not a view.
@@ -130,6 +142,9 @@ Value Root(const Module& module, Value value);
 Node MakeConstant(Array value, std::string name);
 // A Reshape of `input` to `spec`, which has the same number of elements.
 Node MakeReshape(Value input, const TensorSpec& spec, std::string name);
+
+// The input of a While, an If or a Case that is the first capture of its function number `f`.
+int FirstCapture(const Node& node, size_t f);
 
 // The spec from which the kernel of `node` is built: its attributes, shapes and constant inputs.
 KernelSpec SpecOf(const Module& module, const Node& node);

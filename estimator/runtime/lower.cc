@@ -1,11 +1,15 @@
 #include "estimator/runtime/lower.h"
 
+#include <algorithm>
 #include <map>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
+#include "estimator/graph/function.h"
 #include "estimator/graph/op_registry.h"
 
 namespace estimator::ir {
@@ -21,7 +25,9 @@ absl::string_view TwiceAssignedCure(absl::string_view variable) {
 
 class Importer {
  public:
-  explicit Importer(const Graph& graph) : graph_(graph), index_(graph.nodes().size(), -1) {}
+  //   prefix: of the names of nodes.
+  explicit Importer(const Graph& graph, std::string prefix = "")
+      : graph_(graph), prefix_(std::move(prefix)), index_(graph.nodes().size(), -1) {}
 
   absl::StatusOr<Module> Run(const ProgramSpec& spec) {
     for (const Tensor& feed : spec.feeds) EST_RETURN_IF_ERROR(Check(feed, "a feed"));
@@ -29,7 +35,7 @@ class Importer {
     const std::vector<GraphNode*> assigns = CollectAssigns(spec.updates);
     // The feeds come first, because any node may read them.
     AddFeeds(spec.feeds);
-    AddNodes(Needed(spec, assigns));
+    EST_RETURN_IF_ERROR(AddNodes(Needed(spec, assigns)));
     // All are named at once. Those that the step does not need may stay without a value.
     if (!unfed_.empty()) {
       return InvalidArgument("the step needs ",
@@ -61,7 +67,7 @@ class Importer {
     for (size_t f = 0; f < feeds.size(); ++f) {
       feeds_.emplace(feeds[f], module_.Add({.kind = Node::Kind::kFeed,
                                             .op = "Placeholder",
-                                            .name = feeds[f].node()->name(),
+                                            .name = prefix_ + feeds[f].node()->name(),
                                             .outputs = {feeds[f].spec()},
                                             .index = static_cast<int>(f)}));
       module_.feed_names.push_back(feeds[f].name());
@@ -91,14 +97,14 @@ class Importer {
     return needed;
   }
 
-  void AddNodes(const std::vector<char>& needed) {
+  absl::Status AddNodes(const std::vector<char>& needed) {
     // A node is created after its inputs, so the order of creation is a topological one.
     for (size_t id = 0; id < needed.size(); ++id) {
       if (!needed[id]) continue;
       const GraphNode& from = *graph_.nodes()[id];
       Node node;
       node.op = from.op();
-      node.name = from.name();
+      node.name = prefix_ + from.name();
       node.outputs = from.outputs();
       node.stateful = from.rules().stateful;
       if (from.op() == "Const") {
@@ -114,8 +120,35 @@ class Importer {
         node.attrs = from.attrs();
       }
       for (const Tensor& input : from.inputs()) node.inputs.push_back(At(input));
+      // The replicas need not run the same trips and branches, and would wait for each other.
+      if (from.op() == "CrossReplicaSum" && graph_.outer() != nullptr) {
+        return Unimplemented(node.name,
+                             ": a sum over replicas inside a loop or a branch; return the value "
+                             "from it, and sum that");
+      }
+      EST_RETURN_IF_ERROR(AddFunctions(from, node));
       index_[id] = module_.Add(std::move(node)).node;
     }
+    return absl::OkStatus();
+  }
+
+  static absl::Status AddFunctions(const GraphNode& from, Node& node) {
+    for (const auto& function : from.functions()) {
+      node.functions.push_back(nullptr);
+      if (function == nullptr) continue;
+      const bool repeats = from.op() == kWhileOp, is_body = repeats && node.functions.size() == 2;
+      Tensors results = function->results();
+      // What the loop does not return is not needed. One output is the number of trips.
+      if (is_body) results.resize(std::min(results.size(), node.outputs.size() - 1));
+      EST_ASSIGN_OR_RETURN(
+          Module body, Importer(function->graph(), node.name + "/")
+                           .Run({.feeds = function->inputs(), .fetches = results, .updates = {}}));
+      body.num_parameters = static_cast<int>(function->parameters().size());
+      body.repeats = repeats;
+      if (is_body) body.num_carried = static_cast<int>(from.attrs().i("num_carried"));
+      node.functions.back() = std::make_shared<Module>(std::move(body));
+    }
+    return absl::OkStatus();
   }
 
   int VariableIndex(const GraphNode& node) {
@@ -158,6 +191,7 @@ class Importer {
   }
 
   const Graph& graph_;
+  const std::string prefix_;
   Module module_;
   std::vector<int> index_;         // id of a graph node -> its number in the module, or -1
   std::map<Tensor, Value> feeds_;  // fed tensor -> its node

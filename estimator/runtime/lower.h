@@ -13,7 +13,8 @@ namespace estimator::ir {
 // that computes it is not needed. Several AssignAdds of one variable are added up.
 // Errors: graph.status(), if it is an error; INVALID_ARGUMENT for an invalid handle or one of
 // another graph; for placeholders that are needed but not fed (naming all); if a variable is
-// assigned twice (it would be undefined which value it gets).
+// assigned twice (it would be undefined which value it gets); UNIMPLEMENTED for a sum over replicas
+// in the body of a loop or a branch.
 absl::StatusOr<Module> Lower(const Graph& graph, const ProgramSpec& spec);
 
 }  // namespace estimator::ir

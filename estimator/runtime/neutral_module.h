@@ -18,7 +18,8 @@ struct NeutralOptions {
   bool single_replica = false;
 };
 
-// Reads the graph, then: prune; twice fold constants, merge equal nodes, simplify; prune.
+// Reads the graph, then: prune; twice fold constants, merge equal nodes, simplify; prune. The
+// bodies of loops and branches get the same passes.
 // Errors: those of Lower and FoldConstants.
 absl::StatusOr<Module> BuildNeutralModule(const Graph& graph, const ProgramSpec& spec,
                                           const NeutralOptions& options = {});

@@ -1,46 +1,25 @@
 #include "estimator/runtime/program.h"
 
-#include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "estimator/base/status.h"
 #include "estimator/runtime/compare_kernels.h"
+#include "estimator/runtime/compile_module.h"
 #include "estimator/runtime/neutral_module.h"
 #include "estimator/runtime/openmp_team.h"
-#include "estimator/runtime/passes/choose_layouts.h"
-#include "estimator/runtime/passes/derive_values.h"
-#include "estimator/runtime/passes/fold_constants.h"
-#include "estimator/runtime/passes/fold_pads.h"
-#include "estimator/runtime/passes/fusion/fuse.h"
-#include "estimator/runtime/passes/merge_equal.h"
-#include "estimator/runtime/passes/row_updates.h"
-#include "estimator/runtime/passes/select_kernels.h"
-#include "estimator/runtime/passes/simplify.h"
-#include "estimator/runtime/passes/sink_transposes.h"
-#include "estimator/runtime/passes/split_sums.h"
-#include "estimator/runtime/passes/sweep_updates.h"
-#include "estimator/runtime/passes/write_copies.h"
 #include "estimator/runtime/program_impl.h"
 #include "glog/logging.h"
 
 namespace estimator {
 namespace {
 
-// Decides which instructions --check_kernels checks against reference kernels, and logs the others.
-void ChooseChecks(ProgramImpl& impl) {
-  for (const ir::Instruction& instruction : impl.code.instructions) {
-    const ir::Node& node = impl.module.node(instruction.node);
-    const std::vector<std::string> without =
-        node.op == ir::kCopyOp ? std::vector<std::string>()
-                               : ir::OpsWithoutReference(node, ir::SpecOf(impl.module, node));
-    for (const std::string& op : without) ++impl.info.unchecked_ops[op];
-    impl.checked.push_back(node.op != ir::kCopyOp && without.empty());
-  }
-  if (impl.info.unchecked_ops.empty()) return;
-  const auto num_checked = std::count(impl.checked.begin(), impl.checked.end(), 1);
-  LOG(WARNING) << "check_kernels: " << num_checked << " of " << impl.checked.size()
-               << " instructions are checked; no reference kernel computes "
-               << ir::CountedOps(impl.info.unchecked_ops);
+// Logs the instructions that --check_kernels does not check.
+void LogUnchecked(const ExecutableInfo& info) {
+  if (info.unchecked_ops.empty()) return;
+  LOG(WARNING) << "check_kernels: of " << info.num_instructions
+               << " instructions those are not checked that no reference kernel computes: "
+               << ir::CountedOps(info.unchecked_ops);
 }
 
 }  // namespace
@@ -55,44 +34,15 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
   auto impl = std::make_unique<ProgramImpl>();
   impl->options = options;
   impl->name = spec.name;
-  ir::Module& module = impl->module;
-  EST_ASSIGN_OR_RETURN(module, ir::BuildNeutralModule(graph, spec,
-                                                      {.merge_equal = Runs(options, "merge_equal"),
-                                                       .single_replica = options.single_replica}));
-  // SpecOf puts both into each KernelSpec, so they are set before a pass asks whether a kernel
-  // accepts.
-  module.conv_algorithm = options.conv_algorithm;
-  module.compute_dtype = options.compute_dtype;
-  if (Runs(options, "sink_transposes") && ir::SinkTransposes(module)) {
-    EST_RETURN_IF_ERROR(ir::FoldConstants(module));
-    if (Runs(options, "merge_equal")) ir::MergeEqual(module);
-    ir::Simplify(module, options.single_replica);
-  }
-  // Before Fuse, which gives convolutions other names than those that FoldPads looks for.
-  if (Runs(options, "fold_pads")) ir::FoldPads(module);
-  if (Runs(options, "row_updates")) ir::UpdateRows(module);
-  if (Runs(options, "split_sums")) ir::SplitSums(module);
-  ir::Fuse(module, options);
-  if (Runs(options, "choose_layouts")) ir::ChooseLayouts(module, options.fastest);
-  // Layouts are chosen for what is left after fusing. The copies have no layout.
-  ir::ProtectReads(module);
-  ir::Compact(module);
-  EST_RETURN_IF_ERROR(ir::SelectKernels(module, options.fastest));
-  // The sweep is one node of the schedule, so updates are combined before the schedule is made.
-  if (Runs(options, "sweep_updates")) ir::SweepUpdates(module);
-  // --check_kernels compares whole ops, so their inputs are not prepared apart.
-  if (Runs(options, "derive_values")) ir::DeriveValues(module, !options.check_kernels);
-  impl->schedule = ir::MakeSchedule(module);
-  // Reference kernels do not write copies, so a checked sweep would differ.
-  if (Runs(options, "write_copies") && !options.check_kernels)
-    ir::WriteCopies(module, impl->schedule);
-  impl->plan = ir::PlanMemory(module, impl->schedule);
-  EST_ASSIGN_OR_RETURN(impl->code, ir::Emit(module, impl->schedule, impl->plan));
-  if (options.check_kernels) ChooseChecks(*impl);
-  for (const ir::Variable& variable : module.variables)
+  EST_ASSIGN_OR_RETURN(ir::Module module,
+                       ir::BuildNeutralModule(graph, spec,
+                                              {.merge_equal = Runs(options, "merge_equal"),
+                                               .single_replica = options.single_replica}));
+  EST_ASSIGN_OR_RETURN(static_cast<CompiledModule&>(*impl),
+                       CompileModule(std::move(module), options, impl->info));
+  if (options.check_kernels) LogUnchecked(impl->info);
+  for (const ir::Variable& variable : impl->module.variables)
     impl->variables.emplace_back(variable.name, variable.spec);
-  impl->info.num_instructions = static_cast<int>(impl->code.instructions.size());
-  impl->info.num_fused_nodes = module.num_fused_nodes;
   impl->info.planned_peak_bytes = impl->plan.arena_bytes;
   impl->info.planned_shared_bytes = impl->plan.shared_bytes;
   impl->info.planned_derived_bytes = impl->plan.derived_bytes;

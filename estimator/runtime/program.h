@@ -1,10 +1,11 @@
 // Program: a graph compiled to a flat list of instructions over one arena.
 //
 // Compile runs the passes of runtime/passes/ in this order: prune; fold constants, merge equal
-// nodes, simplify; fold pads; row updates; split sums; fuse; choose layouts; select kernels; sweep
-// updates; derive values; schedule; plan memory; emit. A step runs the instructions one after the
-// other. It looks up no names, infers no shapes, and allocates only in Eigen's decompositions of
-// matrices.
+// nodes, simplify; fold pads; row updates; split sums; fuse; choose layouts; compile the bodies of
+// loops and branches (compile_module.h); select kernels; sweep updates; derive values; schedule;
+// plan memory; emit. A step runs the instructions one after the other. It looks up no names, infers
+// no shapes, and allocates only in Eigen's decompositions of matrices and where a list grows
+// (growing_list.h).
 //
 // Derived values: what depends on nothing but constants and variables that the step does not update
 // is computed before segment 0 of the first step, and kept. Later steps compute it again only if
@@ -34,16 +35,14 @@
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/collective.h"
 #include "estimator/runtime/compile_options.h"
+#include "estimator/runtime/executor.h"
+#include "estimator/runtime/growing_list.h"
 
 namespace estimator {
 
-class ArenaFence;
 class DerivedValues;
 class ProgramImpl;
 struct Trace;
-namespace ir {
-struct Node;
-}  // namespace ir
 
 // Several runs can share a program if they take turns, because they use the same kernels.
 class Program {
@@ -101,10 +100,13 @@ class ProgramRun {
   std::optional<int64_t> GlobalStep() const;
   // Checks dtypes and shapes, and keeps the arrays until the next call.
   absl::Status SetFeeds(const std::vector<Array>& feeds);
-  // Runs segment `segment`, without applying updates. Errors: errors of kernels, with the node's
-  // name; FAILED_PRECONDITION in a parallel region of OpenMP (openmp_team.h).
-  absl::Status RunSegment(int segment, int64_t global_step);
-  void* buffer(int number) { return address_[static_cast<size_t>(number)]; }
+  // Runs segment `segment`, without applying updates.
+  //   deadline_ns: StepContext::deadline_ns.
+  // Errors: errors of kernels, with the node's name; DEADLINE_EXCEEDED after the deadline, and
+  // CANCELLED for a loop that does not end after a stop was requested (step_time.h);
+  // FAILED_PRECONDITION in a parallel region of OpenMP (openmp_team.h).
+  absl::Status RunSegment(int segment, int64_t global_step, int64_t deadline_ns = 0);
+  void* buffer(int number) { return executor_.address(number); }
   // Makes all updates take effect. Call it on replica 0 only, after the last segment. Its ops do
   // not fail, but --check_kernels may find a wrong result.
   absl::Status ApplyUpdates();
@@ -117,20 +119,14 @@ class ProgramRun {
   // The part of Create that may fail.
   absl::Status Init(std::shared_ptr<Arena> arena, std::shared_ptr<Arena> shared,
                     std::shared_ptr<DerivedValues> derived);
-  void LayOutArguments();
   void Bind();
   void BindFetches();
-  void AllowOperands(const ArenaFence& fence, size_t i, const ir::Node& node) const;
-  absl::Status RunInstruction(size_t i);
-  absl::Status RunInstruction(size_t i, Trace* trace);  // null: not traced
-  absl::Status RunDerived(Trace* trace);
-  absl::Status RunChecked(size_t i, const ir::Node& node);
+  absl::Status RunDerived(Trace* trace);  // null: not traced
   absl::Status CheckArena() const;
-  // The status of the kernel of `node`, with the name of the node.
-  absl::Status Failed(const ir::Node& node, const absl::Status& status) const;
 
   const std::shared_ptr<const Program> program_;
   const ProgramImpl& impl_;
+  Executor executor_;
   VariableStore& store_;
   const int replica_;
   const int num_replicas_;
@@ -143,13 +139,10 @@ class ProgramRun {
   // The variables that the program reads: the name, and whether it is initialized.
   std::vector<std::pair<const std::string*, const bool*>> reads_;
   std::vector<Array> own_;
+  std::vector<GrowingList> lists_;
   std::vector<Array> feeds_;
   std::vector<Array> fetches_;
-  std::vector<void*> address_;       // of each buffer
-  std::vector<const void*> inputs_;  // of all instructions, one after the other
-  std::vector<void*> outputs_;
-  std::vector<KernelArgs> args_;  // of each instruction
-  StepContext step_;              // of the current step
+  StepContext step_;  // of the current step
   FetchGroups wanted_ = kAllGroups;
   std::vector<uint64_t*> updated_versions_;  // in the store, of the variables that the step updates
   bool marked_ = false;  // the updated variables are marked as initialized in the store

@@ -6,23 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/runtime/ir.h"
-#include "estimator/runtime/passes/emit.h"
-#include "estimator/runtime/passes/plan_memory.h"
-#include "estimator/runtime/passes/schedule.h"
+#include "estimator/runtime/compile_module.h"
 #include "estimator/runtime/program.h"
 
 namespace estimator {
 
-class ProgramImpl {
+class ProgramImpl : public CompiledModule {
  public:
-  ir::Module module;
-  ir::Schedule schedule;
-  ir::MemoryPlan plan;
-  ir::Code code;
   CompileOptions options;
-  std::string name;           // ProgramSpec::name
-  std::vector<char> checked;  // check_kernels: for each instruction, whether it can be checked
+  std::string name;  // ProgramSpec::name
   ExecutableInfo info;
   std::vector<std::pair<std::string, TensorSpec>> variables;
 };

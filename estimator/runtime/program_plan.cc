@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/strings.h"
 #include "estimator/kernels/flops.h"
+#include "estimator/runtime/control_flow_kernels.h"
 #include "estimator/runtime/passes/derive_values.h"
 #include "estimator/runtime/program.h"
 #include "estimator/runtime/program_impl.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double kMega = 1e6;
 constexpr double kKibi = 1024;
+constexpr size_t kTitleColumn = 58;  // where the op of an instruction begins
 
 // The last is for kernels without a tier: copies and sweeps, which a pass builds itself.
 constexpr std::array<const char*, 5> kTiers = {"reference", "fused", "onednn", "native", "-"};
@@ -43,9 +45,14 @@ struct Work {
 };
 
 Work WorkOf(const ir::Node& node, const KernelSpec& spec) {
-  Work work{.instructions = 1, .bytes = 0, .flops = EstimatedFlops(spec)};
+  // The work of a loop or a branch is that of its bodies' instructions.
+  const int64_t flops = node.functions.empty() ? EstimatedFlops(spec) : 0;
+  Work work{.instructions = 1, .bytes = 0, .flops = flops};
   for (const auto* list : {&spec.inputs, &spec.outputs}) {
-    for (const TensorSpec& tensor : *list) work.bytes += static_cast<int64_t>(tensor.num_bytes());
+    for (const TensorSpec& tensor : *list) {
+      // The size of a list is not known.
+      if (!ir::IsList(tensor)) work.bytes += static_cast<int64_t>(tensor.num_bytes());
+    }
   }
   if (node.kernel != nullptr) work.bytes += static_cast<int64_t>(node.kernel->scratch_bytes());
   return work;
@@ -53,8 +60,8 @@ Work WorkOf(const ir::Node& node, const KernelSpec& spec) {
 
 std::string BufferString(const ir::MemoryPlan& plan, int number) {
   // In the order of Buffer::Kind. The first three are memory with several values.
-  constexpr std::array<const char*, 7> kPrefixes = {"@",     "shared@", "derived@", "own",
-                                                    "const", "feed",    "var"};
+  constexpr std::array<const char*, 8> kPrefixes = {"@",    "shared@", "derived@", "own",
+                                                    "list", "const",   "feed",     "var"};
   const ir::Buffer& buffer = ir::At(plan.buffers, number);
   const bool has_offset = buffer.kind <= ir::Buffer::Kind::kDerived;
   return absl::StrCat(kPrefixes[static_cast<size_t>(buffer.kind)],
@@ -83,40 +90,66 @@ KernelSpec PlainSpecOf(const ir::Module& module, const ir::Node& node) {
   return spec;
 }
 
+using WorkByTier = std::array<Work, kTiers.size()>;
+
+// Appends a line for each instruction in [begin, end), and below that of a loop or a branch those
+// of its bodies.
+//   indent: before the op.
+void AppendInstructions(const CompiledModule& compiled, int begin, int end,
+                        const std::string& indent, WorkByTier& by_tier, std::string& text) {
+  const auto specs = [](const std::vector<TensorSpec>& list) {
+    return absl::StrJoin(list, ", ",
+                         [](std::string* out, const TensorSpec& s) { out->append(s.ToString()); });
+  };
+  for (int i = begin; i < end; ++i) {
+    const ir::Instruction& instruction = ir::At(compiled.code.instructions, i);
+    const ir::Node& node = compiled.module.node(instruction.node);
+    KernelSpec spec = PlainSpecOf(compiled.module, node);
+    // A sweep also writes the copies of its variables in bf16, so their bytes count.
+    for (const ir::Value& copy : node.copies) spec.outputs.push_back(compiled.module.spec(copy));
+    const Work work = WorkOf(node, spec);
+    const size_t tier = TierOf(node);
+    // Derived values are not part of every step.
+    if (!node.derived) by_tier[tier] += work;
+    const std::string layout =
+        node.attrs.has("data_format") ? node.attrs.s("data_format") : std::string("-");
+    absl::StrAppendFormat(
+        &text, "%5d  %-9s  %-11s %12.1f %12.3f  %s%s  %s  (%s) -> (%s)  %s\n", i, kTiers[tier],
+        layout, static_cast<double>(work.bytes) / kKibi, static_cast<double>(work.flops) / kMega,
+        indent, node.op, node.name, specs(spec.inputs), specs(spec.outputs),
+        Statement(compiled.plan, instruction.outputs, node.op, instruction.inputs));
+    const auto* const control_flow = dynamic_cast<const ControlFlowKernel*>(node.kernel.get());
+    if (control_flow == nullptr) continue;
+    for (const auto& [what, body] : control_flow->bodies()) {
+      const int num_derived = static_cast<int>(body->code.derived.size());
+      const std::string inner = indent + "  ";
+      const auto title = [&](const std::string& line) {
+        absl::StrAppend(&text, std::string(kTitleColumn, ' '), inner, line, "\n");
+      };
+      if (num_derived > 0) {
+        title("before the first trip");
+        AppendInstructions(*body, 0, num_derived, inner, by_tier, text);
+      }
+      title(what);
+      AppendInstructions(*body, num_derived, static_cast<int>(body->code.instructions.size()),
+                         inner, by_tier, text);
+    }
+  }
+}
+
 }  // namespace
 
 std::string Program::Plan() const {
   const ir::Module& module = impl_->module;
   const ir::MemoryPlan& plan = impl_->plan;
-  std::array<Work, kTiers.size()> by_tier;
+  WorkByTier by_tier;
   std::string text = absl::StrCat(
       "plan of ", impl_->name.empty() ? "a program" : impl_->name, ": ", module.feeds.size(),
       " feeds, ", module.fetches.size(), " fetches and ", module.updates.size(), " updates\n",
       absl::StrFormat("%5s  %-9s  %-11s %12s %12s  %s\n", "#", "tier", "layout", "KiB", "MFLOP",
                       "op  node  shapes  memory"));
-  const auto specs = [](const std::vector<TensorSpec>& list) {
-    return absl::StrJoin(list, ", ",
-                         [](std::string* out, const TensorSpec& s) { out->append(s.ToString()); });
-  };
   const auto append = [&](int begin, int end) {
-    for (int i = begin; i < end; ++i) {
-      const ir::Instruction& instruction = ir::At(impl_->code.instructions, i);
-      const ir::Node& node = module.node(instruction.node);
-      KernelSpec spec = PlainSpecOf(module, node);
-      // A sweep also writes the copies of its variables in bf16, so their bytes count.
-      for (const ir::Value& copy : node.copies) spec.outputs.push_back(module.spec(copy));
-      const Work work = WorkOf(node, spec);
-      const size_t tier = TierOf(node);
-      // Derived values are not part of every step.
-      if (!node.derived) by_tier[tier] += work;
-      const std::string layout =
-          node.attrs.has("data_format") ? node.attrs.s("data_format") : std::string("-");
-      absl::StrAppendFormat(&text, "%5d  %-9s  %-11s %12.1f %12.3f  %s  %s  (%s) -> (%s)  %s\n", i,
-                            kTiers[tier], layout, static_cast<double>(work.bytes) / kKibi,
-                            static_cast<double>(work.flops) / kMega, node.op, node.name,
-                            specs(spec.inputs), specs(spec.outputs),
-                            Statement(plan, instruction.outputs, node.op, instruction.inputs));
-    }
+    AppendInstructions(*impl_, begin, end, "", by_tier, text);
   };
   if (!impl_->code.derived.empty()) {
     absl::StrAppend(&text, "derived from variables: runs when one of them has changed\n");

@@ -8,10 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
-#include "estimator/runtime/arena_fence.h"
-#include "estimator/runtime/compare_kernels.h"
 #include "estimator/runtime/derived_values.h"
-#include "estimator/runtime/name_table.h"
 #include "estimator/runtime/openmp_team.h"
 #include "estimator/runtime/passes/select_kernels.h"
 #include "estimator/runtime/program.h"
@@ -43,53 +40,44 @@ absl::Status CheckGroups(const Collective& collective, int num_replicas) {
 
 }  // namespace
 
-absl::Status ProgramRun::Failed(const ir::Node& node, const absl::Status& status) const {
-  return Annotate(ir::NameTable(status, impl_.module, node), node.name);
-}
-
 // Computes all addresses. It is cheap compared to a step, and runs only when the arena or a feed
 // has moved.
 void ProgramRun::Bind() {
   bound_to_ = {arena_->data(), shared_->data()};
   const ir::MemoryPlan& plan = impl_.plan;
-  for (size_t b = 0; b < plan.buffers.size(); ++b) {
-    const ir::Buffer& buffer = plan.buffers[b];
+  for (int b = 0; b < static_cast<int>(plan.buffers.size()); ++b) {
+    const ir::Buffer& buffer = ir::At(plan.buffers, b);
     const size_t index = static_cast<size_t>(buffer.index);
     switch (buffer.kind) {
       case ir::Buffer::Kind::kArena:
-        address_[b] = arena_->data() + buffer.offset;
+        executor_.set_address(b, arena_->data() + buffer.offset);
         break;
       case ir::Buffer::Kind::kShared:
-        address_[b] = shared_->data() + buffer.offset;
+        executor_.set_address(b, shared_->data() + buffer.offset);
         break;
       case ir::Buffer::Kind::kDerived:
-        address_[b] = derived_->data() + buffer.offset;
+        executor_.set_address(b, derived_->data() + buffer.offset);
         break;
       case ir::Buffer::Kind::kOwn:
-        address_[b] = own_[index].raw();
+        executor_.set_address(b, own_[index].raw());
         break;
-      // Kernels take inputs as const; no instruction has a constant or a feed as its output.
-      case ir::Buffer::Kind::kConstant:
-        address_[b] = const_cast<void*>(impl_.module.nodes[index].constant.raw());
+      case ir::Buffer::Kind::kList:
+        executor_.set_address(b, &lists_[index]);
+        break;
+      case ir::Buffer::Kind::kConstant:  // the executor knows it
         break;
       case ir::Buffer::Kind::kFeed:
-        address_[b] = feeds_[index].raw();
+        executor_.set_address(b, feeds_[index].raw());
         break;
       case ir::Buffer::Kind::kVariable:
-        address_[b] = variables_[index]->raw();
+        executor_.set_address(b, variables_[index]->raw());
         break;
     }
   }
   // With collectives, PlanMemory puts all scratch into the shared arena: it is not needed after its
   // instruction.
-  char* const scratch = plan.shared_bytes > 0 ? shared_->data() : arena_->data();
-  size_t in = 0, out = 0;
-  for (size_t i = 0; i < args_.size(); ++i) {
-    const ir::Instruction& instruction = impl_.code.instructions[i];
-    for (const int b : instruction.inputs) inputs_[in++] = ir::At(address_, b);
-    for (const int b : instruction.outputs) outputs_[out++] = ir::At(address_, b);
-    args_[i].scratch = instruction.scratch < 0 ? nullptr : scratch + instruction.scratch;
-  }
+  executor_.Bind({{arena_->data(), arena_->bytes()}, {shared_->data(), shared_->bytes()}},
+                 plan.shared_bytes > 0 ? shared_->data() : arena_->data());
 }
 
 void ProgramRun::BindFetches() {
@@ -137,6 +125,7 @@ ProgramRun::ProgramRun(std::shared_ptr<const Program> program, VariableStore& st
                        int num_replicas)
     : program_(std::move(program)),
       impl_(*program_->impl_),
+      executor_(impl_),
       store_(store),
       replica_(replica),
       num_replicas_(num_replicas) {}
@@ -169,32 +158,10 @@ absl::Status ProgramRun::Init(std::shared_ptr<Arena> arena, std::shared_ptr<Aren
         store_.VersionCounter(ir::At(module.variables, update.variable).name));
   }
   for (const TensorSpec& spec : impl_.plan.own) own_.emplace_back(spec.dtype, spec.shape);
+  for (const TensorSpec& spec : impl_.plan.lists) lists_.emplace_back(spec.num_bytes());
   feeds_.resize(module.feeds.size());
   fetches_.resize(module.fetches.size());
-  address_.resize(impl_.plan.buffers.size());
-  LayOutArguments();
   return absl::OkStatus();
-}
-
-// Gives each instruction its part of the lists of operands. The lists never move afterwards, so
-// that a step only writes addresses into them.
-void ProgramRun::LayOutArguments() {
-  size_t num_inputs = 0, num_outputs = 0;
-  for (const ir::Instruction& instruction : impl_.code.instructions) {
-    num_inputs += instruction.inputs.size();
-    num_outputs += instruction.outputs.size();
-  }
-  inputs_.resize(num_inputs);
-  outputs_.resize(num_outputs);
-  size_t in = 0, out = 0;
-  for (const ir::Instruction& instruction : impl_.code.instructions) {
-    KernelArgs args;
-    args.inputs = absl::MakeConstSpan(inputs_).subspan(in, instruction.inputs.size());
-    args.outputs = absl::MakeConstSpan(outputs_).subspan(out, instruction.outputs.size());
-    in += instruction.inputs.size();
-    out += instruction.outputs.size();
-    args_.push_back(args);
-  }
 }
 
 absl::Status ProgramRun::CheckInitialized() const {
@@ -242,69 +209,13 @@ absl::Status ProgramRun::SetFeeds(const std::vector<Array>& feeds) {
   return absl::OkStatus();
 }
 
-void ProgramRun::AllowOperands(const ArenaFence& fence, size_t i, const ir::Node& node) const {
-  for (size_t k = 0; k < node.inputs.size(); ++k)
-    fence.Allow(args_[i].inputs[k], impl_.module.spec(node.inputs[k]).num_bytes());
-  for (size_t k = 0; k < node.outputs.size(); ++k)
-    fence.Allow(args_[i].outputs[k], node.outputs[k].num_bytes());
-  if (args_[i].scratch != nullptr) fence.Allow(args_[i].scratch, node.kernel->scratch_bytes());
-}
-
-absl::Status ProgramRun::RunInstruction(size_t i) {
-  args_[i].step = step_;
-  const ir::Instruction& instruction = impl_.code.instructions[i];
-  const ir::Node& node = impl_.module.node(instruction.node);
-  // Each instruction may access only its own operands, so that asan finds a read of another value.
-  const ArenaFence fence(*arena_), shared_fence(*shared_);
-  if constexpr (ArenaFence::kActive) {
-    AllowOperands(fence, i, node);
-    AllowOperands(shared_fence, i, node);
-  }
-  if (impl_.options.check_kernels && impl_.checked[i]) return RunChecked(i, node);
-  const absl::Status status = instruction.kernel->Run(args_[i]);
-  return status.ok() ? status : Failed(node, status);
-}
-
-absl::Status ProgramRun::RunInstruction(size_t i, Trace* trace) {
-  if (trace == nullptr) return RunInstruction(i);
-  const int64_t start = TraceClockMicros();
-  const absl::Status status = RunInstruction(i);
-  const int64_t end = TraceClockMicros();
-  const ir::Node& node = impl_.module.node(impl_.code.instructions[i].node);
-  const Kernel& kernel = *impl_.code.instructions[i].kernel;
-  trace->events.push_back({.name = node.name,
-                           .op = node.op,
-                           .replica = replica_,
-                           .start_us = start,
-                           .duration_us = end - start,
-                           .reference = kernel.tier() == KernelTier::kReference});
-  return status;
-}
-
-absl::Status ProgramRun::RunChecked(size_t i, const ir::Node& node) {
-  const KernelSpec spec = ir::SpecOf(impl_.module, node);
-  const auto wrap = [](const TensorSpec& tensor, const void* bytes) {
-    return Array::Wrap(tensor.dtype, tensor.shape, const_cast<void*>(bytes), nullptr);
-  };
-  std::vector<Array> before, after;
-  for (size_t k = 0; k < spec.inputs.size(); ++k) {
-    before.push_back(
-        wrap(spec.inputs[k], args_[i].inputs[k]).Clone());  // the kernel may overwrite it
-  }
-  EST_RETURN_IF_ERROR(Failed(node, impl_.code.instructions[i].kernel->Run(args_[i])));
-  // The outputs are compared before another instruction can overwrite them, so they need no copy.
-  for (size_t k = 0; k < spec.outputs.size(); ++k)
-    after.push_back(wrap(spec.outputs[k], args_[i].outputs[k]));
-  return Annotate(ir::CheckAgainstReference(node, spec, before, after, args_[i].step), node.name);
-}
-
 // Computes the derived values that the step needs and that are not those of the current variables.
 absl::Status ProgramRun::RunDerived(Trace* trace) {
   if (impl_.code.derived.empty()) return absl::OkStatus();
   const absl::Span<const char> stale = derived_->FindStale(wanted_);
   for (size_t i = 0; i < stale.size(); ++i) {
     if (!stale[i]) continue;
-    EST_RETURN_IF_ERROR(RunInstruction(i, trace));
+    EST_RETURN_IF_ERROR(executor_.Run(i, step_, trace));
     derived_->MarkComputed(i);
   }
   return absl::OkStatus();
@@ -318,7 +229,7 @@ absl::Status ProgramRun::CheckArena() const {
       "Predict from hooks, not from host_call or from another thread");
 }
 
-absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
+absl::Status ProgramRun::RunSegment(int segment, int64_t global_step, int64_t deadline_ns) {
   const OpenMpTeam team;
   EST_RETURN_IF_ERROR(team.status());
   // Another program may have grown the shared arena since the addresses were computed.
@@ -331,7 +242,10 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
     arena_->set_user(this);
   }
   EST_RETURN_IF_ERROR(CheckArena());
-  step_ = {.step = global_step, .replica = replica_, .num_replicas = num_replicas_};
+  step_ = {.step = global_step,
+           .replica = replica_,
+           .num_replicas = num_replicas_,
+           .deadline_ns = deadline_ns};
   const std::shared_ptr<Trace> trace = ThreadTrace();
   if (segment == 0) EST_RETURN_IF_ERROR(RunDerived(trace.get()));
   const ir::Code::Segment& code = ir::At(impl_.code.segments, segment);
@@ -342,7 +256,7 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step) {
     // Only fetches that no hook asked for in this run depend on the instruction.
     if (instruction.groups != ir::Instruction::kAlways && (instruction.groups & wanted_) == 0)
       continue;
-    EST_RETURN_IF_ERROR(RunInstruction(static_cast<size_t>(i), trace.get()));
+    EST_RETURN_IF_ERROR(executor_.Run(static_cast<size_t>(i), step_, trace.get()));
   }
   return absl::OkStatus();
 }
@@ -353,18 +267,21 @@ absl::Status ProgramRun::ApplyUpdates() {
   EST_RETURN_IF_ERROR(CheckArena());
   const ir::Module& module = impl_.module;
   const std::shared_ptr<Trace> trace = ThreadTrace();
+  // A step that has come so far ends.
+  step_.deadline_ns = 0;
   // Before the first write, so that what is derived from the old values is stale even if an
   // instruction fails.
   for (uint64_t* const version : updated_versions_) ++*version;
-  for (size_t i = static_cast<size_t>(impl_.code.updates_begin); i < args_.size(); ++i) {
-    EST_RETURN_IF_ERROR(RunInstruction(i, trace.get()));
+  for (size_t i = static_cast<size_t>(impl_.code.updates_begin); i < impl_.code.instructions.size();
+       ++i) {
+    EST_RETURN_IF_ERROR(executor_.Run(i, step_, trace.get()));
   }
   // The copies come last, because instructions of the update phase may read the old values.
   for (const int u : impl_.schedule.copies) {
     const ir::Update& update = ir::At(module.updates, u);
     Array& variable = *ir::At(variables_, update.variable);
     ir::CopyElements(variable.dtype(), variable.num_elements(),
-                     ir::At(address_, impl_.plan.buffer(update.value)), variable.raw());
+                     executor_.address(impl_.plan.buffer(update.value)), variable.raw());
   }
   // The store is asked by name, which takes too long for every step.
   if (!marked_) {
@@ -374,7 +291,8 @@ absl::Status ProgramRun::ApplyUpdates() {
     marked_ = true;
   }
   // The sweep has written the copies of the new values, so that no step computes them.
-  for (size_t i = static_cast<size_t>(impl_.code.updates_begin); i < args_.size(); ++i) {
+  for (size_t i = static_cast<size_t>(impl_.code.updates_begin); i < impl_.code.instructions.size();
+       ++i) {
     for (const int copy : impl_.code.instructions[i].copies)
       derived_->MarkComputed(static_cast<size_t>(copy));
   }

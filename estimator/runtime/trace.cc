@@ -28,9 +28,9 @@ std::string OpTable(const Trace& trace, int64_t steps) {
   int64_t total_us = 0;
   for (const TraceEvent& event : trace.events) {
     Row& row = by_op[{event.op, event.reference}];
-    row.time_us += event.duration_us;
+    row.time_us += event.own_us();
     ++row.runs;
-    total_us += event.duration_us;
+    total_us += event.own_us();
   }
   std::vector<std::pair<Key, Row>> rows(by_op.begin(), by_op.end());
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {

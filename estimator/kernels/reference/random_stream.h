@@ -1,7 +1,7 @@
 // The stream of random numbers that an op draws from.
 //
-// The key is the seed (for replicas other than 0, hashed with the replica's number), and seed2 is
-// the upper half of the counter. Source: TF 2.15 GuardedPhiloxRandom.
+// The key is the seed (for replicas other than 0, hashed with the replica's number, and in a loop
+// with the trip), and seed2 is the upper half of the counter. Source: TF 2.15 GuardedPhiloxRandom.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_RANDOM_STREAM_H_
 #define ESTIMATOR_KERNELS_REFERENCE_RANDOM_STREAM_H_
 
@@ -30,7 +30,8 @@ class RandomStream {
   }
   uint64_t Key(const StepContext& step) const {
     const auto replica = static_cast<uint64_t>(step.replica);
-    return replica == 0 ? seed_ : HashSeed(seed_, replica);
+    const uint64_t key = replica == 0 ? seed_ : HashSeed(seed_, replica);
+    return step.trip_key == 0 ? key : HashSeed(key, step.trip_key);
   }
   uint64_t seed2() const { return seed2_; }
 

@@ -68,7 +68,8 @@ class Deriver {
       case Node::Kind::kVariable:
         return updated_.count(node.index) > 0 ? Source::kStep : Source::kVariables;
       case Node::Kind::kFeed:
-        return Source::kStep;
+        return module_.repeats && node.index >= module_.num_parameters ? Source::kVariables
+                                                                       : Source::kStep;
       case Node::Kind::kOp:
         break;
     }

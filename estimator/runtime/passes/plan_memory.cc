@@ -135,9 +135,9 @@ class Planner {
     for (size_t n = 0; n < module_.nodes.size(); ++n) {
       plan_.buffer_of[n].assign(module_.nodes[n].outputs.size(), -1);
     }
-    PlaceFixed();
     FindPhases();
     FindLastUses();
+    PlaceFixed();
     plan_.scratch.assign(schedule_.order.size(), -1);
     for (size_t t = 0; t < schedule_.order.size(); ++t) PlaceNode(static_cast<int>(t));
     FinishRegions();
@@ -169,6 +169,7 @@ class Planner {
       const int index = node.kind == Node::Kind::kConstant ? static_cast<int>(n) : node.index;
       plan_.buffer_of[n][0] = AddBuffer({.kind = kind, .offset = 0, .index = index});
     }
+    for (int i = 0; i < module_.num_carried; ++i) PlaceCarried(i);
     // A fetch must survive the step, and a string is an object, so both get buffers of their own.
     // An update in place has the buffer of its variable.
     for (const Value& fetch : module_.fetches) {
@@ -179,7 +180,15 @@ class Planner {
     for (const int n : schedule_.order) {
       for (size_t o = 0; o < module_.node(n).outputs.size(); ++o) {
         const Value value{n, static_cast<int>(o)};
-        if (module_.spec(value).dtype == DType::kString && BufferOf(value) < 0) PlaceOwn(value);
+        const TensorSpec& spec = module_.spec(value);
+        if (IsList(spec)) {
+          BufferOf(value) = AddBuffer({.kind = Buffer::Kind::kList,
+                                       .offset = 0,
+                                       .index = static_cast<int>(plan_.lists.size())});
+          plan_.lists.push_back(RowOf(spec));
+        } else if (spec.dtype == DType::kString && BufferOf(value) < 0) {
+          PlaceOwn(value);
+        }
       }
     }
     for (size_t n = 0; n < module_.nodes.size(); ++n) {
@@ -195,6 +204,34 @@ class Planner {
       BufferOf(value) =
           AddBuffer({.kind = Buffer::Kind::kVariable, .offset = 0, .index = variable});
     }
+  }
+
+  // Lets carried value `i` of a loop's body stay in its buffer, if the kernels that compute the next
+  // value from it overwrite it one after the other.
+  void PlaceCarried(int i) {
+    std::vector<Value> chain;
+    Value value = Root(module_, At(module_.fetches, i));
+    while (module_.node(value).kind == Node::Kind::kOp) {
+      const Node& node = module_.node(value);
+      const int alias = node.kernel == nullptr ? -1 : node.kernel->AliasInput(value.output);
+      if (alias < 0) return;
+      const Value input = Root(module_, At(node.inputs, alias));
+      const bool is_result =
+          std::any_of(module_.fetches.begin(), module_.fetches.end(),
+                      [&](const Value& fetch) { return Root(module_, fetch) == input; });
+      const auto reads =
+          std::count_if(node.inputs.begin(), node.inputs.end(),
+                        [&](const Value& other) { return Root(module_, other) == input; });
+      if (is_result || reads != 1 || BufferOf(value) >= 0 || node.derived ||
+          LastUse(input) != static_cast<int>(position_.at(value.node)) ||
+          !(module_.spec(input) == module_.spec(value)))
+        return;
+      chain.push_back(value);
+      value = input;
+    }
+    const Node& source = module_.node(value);
+    if (source.kind != Node::Kind::kFeed || source.index != i) return;
+    for (const Value& next : chain) BufferOf(next) = BufferOf(value);
   }
 
   void PlaceOwn(Value value) {

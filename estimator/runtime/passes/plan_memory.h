@@ -6,7 +6,9 @@
 // if the kernel allows it and no other node reads the input afterwards. Fetches and strings have
 // buffers of their own, which are valid until the next step. Kept derived values (derive_values.h)
 // are outside the arena too, because other programs use the arena between steps. Constants, feeds
-// and variables keep their own memory.
+// and variables keep their own memory. In the body of a loop, the next value of a carried value
+// overwrites it if a chain of kernels allows that and no other node reads it afterwards; then it
+// has the buffer of the feed.
 //
 // Replicas take turns: each runs a whole segment before the next one does. In a program with
 // collectives, a value that lives within one segment is therefore in a second arena, which all
@@ -26,10 +28,12 @@ namespace estimator::ir {
 struct Buffer {
   // kShared: in the arena that the replicas share.
   // kDerived: in the memory of kept derived values.
-  enum class Kind { kArena, kShared, kDerived, kOwn, kConstant, kFeed, kVariable };
+  enum class Kind { kArena, kShared, kDerived, kOwn, kList, kConstant, kFeed, kVariable };
   Kind kind = Kind::kArena;
   int64_t offset = 0;  // kArena, kShared, kDerived: in bytes
-  int index = 0;  // kOwn: in MemoryPlan::own; kConstant: the node; kFeed, kVariable: its number
+  // kOwn: in MemoryPlan::own; kList: in MemoryPlan::lists; kConstant: the node; kFeed, kVariable:
+  // its number
+  int index = 0;
 };
 
 struct MemoryPlan {
@@ -40,6 +44,7 @@ struct MemoryPlan {
   // shared_bytes > 0, else in the arena.
   std::vector<int64_t> scratch;
   std::vector<TensorSpec> own;
+  std::vector<TensorSpec> lists;  // the specs of their elements; a buffer is a GrowingList
   int64_t arena_bytes = 0;
   int64_t shared_bytes = 0;   // 0 in a program without collectives
   int64_t derived_bytes = 0;  // 0 in a program without kept derived values
