@@ -5,7 +5,7 @@
 
 #include "estimator/base/status.h"
 #include "estimator/runtime/compare_kernels.h"
-#include "estimator/runtime/control_flow_kernels.h"
+#include "estimator/runtime/control_flow/kernels.h"
 #include "estimator/runtime/passes/choose_layouts.h"
 #include "estimator/runtime/passes/derive_values.h"
 #include "estimator/runtime/passes/fold_constants.h"
@@ -68,6 +68,7 @@ absl::StatusOr<CompiledModule> CompileModule(ir::Module neutral, const CompileOp
   if (Runs(options, "sweep_updates")) ir::SweepUpdates(module);
   // --check_kernels compares whole ops, so their inputs are not prepared apart.
   if (Runs(options, "derive_values")) ir::DeriveValues(module, !options.check_kernels);
+  ir::OrderCarried(module);
   compiled.schedule = ir::MakeSchedule(module);
   // Reference kernels do not write copies, so a checked sweep would differ.
   if (Runs(options, "write_copies") && !options.check_kernels)

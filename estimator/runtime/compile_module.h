@@ -24,7 +24,8 @@ struct CompiledModule {
   std::vector<char> checked;  // check_kernels: for each instruction, whether it can be checked
 };
 
-// Compiles the bodies of its nodes first: their kernels are nodes' kernels (control_flow_kernels.h).
+// Compiles the bodies of its nodes first: the kernels of these nodes run them
+// (control_flow/kernels.h).
 //   info: num_instructions, num_fused_nodes and unchecked_ops grow by those of the module and of
 //   its bodies.
 // Errors: those of Program::Compile that need no graph.

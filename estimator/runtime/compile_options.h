@@ -35,6 +35,9 @@ struct CompileOptions {
   // inputs. The first op with a difference beyond the tolerance fails the step with an error that
   // names it. Ops without a reference kernel are listed in info().unchecked_ops and logged.
   bool check_kernels = false;
+  // A step that runs longer ends with an error that names the op, and the trip of a loop. A CPU
+  // backend reads it. 0: none.
+  double step_timeout_secs = 0;
   // The program will only run as one replica, so collectives are removed and do not prevent fusing.
   bool single_replica = false;
 };

@@ -8,6 +8,7 @@
 #include "estimator/base/status.h"
 #include "estimator/runtime/all_reduce.h"
 #include "estimator/runtime/compile_that_fits.h"
+#include "estimator/runtime/control_flow/step_time.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -16,8 +17,9 @@ namespace {
 class CpuExecutable : public Executable {
  public:
   CpuExecutable(std::shared_ptr<const Program> program,
-                std::vector<std::unique_ptr<ProgramRun>> runs)
+                std::vector<std::unique_ptr<ProgramRun>> runs, double step_timeout_secs)
       : program_(std::move(program)),
+        step_timeout_secs_(step_timeout_secs),
         runs_(std::move(runs)),
         info_(program_->info()),
         no_feeds_(runs_.size()),
@@ -62,9 +64,11 @@ class CpuExecutable : public Executable {
     for (size_t i = 0; i < runs_.size(); ++i) EST_RETURN_IF_ERROR(runs_[i]->SetFeeds(feeds[i]));
     // Random ops depend on the step. A program without global_step counts its own.
     const int64_t global_step = runs_[0]->GlobalStep().value_or(num_runs_);
+    const int64_t deadline_ns = DeadlineAfter(step_timeout_secs_);
     // All replicas finish a segment before its sums: every input of a sum is then computed.
     for (int segment = 0; segment < program_->num_segments(); ++segment) {
-      for (const auto& run : runs_) EST_RETURN_IF_ERROR(run->RunSegment(segment, global_step));
+      for (const auto& run : runs_)
+        EST_RETURN_IF_ERROR(run->RunSegment(segment, global_step, deadline_ns));
       for (const Collective& collective : program_->collectives(segment))
         EST_RETURN_IF_ERROR(Reduce(collective));
     }
@@ -91,6 +95,7 @@ class CpuExecutable : public Executable {
   }
 
   const std::shared_ptr<const Program> program_;
+  const double step_timeout_secs_;
   const std::vector<std::unique_ptr<ProgramRun>> runs_;
   ExecutableInfo info_;
   const StepFeeds no_feeds_;
@@ -131,7 +136,8 @@ class CpuBackend : public Backend {
                                               i == 0 ? nullptr : runs[0]->derived_values()));
       runs.push_back(std::move(run));
     }
-    return std::make_unique<CpuExecutable>(std::move(program), std::move(runs));
+    return std::make_unique<CpuExecutable>(std::move(program), std::move(runs),
+                                           options_.step_timeout_secs);
   }
 
  private:

@@ -5,7 +5,7 @@
 // loops and branches (compile_module.h); select kernels; sweep updates; derive values; schedule;
 // plan memory; emit. A step runs the instructions one after the other. It looks up no names, infers
 // no shapes, and allocates only in Eigen's decompositions of matrices and where a list grows
-// (growing_list.h).
+// (control_flow/growing_list.h).
 //
 // Derived values: what depends on nothing but constants and variables that the step does not update
 // is computed before segment 0 of the first step, and kept. Later steps compute it again only if
@@ -35,8 +35,8 @@
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/collective.h"
 #include "estimator/runtime/compile_options.h"
-#include "estimator/runtime/executor.h"
-#include "estimator/runtime/growing_list.h"
+#include "estimator/runtime/control_flow/growing_list.h"
+#include "estimator/runtime/control_flow/executor.h"
 
 namespace estimator {
 
@@ -103,7 +103,7 @@ class ProgramRun {
   // Runs segment `segment`, without applying updates.
   //   deadline_ns: StepContext::deadline_ns.
   // Errors: errors of kernels, with the node's name; DEADLINE_EXCEEDED after the deadline, and
-  // CANCELLED for a loop that does not end after a stop was requested (step_time.h);
+  // CANCELLED for a loop that does not end after a stop was requested (control_flow/step_time.h);
   // FAILED_PRECONDITION in a parallel region of OpenMP (openmp_team.h).
   absl::Status RunSegment(int segment, int64_t global_step, int64_t deadline_ns = 0);
   void* buffer(int number) { return executor_.address(number); }

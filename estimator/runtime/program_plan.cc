@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/strings.h"
 #include "estimator/kernels/flops.h"
-#include "estimator/runtime/control_flow_kernels.h"
+#include "estimator/runtime/control_flow/kernels.h"
 #include "estimator/runtime/passes/derive_values.h"
 #include "estimator/runtime/program.h"
 #include "estimator/runtime/program_impl.h"

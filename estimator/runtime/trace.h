@@ -19,7 +19,7 @@ struct TraceEvent {
   int replica = 0;
   int64_t start_us = 0;  // of a steady clock with an arbitrary origin
   int64_t duration_us = 0;
-  // The part of the duration that is that of other events: the ops of a loop's or a branch's bodies.
+  // The part of the duration that other events have: the ops of a loop's or a branch's bodies.
   int64_t inside_us = 0;
   // It ran the kernel of the reference tier, which uses one thread.
   bool reference = false;

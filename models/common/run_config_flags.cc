@@ -74,6 +74,9 @@ DEFINE_string(disable_passes, "",
               "does not exist is answered with the list");
 DEFINE_bool(print_plan, false,
             "print the instructions of each program: kernels, layouts, shapes, bytes, FLOPs");
+DEFINE_double(step_timeout_secs, 0,
+              "end the run if a step, also a loop in it, takes longer than so many seconds; 0: "
+              "never");
 DEFINE_string(profile_steps, "",
               "steps of training, such as 10,20, whose times are written to "
               "model_dir/timeline-N.json");
@@ -187,6 +190,7 @@ RunConfig EstimatorRunConfigFromFlags() {
   config.num_sanity_val_steps = FLAGS_num_sanity_val_steps;
   config.disable_passes = ParsePassNames(FLAGS_disable_passes);
   config.print_plan = FLAGS_print_plan;
+  config.step_timeout_secs = FLAGS_step_timeout_secs;
   if (const auto steps = StepRange::Parse(FLAGS_profile_steps); steps.ok())
     config.profile_steps = *steps;
   return config;

@@ -10,8 +10,8 @@
 // It also splits kernels that copy such a value into a layout of their own
 // (kernels/prepared_input.h): a node _PrepareInput writes the copy, which is derived too.
 //
-// In the body of a loop, captures are such values too: what depends on them alone is computed before
-// the first trip of each run.
+// In the body of a loop, captures are such values too: what depends on them alone is computed
+// before the first trip of each run.
 //
 // A fetch or the value of an update is not derived, because each has a buffer with another
 // lifetime. A result that is more than twice as large as its operands is not derived either,

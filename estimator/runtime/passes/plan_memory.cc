@@ -206,32 +206,19 @@ class Planner {
     }
   }
 
-  // Lets carried value `i` of a loop's body stay in its buffer, if the kernels that compute the next
-  // value from it overwrite it one after the other.
+  // Lets carried value `i` of a loop's body stay in its buffer, if the kernels that compute the
+  // next value from it overwrite it one after the other.
   void PlaceCarried(int i) {
-    std::vector<Value> chain;
-    Value value = Root(module_, At(module_.fetches, i));
-    while (module_.node(value).kind == Node::Kind::kOp) {
+    const std::vector<Value> chain = OverwritingChain(module_, i);
+    if (chain.empty()) return;
+    Value input;
+    for (const Value& value : chain) {
       const Node& node = module_.node(value);
-      const int alias = node.kernel == nullptr ? -1 : node.kernel->AliasInput(value.output);
-      if (alias < 0) return;
-      const Value input = Root(module_, At(node.inputs, alias));
-      const bool is_result =
-          std::any_of(module_.fetches.begin(), module_.fetches.end(),
-                      [&](const Value& fetch) { return Root(module_, fetch) == input; });
-      const auto reads =
-          std::count_if(node.inputs.begin(), node.inputs.end(),
-                        [&](const Value& other) { return Root(module_, other) == input; });
-      if (is_result || reads != 1 || BufferOf(value) >= 0 || node.derived ||
-          LastUse(input) != static_cast<int>(position_.at(value.node)) ||
-          !(module_.spec(input) == module_.spec(value)))
+      input = Root(module_, At(node.inputs, node.kernel->AliasInput(value.output)));
+      if (LastUse(input) != static_cast<int>(position_.at(value.node)) || BufferOf(value) >= 0)
         return;
-      chain.push_back(value);
-      value = input;
     }
-    const Node& source = module_.node(value);
-    if (source.kind != Node::Kind::kFeed || source.index != i) return;
-    for (const Value& next : chain) BufferOf(next) = BufferOf(value);
+    for (const Value& value : chain) BufferOf(value) = BufferOf(input);
   }
 
   void PlaceOwn(Value value) {

@@ -198,6 +198,47 @@ void ProtectReads(Module& module) {
   }
 }
 
+std::vector<Value> OverwritingChain(const Module& module, int i) {
+  std::vector<Value> chain;
+  Value value = Root(module, At(module.fetches, i));
+  while (module.node(value).kind == Node::Kind::kOp) {
+    const Node& node = module.node(value);
+    const int alias = node.kernel == nullptr ? -1 : node.kernel->AliasInput(value.output);
+    if (alias < 0 || node.derived) return {};
+    const Value input = Root(module, At(node.inputs, alias));
+    const auto is_input = [&](const Value& other) { return Root(module, other) == input; };
+    // The loop reads its results after the trip.
+    if (std::any_of(module.fetches.begin(), module.fetches.end(), is_input) ||
+        std::count_if(node.inputs.begin(), node.inputs.end(), is_input) != 1 ||
+        !(module.spec(input) == module.spec(value)))
+      return {};
+    chain.push_back(value);
+    value = input;
+  }
+  const Node& source = module.node(value);
+  return source.kind == Node::Kind::kFeed && source.index == i ? chain : std::vector<Value>();
+}
+
+void OrderCarried(Module& module) {
+  std::map<int, int> after;
+  for (int i = 0; i < module.num_carried; ++i) {
+    for (const Value& value : OverwritingChain(module, i)) {
+      const Node& node = module.node(value);
+      const Value input = Root(module, At(node.inputs, node.kernel->AliasInput(value.output)));
+      for (int n = value.node + 1; n < module.num_nodes(); ++n) {
+        const std::vector<Value>& reads = module.node(n).inputs;
+        if (std::none_of(reads.begin(), reads.end(),
+                         [&](const Value& read) { return Root(module, read) == input; }))
+          continue;
+        // Of a node that reads the result too, the loop keeps both values.
+        const std::set<int> below = NodesBelow(module, {{n, 0}}, [](Value) { return true; });
+        if (below.count(value.node) == 0) after[value.node] = n + 1;
+      }
+    }
+  }
+  if (!after.empty()) Compact(module, after);
+}
+
 std::vector<int> Levels(const Module& module) {
   std::vector<int> level(module.nodes.size(), 0);
   for (size_t n = 0; n < level.size(); ++n) {

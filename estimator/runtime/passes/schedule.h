@@ -40,6 +40,15 @@ struct Schedule {
 // SelectKernels.
 void ProtectReads(Module& module);
 
+// The values that can overwrite carried value `i` of a loop's body one after the other, the last
+// first: that of fetch `i`, what its kernel may overwrite, ..., what may overwrite feed `i`. Empty
+// if there is no such chain. Whether a value overwrites the one before it depends on the schedule:
+// the node must be the last one that reads it.
+// REQUIRES: kernels are selected.
+std::vector<Value> OverwritingChain(const Module& module, int i);
+// Moves the nodes of such chains behind the other nodes that read what they can overwrite.
+void OrderCarried(Module& module);
+
 // The level of each node.
 std::vector<int> Levels(const Module& module);
 // For each node: 1 if neither a fetch nor a collective depends on it.

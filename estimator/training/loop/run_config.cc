@@ -62,6 +62,9 @@ absl::Status RunConfig::Validate() const {
     violations.push_back(absl::StrCat("keep_checkpoint_every_n_hours must be > 0, given ",
                                       keep_checkpoint_every_n_hours));
   }
+  if (!(step_timeout_secs >= 0)) {
+    violations.push_back(absl::StrCat("step_timeout_secs must be >= 0, given ", step_timeout_secs));
+  }
   if (compute_dtype != DType::kFloat32 && compute_dtype != DType::kBfloat16) {
     violations.push_back(absl::StrCat("compute_dtype must be float32 or bfloat16, given ",
                                       DTypeName(compute_dtype)));
@@ -82,6 +85,7 @@ CompileOptions WithRunConfig(CompileOptions options, const RunConfig& config) {
   // A default of RunConfig does not undo what `options` already ask for.
   if (config.conv_algorithm != ConvAlgorithm::kAuto) options.conv_algorithm = config.conv_algorithm;
   if (config.compute_dtype != DType::kFloat32) options.compute_dtype = config.compute_dtype;
+  if (config.step_timeout_secs != 0) options.step_timeout_secs = config.step_timeout_secs;
   options.disable_passes.insert(options.disable_passes.end(), config.disable_passes.begin(),
                                 config.disable_passes.end());
   return options;

@@ -114,6 +114,10 @@ struct RunConfig {
   // Not in TensorFlow. True: writes the instructions of each program to stdout when it is compiled:
   // kernels, layouts, shapes, bytes and FLOPs.
   bool print_plan = false;
+  // Not in TensorFlow. A step that runs longer, also in a loop that does not end, is an error that
+  // names the op and the trip of the loop. The step changes nothing, and the steps before it are
+  // saved. 0: none. Not on devices.
+  double step_timeout_secs = 0;
   // Not in TensorFlow. Writes the time of each op in these steps of training to
   // `timeline-<last>.json`, as a ProfilerHook does. nullopt: none.
   std::optional<StepRange> profile_steps;

@@ -275,12 +275,13 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
 
 absl::Status Trainer::SaveBeforeError(const absl::Status& status, const Loop& loop) {
   // After an error of the program or a number that is not finite, the variables may be spoilt.
-  // After that of the input, a hook, an event file or host_call they have the values of the last
-  // step, but for a device that ran on when host_call failed.
+  // After that of the input, a hook, an event file, host_call or a step that was stopped, they are
+  // those of the last step, but for a device that ran on when host_call failed.
   const RunEnd end = loop.last_run.end;
-  const bool whole = end != RunEnd::kFailed && end != RunEnd::kStepDiscarded &&
-                     !IsNotFinite(status) &&
-                     state_.global_step() == loop.run_start + loop.last_run.num_steps;
+  const bool whole =
+      (end != RunEnd::kFailed || absl::IsDeadlineExceeded(status) || absl::IsCancelled(status)) &&
+      end != RunEnd::kStepDiscarded && !IsNotFinite(status) &&
+      state_.global_step() == loop.run_start + loop.last_run.num_steps;
   if (!whole || state_.global_step() == loop.first_step || !config_.SavesCheckpoints() ||
       !state_.checkpoint().empty())
     return status;

@@ -8,23 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "estimator/runtime/control_flow/non_finite_watch.h"
 
 namespace estimator {
 namespace {
 
 constexpr absl::string_view kVariableOp = "VariableV2";
 constexpr absl::string_view kConstantOp = "Const";
-
-// The index of the first NaN; if there is none, of the first infinite element.
-std::optional<int64_t> FindNonFinite(const Array& value) {
-  std::optional<int64_t> infinite;
-  for (int64_t i = 0; i < value.num_elements(); ++i) {
-    const double element = value.AsDouble(i);
-    if (std::isnan(element)) return i;
-    if (!infinite.has_value() && std::isinf(element)) infinite = i;
-  }
-  return infinite;
-}
 
 // The floating tensors that the loss and the updates are computed from, in creation order. A node
 // is created after its inputs, so this is forward order.
@@ -50,7 +40,8 @@ std::vector<Tensor> FloatingTensors(const BuiltModel& model) {
     }
     for (int i = 0; i < node->num_outputs(); ++i) {
       const Tensor output(model.graph.get(), node.get(), i);
-      if (IsFloating(output.dtype()) && output.shape().num_elements() > 0)
+      if (IsFloating(output.dtype()) && output.shape().fully_known() &&
+          output.shape().num_elements() > 0)
         tensors.push_back(output);
     }
   }
@@ -127,6 +118,7 @@ std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
   auto executable = backend.Compile(
       *model.graph, {.feeds = model.placeholders, .fetches = tensors, .updates = {}});
   if (!executable.ok()) return absl::StrCat("(not found: ", executable.status().message(), ")");
+  const NonFiniteWatch watch;
   std::string found = "(every tensor is finite if the step is run again)";
   const auto outfeed = [&](int64_t, const StepFetches& fetches) {
     const bool replicas = fetches.size() > 1;
@@ -136,6 +128,10 @@ std::string FirstNonFiniteTensor(const BuiltModel& model, Backend& backend,
         const auto text = searches[replica].Look(tensors[i], fetches[replica][i]);
         if (!text.has_value()) continue;
         found = *text;
+        // A loop's own outputs do not tell which of its ops gave the number.
+        const std::optional<std::string> inside = watch.FirstInside(tensors[i].node()->name());
+        if (inside.has_value() && !tensors[i].node()->functions().empty())
+          absl::StrAppend(&found, " because ", *inside);
         if (replicas) found += ReplicaText(model, tensors[i], fetches[replica][i], replica);
         return absl::OkStatus();
       }

@@ -15,6 +15,8 @@ namespace estimator {
 // Runs the step of `feeds` again, without updates, and fetches every floating tensor of the graph.
 // Names the first one in forward order that is not finite:
 //   "dense/MatMul:0 (f32 [8,10]) is NaN at [3,2]"
+// Of a loop or a branch, also the op inside: "while:1 (f32 [8]) is NaN at [3] because while/Log
+// (f32 [8]) is NaN at trip 12".
 // Some variables and constants are infinite on purpose, as the best loss before the first step or
 // the logits of masked positions. They, and tensors that are infinite because of them, are named
 // only if every other tensor is finite.

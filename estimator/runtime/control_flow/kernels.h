@@ -4,9 +4,9 @@
 // If and Case run one of their bodies; its instructions write the node's outputs.
 //
 // While has two executors of its body, for even and for odd trips, whose carried values are in two
-// sets of buffers: a trip reads one set and writes the other. One of the sets is the node's outputs.
-// A carried value that its kernel overwrites in place (passes/plan_memory.h) has one buffer. Only
-// the rows of scanned inputs and stacked outputs move from trip to trip; a row that is not 64-byte
+// sets of buffers: a trip reads one set and writes the other. One set is the node's outputs. A
+// carried value that its kernel overwrites in place (passes/plan_memory.h) has one buffer. Only the
+// rows of scanned inputs and stacked outputs move from trip to trip; a row that is not 64-byte
 // aligned is copied. What depends on captures alone is computed before the first trip
 // (passes/derive_values.h). A trip allocates nothing, except where a list grows (growing_list.h).
 #ifndef ESTIMATOR_RUNTIME_CONTROL_FLOW_KERNELS_H_

@@ -1,12 +1,12 @@
-#include "estimator/runtime/executor.h"
+#include "estimator/runtime/control_flow/executor.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "estimator/base/status.h"
 #include "estimator/runtime/compare_kernels.h"
+#include "estimator/runtime/control_flow/step_time.h"
 #include "estimator/runtime/name_table.h"
-#include "estimator/runtime/step_time.h"
 
 namespace estimator {
 

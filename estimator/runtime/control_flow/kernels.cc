@@ -1,4 +1,4 @@
-#include "estimator/runtime/control_flow_kernels.h"
+#include "estimator/runtime/control_flow/kernels.h"
 
 #include <algorithm>
 #include <array>
@@ -8,9 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
-#include "estimator/runtime/body.h"
+#include "estimator/runtime/control_flow/body.h"
+#include "estimator/runtime/control_flow/non_finite_watch.h"
+#include "estimator/runtime/control_flow/step_time.h"
 #include "estimator/runtime/passes/select_kernels.h"
-#include "estimator/runtime/step_time.h"
 
 namespace estimator {
 namespace {
@@ -122,9 +123,12 @@ class WhileKernel : public ControlFlowKernel {
     EST_RETURN_IF_ERROR(StartRows(args, trips));
     Bind(args);
     const std::shared_ptr<Trace> trace = ThreadTrace();
+    NonFiniteWatch* const watch = NonFiniteWatch::Current();
     int64_t trip = 0;
     for (bool goes_on = true; trip < trips; ++trip) {
+      if (watch != nullptr) watch->EnterTrip(trip);
       const absl::Status status = RunTrip(args, trips, trip, trace.get(), &goes_on);
+      if (watch != nullptr) watch->LeaveTrip();
       if (!status.ok()) return Annotate(status, absl::StrCat("trip ", trip));
       if (!goes_on) break;
     }
@@ -319,12 +323,11 @@ class WhileKernel : public ControlFlowKernel {
 namespace ir {
 namespace {
 
-// Checks that only loops read lists, as what they scan or capture.
+// Checks that only loops and branches read lists.
 absl::Status CheckLists(const Module& module) {
   const auto refused = [&module](Value value) {
     return Unimplemented(module.node(value).name,
-                         ": the number of its trips is not known, so a loop or a branch around it "
-                         "cannot return what "
+                         ": its number of trips is not known, so only another loop can read what "
                          "it stacks; give it a largest number of trips (maximum_iterations)");
   };
   for (const Node& node : module.nodes) {
@@ -344,7 +347,8 @@ absl::Status CheckStrings(const Module& module, const Node& node) {
   for (int i = 0; i < first_capture; ++i) specs.push_back(module.spec(At(node.inputs, i)));
   for (const TensorSpec& spec : specs) {
     if (spec.dtype == DType::kString)
-      return Unimplemented(node.name, ": a loop carries, scans or stacks strings; it can only ",
+      return Unimplemented(node.name,
+                           ": it carries, scans or stacks strings; a loop can only "
                            "capture them");
   }
   return absl::OkStatus();

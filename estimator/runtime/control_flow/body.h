@@ -1,6 +1,6 @@
 // Body: a compiled body of a loop or a branch, with executors that run it. Internal to runtime.
-#ifndef ESTIMATOR_RUNTIME_BODY_H_
-#define ESTIMATOR_RUNTIME_BODY_H_
+#ifndef ESTIMATOR_RUNTIME_CONTROL_FLOW_BODY_H_
+#define ESTIMATOR_RUNTIME_CONTROL_FLOW_BODY_H_
 
 #include <cstdint>
 #include <memory>
@@ -10,8 +10,8 @@
 #include "estimator/array/array.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/runtime/compile_module.h"
-#include "estimator/runtime/executor.h"
-#include "estimator/runtime/growing_list.h"
+#include "estimator/runtime/control_flow/growing_list.h"
+#include "estimator/runtime/control_flow/executor.h"
 #include "estimator/runtime/trace.h"
 
 namespace estimator {
@@ -57,4 +57,4 @@ class Body {
 
 }  // namespace estimator
 
-#endif  // ESTIMATOR_RUNTIME_BODY_H_
+#endif  // ESTIMATOR_RUNTIME_CONTROL_FLOW_BODY_H_

@@ -1,6 +1,6 @@
 // What ends a step that runs too long. Internal to runtime.
-#ifndef ESTIMATOR_RUNTIME_STEP_TIME_H_
-#define ESTIMATOR_RUNTIME_STEP_TIME_H_
+#ifndef ESTIMATOR_RUNTIME_CONTROL_FLOW_STEP_TIME_H_
+#define ESTIMATOR_RUNTIME_CONTROL_FLOW_STEP_TIME_H_
 
 #include <cstdint>
 
@@ -19,10 +19,10 @@ int64_t DeadlineAfter(double seconds);
 absl::Status CheckDeadline(const StepContext& step);
 
 // For loops, which may not end. Errors: as above; CANCELLED if a stop was requested
-// (base/interrupt.h) more than kStopGraceSeconds ago.
-inline constexpr double kStopGraceSeconds = 5;
+// (base/interrupt.h) more than five seconds ago. A loop that ends before that ends its step.
 absl::Status CheckLoopTime(const StepContext& step);
+void SetStopGraceForTest(double seconds);
 
 }  // namespace estimator
 
-#endif  // ESTIMATOR_RUNTIME_STEP_TIME_H_
+#endif  // ESTIMATOR_RUNTIME_CONTROL_FLOW_STEP_TIME_H_

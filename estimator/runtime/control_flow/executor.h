@@ -1,8 +1,8 @@
 // Executor: runs the instructions of a compiled module on buffers that its owner provides: of a
-// step (ProgramRun), or of the bodies of a loop or a branch (control_flow_kernels.h). Internal to
+// step (ProgramRun), or of the bodies of a loop or a branch (kernels.h). Internal to
 // runtime.
-#ifndef ESTIMATOR_RUNTIME_EXECUTOR_H_
-#define ESTIMATOR_RUNTIME_EXECUTOR_H_
+#ifndef ESTIMATOR_RUNTIME_CONTROL_FLOW_EXECUTOR_H_
+#define ESTIMATOR_RUNTIME_CONTROL_FLOW_EXECUTOR_H_
 
 #include <array>
 #include <cstddef>
@@ -44,6 +44,9 @@ class Executor {
   // Moves one buffer, which takes less time than Bind.
   void Rebind(const Uses& uses, void* address);
 
+  // The addresses of the outputs of instruction `i`.
+  absl::Span<void* const> outputs(size_t i) const { return args_[i].outputs; }
+
   // Runs instruction `i`. With check_kernels, also the reference kernels.
   //   trace: null: not traced.
   // Errors: those of the kernel, with the node's name; DEADLINE_EXCEEDED after step.deadline.
@@ -64,4 +67,4 @@ class Executor {
 
 }  // namespace estimator
 
-#endif  // ESTIMATOR_RUNTIME_EXECUTOR_H_
+#endif  // ESTIMATOR_RUNTIME_CONTROL_FLOW_EXECUTOR_H_

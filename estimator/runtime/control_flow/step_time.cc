@@ -1,4 +1,4 @@
-#include "estimator/runtime/step_time.h"
+#include "estimator/runtime/control_flow/step_time.h"
 
 #include <atomic>
 #include <chrono>
@@ -6,6 +6,13 @@
 #include "estimator/base/interrupt.h"
 
 namespace estimator {
+namespace {
+
+double stop_grace_seconds = 5;
+
+}  // namespace
+
+void SetStopGraceForTest(double seconds) { stop_grace_seconds = seconds; }
 
 int64_t SteadyNanos() {
   using std::chrono::duration_cast;
@@ -30,7 +37,7 @@ absl::Status CheckLoopTime(const StepContext& step) {
     const int64_t now = SteadyNanos();
     int64_t seen = 0;
     if (!stop_seen_ns.compare_exchange_strong(seen, now) &&
-        static_cast<double>(now - seen) > kStopGraceSeconds * 1e9)
+        static_cast<double>(now - seen) > stop_grace_seconds * 1e9)
       return absl::CancelledError("a stop was requested, and the loop has not ended since");
   } else if (stop_seen_ns.load(std::memory_order_relaxed) != 0) {
     stop_seen_ns = 0;

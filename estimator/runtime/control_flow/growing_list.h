@@ -1,7 +1,7 @@
 // GrowingList: what a loop stacks when nobody knows how many trips it will run. Another loop reads
 // it. Internal to runtime.
-#ifndef ESTIMATOR_RUNTIME_GROWING_LIST_H_
-#define ESTIMATOR_RUNTIME_GROWING_LIST_H_
+#ifndef ESTIMATOR_RUNTIME_CONTROL_FLOW_GROWING_LIST_H_
+#define ESTIMATOR_RUNTIME_CONTROL_FLOW_GROWING_LIST_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -41,4 +41,4 @@ class GrowingList {
 
 }  // namespace estimator
 
-#endif  // ESTIMATOR_RUNTIME_GROWING_LIST_H_
+#endif  // ESTIMATOR_RUNTIME_CONTROL_FLOW_GROWING_LIST_H_

@@ -1,4 +1,4 @@
-#include "estimator/runtime/growing_list.h"
+#include "estimator/runtime/control_flow/growing_list.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,10 @@
-#include "estimator/runtime/body.h"
+#include "estimator/runtime/control_flow/body.h"
 
 #include <set>
 #include <utility>
 
 #include "estimator/base/status.h"
+#include "estimator/runtime/control_flow/non_finite_watch.h"
 
 namespace estimator {
 
@@ -68,8 +69,15 @@ absl::Status Body::RunDerived(size_t e, const StepContext& step, Trace* trace) {
 absl::Status Body::Run(size_t e, const StepContext& step, Trace* trace) {
   // A body has no collectives and no updates, so it has one segment.
   const ir::Code::Segment& segment = compiled_->code.segments[0];
-  for (int i = segment.begin; i < segment.end; ++i)
-    EST_RETURN_IF_ERROR(executors_[e].Run(static_cast<size_t>(i), step, trace));
+  NonFiniteWatch* const watch = NonFiniteWatch::Current();
+  for (int i = segment.begin; i < segment.end; ++i) {
+    const auto n = static_cast<size_t>(i);
+    EST_RETURN_IF_ERROR(executors_[e].Run(n, step, trace));
+    if (watch != nullptr) {
+      watch->Look(compiled_->module.node(compiled_->code.instructions[n].node),
+                  executors_[e].outputs(n));
+    }
+  }
   return absl::OkStatus();
 }
 
