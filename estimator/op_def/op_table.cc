@@ -263,6 +263,19 @@ std::vector<Group> Groups() {
          "nmsed_boxes nmsed_scores nmsed_classes valid_detections",
          "pad_per_class:b=false clip_boxes:b=true -"}}},
 
+      // Sequences of labels. Their paths are summed, or searched, step after step.
+      {{.host_only = "train this model on the CPU",
+        .not_lowered = "its paths are summed step after step: train this model on the CPU"},
+       {{"CTCLoss", "inputs labels_indices labels_values sequence_length -> loss gradient",
+         "T=i0 preprocess_collapse_repeated:b=false ctc_merge_repeated:b=true "
+         "ignore_longer_outputs_than_inputs:b=false"}}},
+      {{.not_differentiable = true,
+        .host_only = "decode on the host, from the logits in a prediction, or use CtcGreedyDecoder",
+        .not_lowered = "its beams are chosen one after another: decode on the host, from the "
+                       "logits in a prediction, or use CtcGreedyDecoder"},
+       {{"CTCBeamSearchDecoder", "inputs sequence_length -> output*",
+         "T=i0 beam_width:i top_paths:i merge_repeated:b=true"}}},
+
       // Random numbers, and what stays on the host.
       {random,
        {{"RandomUniform", "shape", EST_RANDOM_ATTRS},

@@ -11,6 +11,7 @@
 #include "estimator/ops/batch_norm.h"
 #include "estimator/ops/bias.h"
 #include "estimator/ops/conv.h"
+#include "estimator/ops/ctc.h"
 #include "estimator/ops/edit_distance.h"
 #include "estimator/ops/meshgrid.h"
 #include "estimator/ops/optimizer_ops.h"
@@ -164,6 +165,38 @@ Out Rolled(In in, const GoldenCase& golden) {
   return {Roll(in[0], shifts, axes)};
 }
 
+Out OutputsOf(const CtcDecoded& decoded) { return {decoded.ids, decoded.length, decoded.score}; }
+
+std::map<std::string, Function> LabelSequences() {
+  return {
+      {"fn.CtcLoss",
+       [](In in, const GoldenCase& g) -> Out {
+         const bool middle = g.name == "middle";
+         return {CtcLoss(in[0], in[1], in[2], in[3],
+                         {.logits_time_major = !middle,
+                          .blank_index = middle             ? 2
+                                         : g.name == "last" ? -1
+                                                            : 0})};
+       }},
+      {"fn.CtcGreedyDecoder",
+       [](In in, const GoldenCase& g) -> Out {
+         return OutputsOf(CtcGreedyDecoder(
+             in[0], in[1],
+             {.merge_repeated = g.name != "all", .blank_index = g.name == "blank_1" ? 1 : -1}));
+       }},
+      {"fn.CtcBeamSearchDecoder",
+       [](In in, const GoldenCase& g) -> Out {
+         const bool merged = g.name == "merged";
+         return OutputsOf(CtcBeamSearchDecoder(in[0], in[1],
+                                               {.beam_width = merged             ? 5
+                                                              : g.name == "wide" ? 100
+                                                                                 : 3,
+                                                .top_paths = 3,
+                                                .merge_repeated = merged}));
+       }},
+  };
+}
+
 std::map<std::string, Function> Rearrangements() {
   return {
       {"fn.EditDistance",
@@ -196,6 +229,7 @@ std::map<std::string, Function> Functions() {
   std::map<std::string, Function> functions = UpdateRules();
   functions.merge(Statistics());
   functions.merge(Rearrangements());
+  functions.merge(LabelSequences());
   functions.merge(std::map<std::string, Function>{
       {"Relu", Unary(Relu)},
       {"Relu6", Unary(Relu6)},

@@ -330,6 +330,8 @@ def all_cases():
     import linear  # noqa: PLC0415
     import networks  # noqa: PLC0415
     import reductions  # noqa: PLC0415
+    import sequences  # noqa: PLC0415
     for table in (unary, activation_gradients, binary, comparisons, casts, *reductions.TABLES,
-                  strings, *moves.TABLES, *networks.TABLES, *linear.TABLES, *functions.TABLES):
+                  strings, *moves.TABLES, *networks.TABLES, *sequences.TABLES, *linear.TABLES,
+                  *functions.TABLES):
         yield from map(mark_absent, table())
