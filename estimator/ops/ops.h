@@ -18,6 +18,7 @@
 #include "estimator/ops/constant.h"
 #include "estimator/ops/conv.h"
 #include "estimator/ops/cross_replica.h"
+#include "estimator/ops/crf.h"
 #include "estimator/ops/ctc.h"
 #include "estimator/ops/custom_gradient.h"
 #include "estimator/ops/decompositions.h"

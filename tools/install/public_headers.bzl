@@ -168,6 +168,7 @@ PUBLIC_HEADERS = [
     "estimator/ops/constant.h",
     "estimator/ops/conv.h",
     "estimator/ops/cross_replica.h",
+    "estimator/ops/crf.h",
     "estimator/ops/ctc.h",
     "estimator/ops/custom_gradient.h",
     "estimator/ops/decompositions.h",

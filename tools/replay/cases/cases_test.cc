@@ -117,8 +117,8 @@ TEST_P(ReplicasCaseTest, MatchesTensorFlowOnTwoReplicas) {
 
 INSTANTIATE_TEST_SUITE_P(Reference, ReplicasCaseTest,
                          ::testing::Values("attention_block", "bidirectional_dynamic_rnn",
-                                           "embedding_classifier", "exponential_moving_average",
-                                           "l2_regularization"),
+                                           "crf_tagger", "ctc", "embedding_classifier",
+                                           "exponential_moving_average", "l2_regularization"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Recurrent networks, as in testdata/reference/{dynamic_rnn,bidirectional_dynamic_rnn,static_rnn}.
+// Recurrent networks, as in
+// testdata/reference/{crf_tagger,ctc,dynamic_rnn,bidirectional_dynamic_rnn,static_rnn}.
 #include <vector>
 
 #include "estimator/estimator.h"
@@ -59,10 +60,32 @@ EstimatorSpec WithEveryOption(const Features& features, const Tensor& labels) {
   return EstimatorSpec::Train(loss, train::Momentum(0.1, 0.9).Minimize(loss));
 }
 
+EstimatorSpec LabelsOfFrames(const Features& features, const Labels& labels) {
+  const auto [outputs, states] =
+      BidirectionalDynamicRnn(rnn_cell::GRUCell(4), rnn_cell::GRUCell(4), features["frames"],
+                              {.sequence_length = features["length"]});
+  const Tensor loss = ReduceMean(CtcLoss(
+      labels["ids"], Dense(Concat(outputs, 2), {.units = 6}), labels["length"], features["length"],
+      {.logits_time_major = false, .blank_index = -1, .ignore_longer_outputs_than_inputs = true}));
+  return EstimatorSpec::Train(loss, train::Adam(0.02).Minimize(loss));
+}
+
+EstimatorSpec TagsOfWords(const Features& features, const Tensor& tags) {
+  const Tensor words = Gather(GetVariable("embeddings", {12, 3}), features["words"]);
+  const auto [outputs, states] = BidirectionalDynamicRnn(
+      rnn_cell::GRUCell(4), rnn_cell::GRUCell(4), words, {.sequence_length = features["length"]});
+  const auto [log_likelihood, transitions] =
+      CrfLogLikelihood(Dense(Concat(outputs, 2), {.units = 4}), tags, features["length"]);
+  const Tensor loss = -ReduceMean(log_likelihood);
+  return EstimatorSpec::Train(loss, train::Adam(0.02).Minimize(loss));
+}
+
 }  // namespace
 
 Cases RecurrentCases() {
-  return {{"dynamic_rnn", OverWords},
+  return {{"crf_tagger", TagsOfWords},
+          {"ctc", LabelsOfFrames},
+          {"dynamic_rnn", OverWords},
           {"bidirectional_dynamic_rnn", InBothDirections},
           {"static_rnn", WithEveryOption}};
 }
