@@ -218,6 +218,19 @@ std::vector<Group> Groups() {
        {{"OneHot", "indices depth on_value off_value", "T=i2 TI=i0 axis:i=-1"},
         {"InvertPermutation", "x"}}},
 
+      // Recurrent layers over all time steps.
+      {{},
+       {{"BlockLSTM", "seq_len_max x cs_prev h_prev w wci wcf wco b -> i cs f o ci co h",
+         "T=i1 forget_bias:f=1 cell_clip:f=3 use_peephole:b=false!"},
+        {"BlockLSTMGrad",
+         "seq_len_max x cs_prev h_prev w wci wcf wco b i cs f o ci co h cs_grad h_grad -> "
+         "x_grad cs_prev_grad h_prev_grad w_grad wci_grad wcf_grad wco_grad b_grad",
+         "T=i1 use_peephole:b=false!"},
+        {"_BlockGRU", "x h_prev w_ru w_c b_ru b_c -> r u c h"},
+        {"_BlockGRUGrad",
+         "x h_prev w_ru w_c b_ru b_c r u c h h_grad -> "
+         "x_grad h_prev_grad w_ru_grad w_c_grad b_ru_grad b_c_grad"}}},
+
       // Matrices.
       {{},
        {{"MatrixDiag", "diagonal"},

@@ -178,7 +178,7 @@ void MultiplyPart(const Product& p, const Operands& operands, const Part& part, 
               .bias = last && operands.bias != nullptr ? operands.bias + column : nullptr,
               .c = operands.c + row * p.n + column,
               .c_stride = p.n,
-              .add = step > 0,
+              .add = p.accumulate || step > 0,
               .relu = last && relu};
           // While this tile is multiplied, the rows of the next one arrive: each panel fetches its
           // share of them.

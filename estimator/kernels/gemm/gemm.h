@@ -17,13 +17,14 @@
 
 namespace estimator::gemm {
 
-// c [m, n] = act(a * b + bias). a is [m, k], or [k, m] if transpose_a; b is [k, n], or [n, k] if
+// c [m, n] = act(a * b + bias), or act(c + a * b + bias). a is [m, k], or [k, m] if transpose_a; b is [k, n], or [n, k] if
 // transpose_b. All are dense and row-major. REQUIRES: m, n and k are positive.
 struct Product {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
   std::optional<fused::TileOp> activation = {};  // an op of one operand
   float alpha = 0;                               // of the activation, if it has one
+  bool accumulate = false;                       // the sums are added to those that c has
 };
 
 // How the work is divided between the threads: row_parts * column_parts rectangles of c.

@@ -144,6 +144,27 @@ TEST(Gemm, MatchesTheReferenceWithAvx2) {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
+TEST(Gemm, AddsToWhatTheResultHas) {
+  for (Product product : kProducts) {
+    product.activation = fused::TileOp::kRelu;
+    const Array a = RandomArray(ShapeOfA(product), 1), b = RandomArray(ShapeOfB(product), 2);
+    const Array first = RandomArray({product.m, product.n}, 3);
+    Product plain = product;
+    plain.activation.reset();
+    Array expected = Result(plain, 1, a, b, nullptr), c = first.Clone();
+    for (int64_t i = 0; i < c.num_elements(); ++i) {
+      float& y = expected.data<float>()[i];
+      y = std::max(y + first.data<float>()[i], 0.0f);
+    }
+    product.accumulate = true;
+    const Plan plan = MakePlan(product, 2);
+    Array scratch(DType::kFloat32, {static_cast<int64_t>(plan.scratch_floats())});
+    Multiply(plan, a.data<float>(), b.data<float>(), nullptr, c.data<float>(),
+             scratch.data<float>());
+    EXPECT_EQ(Compare(c, expected, kSummationOrder).report, "") << product.m << " " << product.n;
+  }
+}
+
 TEST(Gemm, NanPassesThroughActivations) {
   for (const fused::TileOp op : kActivations) {
     const Product product{.m = 2, .n = 3, .k = 2, .activation = op};

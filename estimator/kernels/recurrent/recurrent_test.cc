@@ -1,0 +1,118 @@
+// The kernels of whole sequences against those of the reference tier, whose gradients
+// ops/recurrent_test compares with finite differences.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "estimator/kernels/testing/tiers.h"
+#include "gtest/gtest.h"
+
+namespace estimator {
+namespace {
+
+// Sums in f32 of up to 300 products, and of up to 200 rows for the weights.
+constexpr Tolerance kSums{.relative = 2e-5, .absolute = 2e-5};
+
+struct Sizes {
+  int64_t steps, batch, inputs, units;
+};
+// One of everything, odd numbers, more units than a vector has, and enough work for all threads.
+const std::vector<Sizes> kSizes = {{1, 1, 1, 1}, {3, 5, 7, 3},    {4, 1, 8, 33},
+                                   {5, 9, 2, 8}, {2, 17, 40, 19}, {12, 16, 150, 150}};
+
+TensorSpec F32(const Shape& shape) { return {DType::kFloat32, shape}; }
+Array Length(int64_t length) { return Array::Of<int64_t>({}, {length}); }
+
+std::vector<Array> LstmInputs(const Sizes& s, int64_t length) {
+  const int64_t gates = 4 * s.units;
+  std::vector<Array> inputs = {
+      Length(length),
+      RandomArray({s.steps, s.batch, s.inputs}, 1),
+      RandomArray({s.batch, s.units}, 2),
+      RandomArray({s.batch, s.units}, 3),
+      RandomArray({s.inputs + s.units, gates}, 4, -0.3f, 0.3f),
+  };
+  for (int i = 0; i < 3; ++i) inputs.push_back(RandomArray({s.units}, 9));  // are not read
+  inputs.push_back(RandomArray({gates}, 5));
+  return inputs;
+}
+
+KernelSpec LstmSpec(const Sizes& s) {
+  return {.op = "BlockLSTM",
+          .attrs = {{"forget_bias", 0.7f}, {"cell_clip", -1.0f}, {"use_peephole", false}},
+          .outputs = std::vector<TensorSpec>(7, F32({s.steps, s.batch, s.units}))};
+}
+
+TEST(BlockLstm, EqualsTheReference) {
+  for (const Sizes& s : kSizes) {
+    for (const int64_t length : {s.steps, s.steps / 2})
+      EXPECT_MATCHES_REFERENCE(LstmSpec(s), LstmInputs(s, length), KernelTier::kNative, kSums);
+  }
+}
+
+TEST(BlockLstm, HasTheGradientsOfTheReference) {
+  for (const Sizes& s : kSizes) {
+    for (const int64_t length : {s.steps, s.steps / 2, int64_t{0}}) {
+      std::vector<Array> inputs = LstmInputs(s, length);
+      const auto forward = RunReferenceKernel(CompleteSpec(LstmSpec(s), inputs), inputs);
+      ASSERT_TRUE(forward.ok()) << forward.status();
+      inputs.insert(inputs.end(), forward->begin(), forward->end());
+      for (const uint64_t seed : {6, 7})
+        inputs.push_back(RandomArray({s.steps, s.batch, s.units}, seed));
+      const KernelSpec spec{
+          .op = "BlockLSTMGrad",
+          .attrs = {{"use_peephole", false}},
+          .outputs = {F32(inputs[1].shape()), F32(inputs[2].shape()), F32(inputs[3].shape()),
+                      F32(inputs[4].shape()), F32({s.units}), F32({s.units}), F32({s.units}),
+                      F32(inputs[8].shape())}};
+      EXPECT_MATCHES_REFERENCE(spec, inputs, KernelTier::kNative, kSums);
+    }
+  }
+}
+
+TEST(BlockLstm, RefusesALengthBeyondTheSteps) {
+  const Sizes s = {3, 2, 2, 2};
+  for (const int64_t length : {-1, 4}) {
+    const std::vector<Array> inputs = LstmInputs(s, length);
+    const KernelSpec spec = CompleteSpec(LstmSpec(s), inputs);
+    for (const KernelTier tier : {KernelTier::kReference, KernelTier::kNative}) {
+      EXPECT_EQ(RunKernel(spec, inputs, tier).status().message(),
+                absl::StrCat("BlockLSTM: seq_len_max is ", length, ", but x has 3 time steps"));
+    }
+  }
+}
+
+std::vector<Array> GruInputs(const Sizes& s) {
+  return {RandomArray({s.steps, s.batch, s.inputs}, 1),
+          RandomArray({s.batch, s.units}, 2),
+          RandomArray({s.inputs + s.units, 2 * s.units}, 3, -0.3f, 0.3f),
+          RandomArray({s.inputs + s.units, s.units}, 4, -0.3f, 0.3f),
+          RandomArray({2 * s.units}, 5),
+          RandomArray({s.units}, 6)};
+}
+
+KernelSpec GruSpec(const Sizes& s) {
+  return {.op = "_BlockGRU",
+          .outputs = std::vector<TensorSpec>(4, F32({s.steps, s.batch, s.units}))};
+}
+
+TEST(BlockGru, EqualsTheReference) {
+  for (const Sizes& s : kSizes)
+    EXPECT_MATCHES_REFERENCE(GruSpec(s), GruInputs(s), KernelTier::kNative, kSums);
+}
+
+TEST(BlockGru, HasTheGradientsOfTheReference) {
+  for (const Sizes& s : kSizes) {
+    std::vector<Array> inputs = GruInputs(s);
+    const auto forward = RunReferenceKernel(CompleteSpec(GruSpec(s), inputs), inputs);
+    ASSERT_TRUE(forward.ok()) << forward.status();
+    KernelSpec spec{.op = "_BlockGRUGrad"};
+    for (const Array& input : inputs) spec.outputs.push_back(F32(input.shape()));
+    inputs.insert(inputs.end(), forward->begin(), forward->end());
+    inputs.push_back(RandomArray({s.steps, s.batch, s.units}, 7));
+    EXPECT_MATCHES_REFERENCE(spec, inputs, KernelTier::kNative, kSums);
+  }
+}
+
+}  // namespace
+}  // namespace estimator
