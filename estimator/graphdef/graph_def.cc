@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -13,6 +14,8 @@
 #include "estimator/graphdef/update_order.h"
 #include "estimator/op_def/attr_def.h"
 #include "estimator/op_def/op_def.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/recurrent.h"
 #include "estimator/proto/graph.pb.h"
 #include "estimator/proto/serialize.h"
 #include "glog/logging.h"
@@ -21,6 +24,12 @@ namespace estimator {
 namespace {
 
 constexpr size_t kMaxTextConstantBytes = 1024;
+
+// The name of a tensor in a NodeDef.
+std::string Reference(const Tensor& tensor) {
+  const std::string& name = tensor.node()->name();
+  return tensor.output() == 0 ? name : absl::StrCat(name, ":", tensor.output());
+}
 
 //   readers: nodes that must run before this one.
 void AddInputs(const Node& node, const std::vector<const Node*>& readers, proto::NodeDef* def) {
@@ -41,8 +50,7 @@ void AddInputs(const Node& node, const std::vector<const Node*>& readers, proto:
     if (variable != nullptr) {
       def->add_input(variable->name());
     } else {
-      def->add_input(input.output() == 0 ? from.name()
-                                         : absl::StrCat(from.name(), ":", input.output()));
+      def->add_input(Reference(input));
     }
   }
   for (const Node* reader : readers) after.push_back(reader->name());
@@ -109,11 +117,60 @@ std::vector<Shape> OutputShapes(const Node& node) {
   return shapes;
 }
 
+// Whether TensorFlow lacks the op, so that the plain ops of each time step are written.
+bool IsWrittenUnrolled(const Node& node) {
+  return node.op() == "_BlockGRU" || node.op() == "_BlockGRUGrad";
+}
+
+// A list of the dtypes of the outputs, for IdentityN.
+void WriteTypes(const Node& node, proto::NodeDef* out) {
+  auto* types = (*out->mutable_attr())["T"].mutable_list();
+  for (const TensorSpec& spec : node.outputs())
+    types->add_type(static_cast<proto::DataType>(spec.dtype));
+}
+
+void MakeGraphDef(const Graph& graph, size_t max_constant_bytes, proto::GraphDef* result);
+
+// Appends the plain ops that compute `node`, below its name, and makes `out` an IdentityN of their
+// results: so its readers and its place in the file stay as they are.
+void WriteUnrolled(const Node& node, size_t max_constant_bytes, proto::NodeDef* out,
+                   std::vector<proto::NodeDef>* appended) {
+  Graph graph;
+  const GraphScope scope(graph);
+  const std::string prefix = absl::StrCat(node.name(), "/unrolled/");
+  std::map<std::string, std::string> renamed;  // the operands
+  Tensors operands;
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    operands.push_back(Placeholder(node.input(i).dtype(), node.input(i).shape()));
+    renamed[operands.back().node()->name()] = out->input(i);
+  }
+  const auto rename = [&](const std::string& input) {
+    const auto found = renamed.find(input);
+    return found == renamed.end() ? absl::StrCat(prefix, input) : found->second;
+  };
+  const Tensors results = UnrollRecurrent(node.op(), node.attrs(), operands);
+  proto::GraphDef plain;
+  MakeGraphDef(graph, max_constant_bytes, &plain);
+  for (proto::NodeDef& made : *plain.mutable_node()) {
+    if (renamed.count(made.name()) > 0) continue;
+    made.set_name(prefix + made.name());
+    for (std::string& input : *made.mutable_input()) input = rename(input);
+    made.mutable_attr()->erase("_output_shapes");  // a batch of any size may be written later
+    appended->push_back(std::move(made));
+  }
+  out->set_op("IdentityN");
+  out->clear_input();
+  out->clear_attr();
+  for (const Tensor& tensor : results) out->add_input(rename(Reference(tensor)));
+  WriteTypes(node, out);
+}
+
 void MakeGraphDef(const Graph& graph, size_t max_constant_bytes, proto::GraphDef* result) {
   proto::GraphDef& def = *result;
   def.mutable_versions()->set_producer(kGraphDefProducer);
   def.mutable_versions()->set_min_consumer(kGraphDefMinConsumer);
   std::map<const Node*, std::vector<const Node*>> readers = ReadersBeforeUpdates(graph);
+  std::vector<proto::NodeDef> appended;
   for (const auto& node : graph.nodes()) {
     proto::NodeDef* out = def.add_node();
     out->set_name(node->name());
@@ -124,16 +181,14 @@ void MakeGraphDef(const Graph& graph, size_t max_constant_bytes, proto::GraphDef
     for (const auto& [name, value] : attrs.values()) {
       std::visit(AttrWriter{&(*out->mutable_attr())[name], max_constant_bytes}, value);
     }
-    if (node->op() == "IdentityN") {  // its T is a list
-      auto* types = (*out->mutable_attr())["T"].mutable_list();
-      for (const TensorSpec& spec : node->outputs())
-        types->add_type(static_cast<proto::DataType>(spec.dtype));
-    }
+    if (node->op() == "IdentityN") WriteTypes(*node, out);
+    if (IsWrittenUnrolled(*node)) WriteUnrolled(*node, max_constant_bytes, out, &appended);
     const std::vector<Shape> shapes = OutputShapes(*node);
     if (shapes.empty()) continue;
     auto* list = (*out->mutable_attr())["_output_shapes"].mutable_list();
     for (const Shape& shape : shapes) WriteShapeProto(shape, list->add_shape());
   }
+  for (proto::NodeDef& node : appended) *def.add_node() = std::move(node);
 }
 
 }  // namespace

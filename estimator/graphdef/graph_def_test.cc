@@ -4,7 +4,11 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/gradients.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/constant.h"
@@ -13,6 +17,7 @@
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/optimizer_ops.h"
+#include "estimator/ops/recurrent.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/proto/graph.pb.h"
 
@@ -148,6 +153,33 @@ TEST_F(GraphDefTest, TheSameGraphGivesTheSameBytes) {
   EXPECT_EQ(GraphToGraphDef(graph_), GraphToGraphDef(graph_));
   EXPECT_THAT(GraphToText(graph_), HasSubstr("op: \"Relu\""));
   EXPECT_THAT(GraphToText(graph_), Not(HasSubstr("Softmax")));
+}
+
+// TensorFlow has no op for all time steps of a GRU.
+TEST_F(GraphDefTest, AGruIsWrittenAsThePlainOpsOfEachTimeStep) {
+  const Tensor x = Placeholder(DType::kFloat32, {3, 2, 4}, "x");
+  const Tensor h =
+      BlockGRU(x, Zeros({2, 5}), Zeros({9, 10}), Zeros({9, 5}), Zeros({10}), Zeros({5}), "gru");
+  Gradients({h}, {x});
+  const proto::GraphDef def = Def();
+  std::set<std::string> names;
+  int products = 0;
+  for (const proto::NodeDef& node : def.node()) {
+    EXPECT_TRUE(names.insert(node.name()).second) << node.name();
+    EXPECT_NE(node.op()[0], '_') << node.name();
+    products += node.op() == "MatMul" ? 1 : 0;
+  }
+  for (const proto::NodeDef& node : def.node()) {
+    for (const std::string& input : node.input())
+      EXPECT_EQ(names.count(input.substr(0, input.find(':'))), 1u) << node.name() << ": " << input;
+  }
+  // Two in each time step, forward and backward, and two for the gradients of the weights.
+  EXPECT_EQ(products, 14);
+  const proto::NodeDef node = Find("gru");
+  EXPECT_EQ(node.op(), "IdentityN");
+  EXPECT_EQ(node.attr().at("T").list().type_size(), 4);
+  EXPECT_THAT(Inputs(node), ElementsAre("gru/unrolled/stack", "gru/unrolled/stack_1",
+                                        "gru/unrolled/stack_2", "gru/unrolled/stack_3"));
 }
 
 }  // namespace

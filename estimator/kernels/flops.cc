@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "estimator/kernels/conv_spec.h"
 #include "estimator/kernels/matmul_spec.h"
 
@@ -18,6 +19,16 @@ int64_t LargestOperand(const KernelSpec& spec) {
   return largest;
 }
 
+// The products of a recurrent layer over all time steps: twice as many for the gradients.
+std::optional<int64_t> RecurrentFlops(const KernelSpec& spec) {
+  const bool lstm = absl::StartsWith(spec.op, "BlockLSTM");
+  if (!lstm && !absl::StartsWith(spec.op, "_BlockGRU")) return std::nullopt;
+  const Shape& x = spec.inputs[lstm ? 1 : 0].shape;
+  int64_t weights = spec.inputs[lstm ? 4 : 2].shape.num_elements();
+  if (!lstm) weights += spec.inputs[3].shape.num_elements();
+  return (absl::EndsWith(spec.op, "Grad") ? 4 : 2) * x[0] * x[1] * weights;
+}
+
 }  // namespace
 
 std::optional<int64_t> ProductFlops(const KernelSpec& spec) {
@@ -28,7 +39,7 @@ std::optional<int64_t> ProductFlops(const KernelSpec& spec) {
   }
   if (const auto product = MatMulSpecOf(spec))
     return 2 * product->c.shape.num_elements() * product->sizes.k;
-  return std::nullopt;
+  return RecurrentFlops(spec);
 }
 
 int64_t EstimatedFlops(const KernelSpec& spec) {

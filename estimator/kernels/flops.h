@@ -9,8 +9,8 @@
 
 namespace estimator {
 
-// The floating point operations of a convolution, a gradient of one, or a matrix product: 2 for
-// each multiplication and addition of the plain formula, with padding, whatever the algorithm does.
+// The floating point operations of a convolution, a gradient of one, a matrix product, or the
+// products of a recurrent layer (ops/recurrent.h): 2 for each multiplication and addition of the plain formula, with padding, whatever the algorithm does.
 // nullopt for other ops.
 std::optional<int64_t> ProductFlops(const KernelSpec& spec);
 

@@ -21,6 +21,8 @@ using testing::Goldens;
 // Ops that TensorFlow alone cannot show, and why.
 const std::map<std::string, std::string>& Exempt() {
   static const auto* const exempt = new std::map<std::string, std::string>{
+      {"_BlockGRU", "TensorFlow has one time step of it: ops/recurrent_test, nn/rnn/sequence_test"},
+      {"_BlockGRUGrad", "the same"},
       {"Assign", "an update of the step: runtime/program_test, testdata/interop/check_graph.py"},
       {"AssignAdd", "the same"},
       {"Case", "runs functions: ops/branches_test"},
@@ -63,6 +65,8 @@ const std::map<std::string, std::string>& ExemptEdges() {
       {"CTCLoss one", "takes an index of two numbers"},
       {"CTCLoss empty", "TensorFlow refuses examples without labels"},
       {"CTCBeamSearchDecoder empty", "TensorFlow refuses tensors without elements"},
+      {"BlockLSTM one", "has four times as many weights as units"},
+      {"BlockLSTMGrad one", "has four times as many weights as units"},
       {"ConcatV2 one", "takes two tensors, which make two elements"},
       {"LinSpace empty", "refuses to make no numbers"},
       {"MirrorPadGrad empty", "in absent.txt"},

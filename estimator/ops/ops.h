@@ -38,6 +38,7 @@
 #include "estimator/ops/pooling.h"
 #include "estimator/ops/random.h"
 #include "estimator/ops/rearrange.h"
+#include "estimator/ops/recurrent.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/resize.h"
 #include "estimator/ops/scan.h"

@@ -44,7 +44,7 @@ int Run(int64_t num_steps, int64_t units, int64_t batch) {
   const Variable table = GetVariable("embeddings", {kWords, units});
   const DynamicRnnResult network =
       DynamicRnn(rnn_cell::BasicLSTMCell(units), Gather(table, spec.feeds[0]),
-                 {.sequence_length = spec.feeds[1]});
+                 {.sequence_length = spec.feeds[1], .unroll = true});
   const Tensor logits = layers::Dense(network.state.h(), {.units = 2});
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(spec.feeds[2], logits);
   const double forward_ms = watch.Lap();

@@ -420,5 +420,25 @@ def updates():
                states=3)
 
 
-TABLES = (products, convolutions, depthwise, pools, bias, batch_norms, resizes, detections, losses,
+def recurrent():
+    """Whole sequences: [time steps, batch, inputs, units], and the length."""
+    for name, (steps, batch, inputs, units), length in (
+            ("one", (1, 1, 1, 1), 1), ("odd", (3, 2, 5, 3), 3), ("short", (4, 2, 1, 2), 2),
+            ("empty", (2, 0, 3, 2), 2)):
+        def some(*shape, key=1, low=-1.0, high=1.0):
+            return floats(shape, low, high, key=key)
+        peephole = np.zeros([units], F32)
+        operands = [np.int64(length), some(steps, batch, inputs),
+                    some(batch, units, key=2), some(batch, units, key=3),
+                    some(inputs + units, 4 * units, key=4), peephole, peephole, peephole,
+                    some(4 * units, key=5)]
+        yield Case("BlockLSTM", name, operands,
+                   {"forget_bias": 0.5, "cell_clip": -1.0, "use_peephole": False},
+                   const=(0, 5, 6, 7), tolerance="sum", ys=[1, 6])
+        rows = [some(steps, batch, units, key=6 + i, low=0.1) for i in range(9)]
+        yield Case("BlockLSTMGrad", name, operands + rows, {"use_peephole": False},
+                   const=(0, 5, 6, 7), tolerance="sum", gradient=False)
+
+
+TABLES = (products, recurrent, convolutions, depthwise, pools, bias, batch_norms, resizes, detections, losses,
           updates)

@@ -17,8 +17,9 @@
 
 namespace estimator::gemm {
 
-// c [m, n] = act(a * b + bias), or act(c + a * b + bias). a is [m, k], or [k, m] if transpose_a; b is [k, n], or [n, k] if
-// transpose_b. All are dense and row-major. REQUIRES: m, n and k are positive.
+// c [m, n] = act(a * b + bias), or act(c + a * b + bias) if accumulate. a is [m, k], or [k, m] if
+// transpose_a; b is [k, n], or [n, k] if transpose_b. All are dense and row-major.
+// REQUIRES: m, n and k are positive.
 struct Product {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;

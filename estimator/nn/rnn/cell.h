@@ -21,6 +21,12 @@ struct CellOutput {
   State state;
 };
 
+// The result of all time steps, computed together by one op (ops/recurrent.h).
+struct SequenceOutput {
+  Tensor outputs;  // [T, N, output_size]
+  State states;    // after each time step: each part is [T, N, ...]
+};
+
 // Copies of a cell are the same cell, as in Python: they share the weights. The first call creates
 // the variables in the scope of the caller; later calls use them, from any scope.
 // Source: TF 2.15 tf.compat.v1.nn.rnn_cell.RNNCell.
@@ -33,6 +39,14 @@ class RNNCell {
   // Errors (kept by the graph): INVALID_ARGUMENT if the inputs or the state have other shapes.
   CellOutput operator()(const Tensor& inputs, const State& state) const;
 
+  // Whether Sequence can be called: whether there is an op for the cell, with its options, and for
+  // inputs like these.
+  virtual bool HasSequence(const Tensor& /*inputs*/) const { return false; }
+  // All time steps, with the variables and the numbers of calls for one step after the other.
+  //   inputs: [T, N, C].  state: before the first step.
+  // REQUIRES: HasSequence(inputs). Errors: as those of a call.
+  SequenceOutput Sequence(const Tensor& inputs, const State& state) const;
+
   virtual int64_t output_size() const = 0;
   // The state before the first step, all zeros, for a batch of `batch_size` examples.
   virtual State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const = 0;
@@ -43,11 +57,16 @@ class RNNCell {
   // One step, inside the scope of the cell. GetVariable and layers create the weights in the first
   // call and return the same ones in later calls.
   virtual CellOutput Call(const Tensor& inputs, const State& state) const = 0;
+  // The same for all time steps. Only cells whose HasSequence can be true have it.
+  virtual SequenceOutput CallSequence(const Tensor& inputs, const State& state) const;
 
  private:
   friend class LayerRNNCell;
   friend class CellWrapper;
   struct Scope;
+  // fn(), inside the scope of the cell.
+  template <typename Fn>
+  auto InScope(Fn&& fn) const;
   const std::shared_ptr<Scope> scope_;
 };
 
@@ -67,6 +86,10 @@ class Cell {
 
   CellOutput operator()(const Tensor& inputs, const State& state) const {
     return (*cell_)(inputs, state);
+  }
+  bool HasSequence(const Tensor& inputs) const { return cell_->HasSequence(inputs); }
+  SequenceOutput Sequence(const Tensor& inputs, const State& state) const {
+    return cell_->Sequence(inputs, state);
   }
   int64_t output_size() const { return cell_->output_size(); }
   State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const {

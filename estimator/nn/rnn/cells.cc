@@ -15,6 +15,7 @@
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
+#include "estimator/ops/recurrent.h"
 
 namespace estimator::rnn_cell {
 namespace {
@@ -27,13 +28,15 @@ Activation OrTanh(const Activation& activation) {
   return activation ? activation : Activation(Tanh);
 }
 
-// Whether the inputs and the parts of the state fit. If not, the graph keeps the error.
+// Whether the inputs, [N, C] or [T, N, C], and the parts of the state fit. If not, the graph keeps
+// the error.
 bool Check(absl::string_view cell, const Tensor& inputs, int64_t num_units,
-           const std::vector<std::pair<Tensor, int64_t>>& states) {
-  if (!CheckRank(inputs, cell, 2, 2) || !CheckPositive(num_units, cell, "num_units")) return false;
+           const std::vector<std::pair<Tensor, int64_t>>& states, int rank = 2) {
+  if (!CheckRank(inputs, cell, rank, rank) || !CheckPositive(num_units, cell, "num_units"))
+    return false;
   for (const auto& [state, size] : states) {
     if (!state.valid()) return false;
-    const TensorSpec expected{inputs.dtype(), {inputs.dim(0), size}};
+    const TensorSpec expected{inputs.dtype(), {inputs.dim(rank - 2), size}};
     if (state.spec() == expected) continue;
     inputs.graph()->Fail(InvalidArgument(
         cell, ": the state '", state.name(), "' is ", state.spec().ToString(), ", but must be ",
@@ -43,14 +46,43 @@ bool Check(absl::string_view cell, const Tensor& inputs, int64_t num_units,
   return true;
 }
 
-// [x, h] kernel + bias, with the variables `<prefix>kernel` and `<prefix>bias`.
-Tensor Linear(const Tensor& x, const Tensor& h, int64_t size, absl::string_view prefix,
-              const Initializer& kernel_initializer, const Initializer& bias_initializer) {
-  const Tensor kernel = GetWeight(absl::StrCat(prefix, "kernel"), {x.dim(1) + h.dim(1), size}, x,
+// The variables `<prefix>kernel` and `<prefix>bias` of [x, h] kernel + bias.
+struct LinearWeights {
+  Tensor kernel, bias;
+};
+LinearWeights GetLinearWeights(const Tensor& x, const Tensor& h, int64_t size,
+                               absl::string_view prefix, const Initializer& kernel_initializer,
+                               const Initializer& bias_initializer) {
+  const Tensor kernel = GetWeight(absl::StrCat(prefix, "kernel"), {x.dim(-1) + h.dim(-1), size}, x,
                                   kernel_initializer, nullptr, /*trainable=*/true);
   const Tensor bias = GetWeight(absl::StrCat(prefix, "bias"), {size}, x, bias_initializer, nullptr,
                                 /*trainable=*/true);
+  return {kernel, bias};
+}
+
+// [x, h] kernel + bias.
+Tensor Linear(const Tensor& x, const Tensor& h, int64_t size, absl::string_view prefix,
+              const Initializer& kernel_initializer, const Initializer& bias_initializer) {
+  const auto [kernel, bias] =
+      GetLinearWeights(x, h, size, prefix, kernel_initializer, bias_initializer);
   return BiasAdd(MatMul(Concat({x, h}, 1), kernel), bias);
+}
+
+// Whether there is an op for all time steps: TensorFlow's is for f32, and its activation is Tanh.
+bool HasOp(const Tensor& inputs, const Activation& activation) {
+  return inputs.rank() == 3 && inputs.dtype() == DType::kFloat32 && !activation;
+}
+
+// All time steps of an LSTM of `units` units.
+SequenceOutput LstmSequence(absl::string_view cell, const Tensor& inputs, const State& state,
+                            int64_t units, double forget_bias, const Initializer& initializer) {
+  const Tensor c = state.c(), h = state.h();
+  if (!Check(cell, inputs, units, {{c, units}, {h, units}}, 3))
+    return {layers::InvalidLike(inputs), state};
+  const auto [kernel, bias] =
+      GetLinearWeights(inputs, h, 4 * units, "", initializer, initializers::Zeros());
+  const auto [cs, outputs] = BlockLSTM(inputs, c, h, kernel, bias, static_cast<float>(forget_bias));
+  return {outputs, LSTMStateTuple{cs, outputs}};
 }
 
 Tensor ZeroTensor(absl::string_view cell, int64_t batch_size, int64_t size, DType dtype) {
@@ -102,6 +134,23 @@ CellOutput GRUCell::Call(const Tensor& inputs, const State& state) const {
   return {output, output};
 }
 
+bool GRUCell::HasSequence(const Tensor& inputs) const { return HasOp(inputs, options_.activation); }
+
+SequenceOutput GRUCell::CallSequence(const Tensor& inputs, const State& state) const {
+  const Tensor h = state.tensor();
+  if (!Check("gru_cell", inputs, num_units_, {{h, num_units_}}, 3))
+    return {layers::InvalidLike(inputs), state};
+  const auto weights = [&](int64_t size, absl::string_view prefix, const Initializer& otherwise) {
+    return GetLinearWeights(inputs, h, size, prefix, options_.kernel_initializer,
+                            options_.bias_initializer ? options_.bias_initializer : otherwise);
+  };
+  const LinearWeights gates = weights(2 * num_units_, "gates/", initializers::Ones());
+  const LinearWeights candidate = weights(num_units_, "candidate/", initializers::Zeros());
+  const Tensor outputs =
+      BlockGRU(inputs, h, gates.kernel, candidate.kernel, gates.bias, candidate.bias);
+  return {outputs, outputs};
+}
+
 State BasicLSTMCell::ZeroState(int64_t batch_size, DType dtype) const {
   return ZeroPair("BasicLSTMCell", batch_size, num_units_, num_units_, dtype);
 }
@@ -122,6 +171,14 @@ CellOutput BasicLSTMCell::Call(const Tensor& inputs, const State& state) const {
   const Tensor activated = act(new_c);
   const Tensor new_h = activated * Sigmoid(o);
   return {new_h, LSTMStateTuple{new_c, new_h}};
+}
+
+bool BasicLSTMCell::HasSequence(const Tensor& inputs) const {
+  return HasOp(inputs, options_.activation);
+}
+
+SequenceOutput BasicLSTMCell::CallSequence(const Tensor& inputs, const State& state) const {
+  return LstmSequence("basic_lstm_cell", inputs, state, num_units_, options_.forget_bias, nullptr);
 }
 
 int64_t LSTMCell::output_size() const {
@@ -164,6 +221,16 @@ CellOutput LSTMCell::Call(const Tensor& inputs, const State& state) const {
     if (options_.proj_clip) new_h = ClipByValue(new_h, -*options_.proj_clip, *options_.proj_clip);
   }
   return {new_h, LSTMStateTuple{new_c, new_h}};
+}
+
+bool LSTMCell::HasSequence(const Tensor& inputs) const {
+  return HasOp(inputs, options_.activation) && !options_.use_peepholes && !options_.cell_clip &&
+         options_.num_proj <= 0;
+}
+
+SequenceOutput LSTMCell::CallSequence(const Tensor& inputs, const State& state) const {
+  return LstmSequence("lstm_cell", inputs, state, num_units_, options_.forget_bias,
+                      options_.initializer);
 }
 
 }  // namespace estimator::rnn_cell

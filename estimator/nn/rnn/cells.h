@@ -72,9 +72,11 @@ class GRUCell : public CellOfUnits<GRUCellOptions> {
   explicit GRUCell(int64_t num_units, GRUCellOptions options = {})
       : CellOfUnits(num_units, std::move(options), "gru_cell") {}
   State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const override;
+  bool HasSequence(const Tensor& inputs) const override;
 
  protected:
   CellOutput Call(const Tensor& inputs, const State& state) const override;
+  SequenceOutput CallSequence(const Tensor& inputs, const State& state) const override;
 };
 
 struct BasicLSTMCellOptions {
@@ -94,9 +96,11 @@ class BasicLSTMCell : public CellOfUnits<BasicLSTMCellOptions> {
   explicit BasicLSTMCell(int64_t num_units, BasicLSTMCellOptions options = {})
       : CellOfUnits(num_units, std::move(options), "basic_lstm_cell") {}
   State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const override;
+  bool HasSequence(const Tensor& inputs) const override;
 
  protected:
   CellOutput Call(const Tensor& inputs, const State& state) const override;
+  SequenceOutput CallSequence(const Tensor& inputs, const State& state) const override;
 };
 
 struct LSTMCellOptions {
@@ -124,9 +128,11 @@ class LSTMCell : public CellOfUnits<LSTMCellOptions> {
       : CellOfUnits(num_units, std::move(options), "lstm_cell") {}
   int64_t output_size() const override;
   State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const override;
+  bool HasSequence(const Tensor& inputs) const override;
 
  protected:
   CellOutput Call(const Tensor& inputs, const State& state) const override;
+  SequenceOutput CallSequence(const Tensor& inputs, const State& state) const override;
 };
 
 }  // namespace estimator::rnn_cell

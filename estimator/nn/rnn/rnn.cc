@@ -15,8 +15,10 @@
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
+#include "estimator/ops/reduction.h"
 #include "estimator/ops/select.h"
 #include "estimator/ops/shape_ops.h"
+#include "estimator/ops/slicing.h"
 
 namespace estimator {
 namespace {
@@ -57,13 +59,10 @@ Tensor CheckedLengths(const Tensor& lengths, int64_t batch_size) {
   return lengths.dtype() == DType::kInt32 ? lengths : Cast(lengths, DType::kInt32);
 }
 
-// Of each time step: which examples are over, [N, 1].
-std::vector<Tensor> Finished(const Tensor& lengths, int64_t num_steps) {
-  if (!lengths.valid()) return {};
+// Which examples are over at each time step, [T, N, 1].
+Tensor Finished(const Tensor& lengths, int64_t num_steps) {
   const Tensor steps = TimeSteps(*lengths.graph(), num_steps);
-  const Tensor finished =
-      GreaterEqual(Reshape(steps, {num_steps, 1, 1}), Reshape(lengths, {1, lengths.dim(0), 1}));
-  return Unstack(finished, 0, "finished");
+  return GreaterEqual(Reshape(steps, {num_steps, 1, 1}), Reshape(lengths, {1, lengths.dim(0), 1}));
 }
 
 // `finished` with axes of size 1, so that it broadcasts to x.
@@ -115,11 +114,17 @@ StaticRnnResult Unroll(const Cell& cell, const std::vector<Tensor>& inputs,
   }
   const int64_t batch_size = first.dim(0);
   const Tensor checked = CheckedLengths(lengths, batch_size);
-  Loop loop{graph, cell,
+  Loop loop{graph,
+            cell,
             initial_state
                 ? *initial_state
                 : cell.ZeroState(batch_size, dtype == DType::kInvalid ? first.dtype() : dtype),
-            Finished(checked, static_cast<int64_t>(inputs.size())), has_time_steps};
+            {},
+            has_time_steps};
+  if (checked.valid()) {
+    const auto num_steps = static_cast<int64_t>(inputs.size());
+    loop.finished = Unstack(Finished(checked, num_steps), 0, "finished");
+  }
   std::vector<Tensor> outputs;
   for (const Tensor& input : inputs)
     outputs.push_back(Step(loop, input, static_cast<int64_t>(outputs.size())));
@@ -132,6 +137,33 @@ Tensor TransposeBatchTime(const Tensor& x) {
   std::vector<int64_t> perm = {1, 0};
   for (int axis = 2; axis < x.rank(); ++axis) perm.push_back(axis);
   return Transpose(x, perm);
+}
+
+// The part of the state after the last time step that counts.
+//   states: after each time step, [T, N, ...].  initial: before the first one, [N, ...].
+Tensor LastState(const Tensor& states, const Tensor& initial, const Tensor& lengths) {
+  if (!states.valid()) return states;
+  const int64_t num_steps = states.dim(0);
+  if (!lengths.valid()) return StridedSlice(states, {Slicing::At(num_steps - 1)});
+  const Tensor steps = Reshape(TimeSteps(*states.graph(), num_steps), {num_steps, 1, 1});
+  const Tensor last =
+      Reshape(Minimum(lengths, static_cast<int32_t>(num_steps)) - 1, {1, lengths.dim(0), 1});
+  const Tensor picked = ReduceSum(Where(Equal(steps, last), states, 0), {0});
+  return Where(LessEqual(Reshape(lengths, {lengths.dim(0), 1}), 0), initial, picked);
+}
+
+// All time steps by one op for each cell. Steps beyond a length are computed too, but nothing reads
+// them: their outputs are replaced by 0, and so their gradients are 0.
+//   inputs: [T, N, C]. The outputs of the result are [T, N, ...].
+DynamicRnnResult RunSequence(const Cell& cell, const Tensor& inputs, const State& initial,
+                             const Tensor& lengths) {
+  auto [outputs, states] = cell.Sequence(inputs, initial);
+  if (!outputs.valid()) return {outputs, initial};
+  if (lengths.valid()) outputs = Where(Finished(lengths, inputs.dim(0)), 0, outputs);
+  const State last = states.Zip(initial, [&](const Tensor& all, const Tensor& first) {
+    return LastState(all, first, lengths);
+  });
+  return {outputs, last};
 }
 
 // Inside the scope of the network.
@@ -151,11 +183,22 @@ DynamicRnnResult DynamicRnnInScope(const Cell& cell, const Tensor& inputs,
     const Tensor invalid = graph.Fail(InvalidArgument("the inputs have no time steps"));
     return {invalid, invalid};
   }
-  const StaticRnnResult result =
-      Unroll(cell, Unstack(time_major), options.initial_state, options.dtype, lengths,
-             /*has_time_steps=*/true);
-  const Tensor outputs = Stack(result.outputs);
-  return {options.time_major ? outputs : TransposeBatchTime(outputs), result.state};
+  const bool own_dtype = options.dtype == DType::kInvalid || options.dtype == inputs.dtype();
+  DynamicRnnResult result;
+  if (time_major.valid() && own_dtype && !options.unroll && cell.HasSequence(time_major)) {
+    const int64_t batch_size = time_major.dim(1);
+    const State initial =
+        options.initial_state ? *options.initial_state : cell.ZeroState(batch_size, inputs.dtype());
+    const Tensor checked = CheckedLengths(lengths, batch_size);
+    if (lengths.valid() && !checked.valid()) return {checked, initial};
+    result = RunSequence(cell, time_major, initial, checked);
+  } else {
+    StaticRnnResult unrolled = Unroll(cell, Unstack(time_major), options.initial_state,
+                                      options.dtype, lengths, /*has_time_steps=*/true);
+    result = {Stack(unrolled.outputs), std::move(unrolled.state)};
+  }
+  if (!options.time_major) result.outputs = TransposeBatchTime(result.outputs);
+  return result;
 }
 
 // tf.reverse_sequence: reverses the first lengths[n] time steps of example n; all without lengths.
@@ -199,7 +242,8 @@ BidirectionalDynamicRnnResult BidirectionalDynamicRnn(
                              {.sequence_length = options.sequence_length,
                               .initial_state = initial_state,
                               .dtype = options.dtype,
-                              .time_major = options.time_major});
+                              .time_major = options.time_major,
+                              .unroll = options.unroll});
   };
   DynamicRnnResult forward, backward;
   {

@@ -4,8 +4,11 @@
 //   const auto [outputs, state] = DynamicRnn(cell, words, {.sequence_length = features["length"]});
 //   const Tensor logits = layers::Dense(state.h(), {.units = 2});
 //
-// Shapes are static, so all functions unroll the time steps into the graph. A batch has sequences
-// of one padded length, and `sequence_length` says how much of each counts.
+// Where an op computes all time steps of the cell (LSTMCell, BasicLSTMCell, GRUCell and MultiRNNCell
+// of them, in f32, without peepholes, clipping, projection or an activation of their own), the
+// dynamic functions use it: see ops/recurrent.h. Otherwise the time steps are unrolled into the
+// graph, because shapes are static. A batch has sequences of one padded length, and
+// `sequence_length` says how much of each counts.
 #ifndef ESTIMATOR_NN_RNN_RNN_H_
 #define ESTIMATOR_NN_RNN_RNN_H_
 
@@ -29,7 +32,9 @@ struct DynamicRnnOptions {
   std::optional<rnn_cell::State> initial_state = std::nullopt;  // none: cell.ZeroState
   DType dtype = DType::kInvalid;  // of cell.ZeroState; none: that of the inputs
   bool time_major = false;        // inputs and outputs are [T, N, ...]
-  std::string scope = "";         // none: rnn
+  // Unrolls the time steps of every cell: for gradients of gradients, which the op lacks.
+  bool unroll = false;
+  std::string scope = "";  // none: rnn
 };
 
 struct DynamicRnnResult {
@@ -51,6 +56,7 @@ struct BidirectionalDynamicRnnOptions {
   std::optional<rnn_cell::State> initial_state_bw = std::nullopt;
   DType dtype = DType::kInvalid;
   bool time_major = false;
+  bool unroll = false;     // as that of DynamicRnn
   std::string scope = "";  // none: bidirectional_rnn
 };
 

@@ -174,9 +174,10 @@ TEST_F(Rnn, AfterItsLengthTheOutputIsZeroAndTheStateStays) {
 TEST_F(Rnn, StaticAndDynamicTimeMajorAndBatchMajorAreTheSame) {
   const MultiRNNCell cell({GRUCell(3), LSTMCell(2)});
   const Tensor x = Sequences(), lengths = Constant(std::vector<int64_t>{3, 1});
-  const DynamicRnnResult a = DynamicRnn(cell, x, {.sequence_length = lengths});
+  const DynamicRnnResult a = DynamicRnn(cell, x, {.sequence_length = lengths, .unroll = true});
   const DynamicRnnResult b =
-      DynamicRnn(cell, Transpose(x, {1, 0, 2}), {.sequence_length = lengths, .time_major = true});
+      DynamicRnn(cell, Transpose(x, {1, 0, 2}),
+                 {.sequence_length = lengths, .time_major = true, .unroll = true});
   const StaticRnnResult c = StaticRnn(cell, Unstack(x, 1), {.sequence_length = lengths});
   EST_ASSERT_OK(graph_.status());
   EXPECT_EQ(a.outputs.shape(), (Shape{2, 3, 2}));

@@ -1,5 +1,6 @@
 #include "estimator/nn/rnn/wrappers.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
+#include "estimator/nn/layers/layer.h"
 #include "estimator/nn/rnn/dropout_seed.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
@@ -28,14 +30,18 @@ State MultiRNNCell::ZeroState(int64_t batch_size, DType dtype) const {
   return states;
 }
 
+// Whether the state is one for each cell. If not, the graph keeps the error.
+bool MultiRNNCell::CheckState(const State& state) const {
+  if (!cells_.empty() && state.size() == static_cast<int>(cells_.size())) return true;
+  Graph::Current().Fail(InvalidArgument(
+      cells_.empty() ? std::string("MultiRNNCell: there must be at least one cell")
+                     : absl::StrCat("MultiRNNCell: the state must be a tuple of ", cells_.size(),
+                                    " states, one for each cell, but it is ", state.ToString())));
+  return false;
+}
+
 CellOutput MultiRNNCell::Call(const Tensor& inputs, const State& state) const {
-  if (cells_.empty() || state.size() != static_cast<int>(cells_.size())) {
-    const Tensor invalid = Graph::Current().Fail(InvalidArgument(
-        cells_.empty() ? std::string("MultiRNNCell: there must be at least one cell")
-                       : absl::StrCat("MultiRNNCell: the state must be a tuple of ", cells_.size(),
-                                      " states, one for each cell, but it is ", state.ToString())));
-    return {invalid, state};
-  }
+  if (!CheckState(state)) return {layers::InvalidLike(inputs), state};
   Tensor x = inputs;
   std::vector<State> states;
   for (int i = 0; i < state.size(); ++i) {
@@ -43,6 +49,25 @@ CellOutput MultiRNNCell::Call(const Tensor& inputs, const State& state) const {
     auto [output, new_state] = cells_[i](x, state[i]);
     x = output;
     states.push_back(std::move(new_state));
+  }
+  return {x, states};
+}
+
+bool MultiRNNCell::HasSequence(const Tensor& inputs) const {
+  return !cells_.empty() && std::all_of(cells_.begin(), cells_.end(),
+                                        [&](const Cell& cell) { return cell.HasSequence(inputs); });
+}
+
+SequenceOutput MultiRNNCell::CallSequence(const Tensor& inputs, const State& state) const {
+  if (!CheckState(state)) return {layers::InvalidLike(inputs), state};
+  Tensor x = inputs;
+  std::vector<State> states;
+  for (int i = 0; i < state.size(); ++i) {
+    const VariableScope scope(absl::StrCat("cell_", i));
+    auto [outputs, new_states] = cells_[static_cast<size_t>(i)].Sequence(x, state[i]);
+    if (!outputs.valid()) return {outputs, state};
+    x = outputs;
+    states.push_back(std::move(new_states));
   }
   return {x, states};
 }

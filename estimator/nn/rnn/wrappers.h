@@ -21,11 +21,16 @@ class MultiRNNCell : public RNNCell {
   explicit MultiRNNCell(std::vector<Cell> cells);
   int64_t output_size() const override;
   State ZeroState(int64_t batch_size, DType dtype = DType::kFloat32) const override;
+  bool HasSequence(const Tensor& inputs) const override;
 
  protected:
   CellOutput Call(const Tensor& inputs, const State& state) const override;
+  // Layer after layer: all time steps of a cell, then those of the next one.
+  SequenceOutput CallSequence(const Tensor& inputs, const State& state) const override;
 
  private:
+  bool CheckState(const State& state) const;
+
   std::vector<Cell> cells_;
 };
 
