@@ -216,6 +216,13 @@ Dataset Dataset::PaddedBatch(int64_t batch_size, PaddedBatchOptions options) con
   return AtLeast(1, batch_size, "PaddedBatch: batch_size", node_, PaddedBatchNode, batch_size,
                  std::move(options));
 }
+Dataset Dataset::BucketBySequenceLength(ElementLengthFn element_length_func,
+                                        std::vector<int64_t> bucket_boundaries,
+                                        std::vector<int64_t> bucket_batch_sizes,
+                                        BucketBySequenceLengthOptions options) const {
+  return Then(node_, BucketBySequenceLengthNode, std::move(element_length_func),
+              std::move(bucket_boundaries), std::move(bucket_batch_sizes), std::move(options));
+}
 Dataset Dataset::Unbatch() const { return Then(node_, UnbatchNode); }
 Dataset Dataset::Rebatch(int64_t batch_size, BatchOptions options) const {
   return Unbatch().Batch(batch_size, options);

@@ -74,6 +74,7 @@ concept IsStatefulMapFn = (std::is_invocable_v<Fn&, const Element&> &&
 using MapFunction = std::function<absl::StatusOr<Element>(const Element&)>;
 using RandomMapFn = std::function<absl::StatusOr<Element>(const Element&, RandomStream&)>;
 using FilterFn = std::function<absl::StatusOr<bool>(const Element&)>;
+using ElementLengthFn = std::function<absl::StatusOr<int64_t>(const Element&)>;
 
 using ReduceFn =
     std::function<absl::StatusOr<Element>(const Element& state, const Element& element)>;
@@ -165,6 +166,19 @@ class [[nodiscard]] Dataset {
   // Pads each array at its end to a common shape.
   // Errors: an array is larger than its padded shape.
   Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options = {}) const;
+  // Batches elements of similar length, and pads each batch to its longest element. Bucket i has
+  // the lengths from bucket_boundaries[i - 1] to bucket_boundaries[i] - 1, and its batches have
+  // bucket_batch_sizes[i] elements. A batch comes when its bucket is full. At the end of the
+  // dataset the rest of each bucket comes, in the order of the buckets.
+  //   element_length_func: the length of an element. A pure function.
+  //   bucket_boundaries: increasing.  bucket_batch_sizes: one more than boundaries.
+  // The saved position has no data: a restore reads the elements that wait in buckets again.
+  // Errors: those of PaddedBatch (of Next: of Batch with no_padding).
+  // Source: TF 2.15 tf.data.Dataset.bucket_by_sequence_length.
+  Dataset BucketBySequenceLength(ElementLengthFn element_length_func,
+                                 std::vector<int64_t> bucket_boundaries,
+                                 std::vector<int64_t> bucket_batch_sizes,
+                                 BucketBySequenceLengthOptions options = {}) const;
   // One element for each row of axis 0 of every element: the reverse of Batch.
   // Errors: an array is a scalar, or has another number of rows than the others.
   Dataset Unbatch() const;

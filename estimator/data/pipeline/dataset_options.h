@@ -46,6 +46,17 @@ struct PaddedBatchOptions {
   std::map<std::string, double> padding_values = {};
   bool drop_remainder = false;  // as in BatchOptions
 };
+struct BucketBySequenceLengthOptions {
+  // As in PaddedBatchOptions.
+  std::map<std::string, Shape> padded_shapes = {};
+  std::map<std::string, double> padding_values = {};
+  // True: axes of unknown size are padded to the bucket's boundary minus 1, so that a bucket has
+  // one shape. Elements as long as the last boundary are then an error.
+  bool pad_to_bucket_boundary = false;
+  // True: the elements of a batch must have one shape. The options above are not used.
+  bool no_padding = false;
+  bool drop_remainder = false;  // drops what does not fill a batch at the end of the input
+};
 struct InterleaveOptions {
   int cycle_length = 1;  // number of inner datasets that are open at the same time
   int block_length = 1;  // number of elements to take from one before the next one

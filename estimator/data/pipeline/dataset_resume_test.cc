@@ -37,6 +37,9 @@ absl::StatusOr<bool> NotDivisibleBy3(const Element& element) {
 absl::StatusOr<bool> IsBelow9(const Element& element) {
   return element.features.begin()->second.data<int64_t>()[0] < 9;
 }
+absl::StatusOr<int64_t> Remainder7(const Element& element) {
+  return element.features.begin()->second.data<int64_t>()[0] % 7;
+}
 Dataset Batch3(const Dataset& window) { return window.Batch(3); }
 Dataset ShuffledWindow(const Dataset& window) { return window.Shuffle(3).Map(Twice); }
 absl::StatusOr<Dataset> Countdown(const Element& element) {
@@ -92,6 +95,15 @@ std::vector<Pipeline> Pipelines() {
     add("Batch", [](Dataset d) { return d.Batch(4); });
     add("BatchMapPrefetch", [](Dataset d) { return d.Batch(4).Map(Twice).Prefetch(3); });
     add("PaddedBatch", [](Dataset d) { return d.PaddedBatch(4); });
+    add("BucketBySequenceLength", [](Dataset d) {
+      return d.Shuffle(5).BucketBySequenceLength(Remainder7, {2, 4}, {2, 5, 3}).Repeat(2);
+    });
+    add("BucketBySequenceLengthShuffle", [](Dataset d) {
+      return d.Repeat(2)
+          .BucketBySequenceLength(Remainder7, {3, 6}, {4, 2, 7}, {.drop_remainder = true})
+          .Shuffle(3)
+          .Prefetch(2);
+    });
     add("Prefetch", [](Dataset d) { return d.Prefetch(4); });
     add("ShufflePrefetch", [](Dataset d) { return d.Repeat(2).Shuffle(9).Prefetch(4); });
     add("Cache", [](Dataset d) { return d.Map(Twice).Cache().Repeat(2); });

@@ -31,6 +31,9 @@ absl::StatusOr<Element> Draw(const Element& element, RandomStream& random) {
 absl::StatusOr<bool> IsOdd(const Element& element) {
   return element.features.begin()->second.data<int64_t>()[0] % 2 == 1;
 }
+absl::StatusOr<int64_t> Last2Bits(const Element& element) {
+  return element.features.begin()->second.data<int64_t>()[0] % 4;
+}
 absl::StatusOr<Dataset> UpTo(const Element& element) {
   return Dataset::Range(0, element.features.begin()->second.data<int64_t>()[0]).Shuffle(3);
 }
@@ -66,6 +69,7 @@ const std::vector<Dataset>& Pipelines() {
         list->push_back(std::move(pipeline));
       }
     }
+    list->push_back(Stream().BucketBySequenceLength(Last2Bits, {1, 3}, {2, 3, 2}));
     return list;
   }();
   return *all;

@@ -58,9 +58,14 @@ NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step,
 // ignore_errors.cc
 NodePtr IgnoreErrorsNode(NodePtr input, int64_t max_errors);
 
-// batch.cc, padded_batch.cc, unbatch.cc, cache.cc, file_cache.cc, prefetch.cc
+// batch.cc, padded_batch.cc, bucket_by_sequence_length.cc, unbatch.cc, cache.cc, file_cache.cc,
+// prefetch.cc
 NodePtr BatchNode(NodePtr input, int64_t batch_size, bool drop_remainder);
 NodePtr PaddedBatchNode(NodePtr input, int64_t batch_size, PaddedBatchOptions options);
+NodePtr BucketBySequenceLengthNode(NodePtr input, ElementLengthFn element_length_func,
+                                   std::vector<int64_t> bucket_boundaries,
+                                   std::vector<int64_t> bucket_batch_sizes,
+                                   BucketBySequenceLengthOptions options);
 NodePtr UnbatchNode(NodePtr input);
 NodePtr CacheNode(NodePtr input);
 NodePtr FileCacheNode(NodePtr input, std::string filename);

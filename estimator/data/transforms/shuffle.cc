@@ -274,7 +274,9 @@ bool HasSingleExamples(const DatasetNode& node) {
   const int64_t elements = node.Cardinality();
   if (elements >= 0) return elements == node.ExamplesPerEpoch();
   if (elements == Dataset::kInfinite) return false;
-  if (absl::StrContains(node.Label(), "Batch(")) return false;
+  for (const absl::string_view batches : {"Batch(", "BucketBySequenceLength("}) {
+    if (absl::StrContains(node.Label(), batches)) return false;
+  }
   const std::vector<NodePtr> inputs = node.inputs();
   return inputs.size() != 1 || node.ExamplesPerEpoch() != inputs[0]->ExamplesPerEpoch() ||
          HasSingleExamples(*inputs[0]);
