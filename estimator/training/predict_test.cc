@@ -196,8 +196,10 @@ TEST_F(PredictTest, AHooksTensorThatTheLastBatchsModelLacksIsRefusedAsInEvaluate
       });
   const absl::Status predicted = estimator.Predict(Once).All().status();
   EXPECT_EQ(predicted,
-            absl::InvalidArgumentError("a hook asks for 'sum_of_full_batch:0', which the model of "
-                                       "the last, smaller batch does not have"));
+            absl::InvalidArgumentError("a hook asks for 'sum_of_full_batch:0', which the model for "
+                                       "batches of another shape does not have. Hooks add nodes to "
+                                       "the model of the first batch only: make the tensor in "
+                                       "model_fn"));
   EXPECT_EQ(lines.size(), 2u) << "the full batches ran";
   hook = nullptr;
   EXPECT_EQ(estimator.Evaluate(Once).status(), predicted);

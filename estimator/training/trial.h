@@ -59,7 +59,7 @@ class Trial {
     const std::vector<InputSlot> slots = SlotsOf(first_.replicas[0], mode_);
     while (true) {
       EST_ASSIGN_OR_RETURN(std::optional<StepInput> next, input_->Next());
-      if (!next.has_value() || SlotsOf(next->replicas[0], mode_) == slots) return next;
+      if (!next.has_value() || HasSlots(next->replicas[0], slots, mode_)) return next;
     }
   }
   // first() with so many rows for each replica, which repeat its own.
@@ -127,7 +127,7 @@ class Trial {
                                               estimator.config().accumulate_steps)
                         : 1),
         models_(*strategy_, mode, estimator.model_dir(), estimator.config().tf_random_seed,
-                estimator.warm_start_, rate_scale_) {}
+                estimator.warm_start_, /*max_shapes=*/0, rate_scale_) {}
 
   const EstimatorBase& estimator_;
   const Mode mode_;
@@ -136,7 +136,7 @@ class Trial {
   ModelCache models_;
   std::unique_ptr<Feeder> input_;
   StepInput first_;
-  ModelCache::Entry* entry_ = nullptr;
+  CompiledShapePtr entry_;
 };
 
 }  // namespace estimator

@@ -67,6 +67,8 @@ DEFINE_bool(summary, false,
 DEFINE_bool(dry_run, false,
             "do a part of everything, one step or batch each, and write nothing to model_dir or to "
             "files of results");
+DEFINE_int32(max_compiled_shapes, 16,
+             "the number of shapes of batches whose programs are kept; more are compiled again");
 DEFINE_int64(num_sanity_val_steps, 2,
              "batches to evaluate before a long training, to see whether that works; 0: none");
 DEFINE_string(disable_passes, "",
@@ -187,6 +189,7 @@ RunConfig EstimatorRunConfigFromFlags() {
   config.overfit_batches = FLAGS_overfit_batches;
   config.summary = FLAGS_summary;
   config.dry_run = FLAGS_dry_run;
+  config.max_compiled_shapes = FLAGS_max_compiled_shapes;
   config.num_sanity_val_steps = FLAGS_num_sanity_val_steps;
   config.disable_passes = ParsePassNames(FLAGS_disable_passes);
   config.print_plan = FLAGS_print_plan;

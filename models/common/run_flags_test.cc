@@ -108,9 +108,11 @@ TEST_F(RunFlagsTest, ChecksBeforeARunAreFieldsOfTheConfig) {
   EXPECT_THAT(RequireFlags({}), ErrorHas("--overfit_batches must be >= 0, given -1"));
   Set("overfit_batches", "3");
   Set("num_sanity_val_steps", "0");
+  Set("max_compiled_shapes", "3");
   EST_EXPECT_OK(RequireFlags({}));
   EXPECT_EQ(RunConfigFromFlags().overfit_batches, 3);
   EXPECT_EQ(RunConfigFromFlags().num_sanity_val_steps, 0);
+  EXPECT_EQ(RunConfigFromFlags().max_compiled_shapes, 3);
 }
 
 TEST_F(RunFlagsTest, ADryRunWritesNoResults) {

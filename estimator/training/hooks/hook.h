@@ -10,7 +10,8 @@
 //   }
 //   for (hook : hooks) hook.End(session);                  // only after a clean stop
 //
-// In training, n is 1 locally and iterations_per_loop on replicas. Elsewhere it is 1.
+// In training, n is 1 locally and iterations_per_loop on replicas, or less if the next batch has
+// another shape. Elsewhere it is 1.
 // A step whose loss is not finite ends the training run and updates nothing.
 // The order of calls is TensorFlow's (TF 2.15 tf.estimator.SessionRunHook).
 #ifndef ESTIMATOR_TRAINING_HOOKS_HOOK_H_
@@ -148,8 +149,8 @@ class SessionRunHook {
   virtual std::vector<Tensor> Fetches() { return {}; }
   // The tensors whose values AfterRun needs. Return none in a run whose values are not needed: the
   // run then does not compute them. A tensor that is not in Fetches() and was not asked for before
-  // means that the step is compiled again. The last, smaller batch of an evaluation or a prediction
-  // has a model of its own, which must have tensors of the same names.
+  // means that the step is compiled again. Batches of another shape have a model of their own,
+  // which must have tensors of the same names.
   virtual std::vector<Tensor> BeforeRun(RunContext& /*context*/) { return {}; }
   virtual absl::Status AfterRun(RunContext& /*context*/, const RunValues& /*values*/) {
     return absl::OkStatus();

@@ -1,5 +1,7 @@
 #include "estimator/training/input/input_slots.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 
@@ -23,6 +25,17 @@ std::vector<InputSlot> SlotsOf(const Element& element, Mode mode) {
   return slots;
 }
 
+bool HasSlots(const Element& element, const std::vector<InputSlot>& slots, Mode mode) {
+  const size_t num_labels = mode == Mode::kPredict ? 0 : element.labels.size();
+  if (slots.size() != element.features.size() + num_labels) return false;
+  return std::all_of(slots.begin(), slots.end(), [&element](const InputSlot& slot) {
+    const ArrayMap& arrays = slot.is_label ? element.labels : element.features;
+    const auto found = arrays.find(slot.name);
+    return found != arrays.end() && found->second.dtype() == slot.spec.dtype &&
+           found->second.shape() == slot.spec.shape;
+  });
+}
+
 absl::StatusOr<std::vector<Array>> FeedsOf(const std::vector<InputSlot>& slots,
                                            const Element& element) {
   std::vector<Array> feeds;
@@ -39,7 +52,9 @@ absl::StatusOr<std::vector<Array>> FeedsOf(const std::vector<InputSlot>& slots,
       return InvalidArgument(
           slot.ToString(), " is ", given.ToString(), ", the model was built for ",
           slot.spec.ToString(),
-          ": shapes are static; give Batch a .drop_remainder, or make every element of one shape");
+          ": the parts of a step (of its replicas, and of the batches of accumulate_steps) must "
+          "have "
+          "one shape; give Batch a .drop_remainder, or pad them in input_fn to one shape");
     }
     feeds.push_back(found->second);
   }

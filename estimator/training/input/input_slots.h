@@ -31,6 +31,9 @@ struct InputSlot {
 // The slots of an element: features, then labels, each in name order. In PREDICT without labels.
 std::vector<InputSlot> SlotsOf(const Element& element, Mode mode);
 
+// Whether SlotsOf(element, mode) == slots.
+bool HasSlots(const Element& element, const std::vector<InputSlot>& slots, Mode mode);
+
 // The element's arrays in slot order.
 // Errors: INVALID_ARGUMENT if an array is missing or has another shape or dtype than its slot
 // (shapes are static). It names the slot, its spec and the given array.

@@ -51,8 +51,7 @@ absl::Status EpochLoop::Prepare(const Model& model) {
   }
   EST_ASSIGN_OR_RETURN(metrics_,
                        TrainMetrics::Create(model.model, model.backend,
-                                            model.broadcast ? 1 : model.model.num_replicas,
-                                            model.sizes.examples_per_step));
+                                            model.broadcast ? 1 : model.model.num_replicas));
   if (!keeps_history()) return absl::OkStatus();
   EST_ASSIGN_OR_RETURN(history_, ReadHistory(model_dir_));
   const size_t num_read = history_.records.size();
@@ -141,8 +140,8 @@ absl::Status EpochLoop::BeginEpoch() {
   return absl::OkStatus();
 }
 
-absl::Status EpochLoop::AddStep(const std::vector<Array>& values) {
-  EST_RETURN_IF_ERROR(metrics_->AddStep(values));
+absl::Status EpochLoop::AddStep(const std::vector<Array>& values, int64_t examples) {
+  EST_RETURN_IF_ERROR(metrics_->AddStep(values, examples));
   ++state_.steps;
   return absl::OkStatus();
 }

@@ -68,8 +68,6 @@ class EpochLoop : public SessionRunHook {
   // Errors: those of TrainMetrics; FAILED_PRECONDITION if the steps of an epoch are not known;
   // those of reading the history.
   absl::Status Prepare(const Model& model);
-  const std::vector<Tensor>& tensors() const { return metrics_->tensors(); }
-  const std::vector<Operation>& updates() const { return metrics_->updates(); }
   // The global step of the last epoch's end; INT64_MAX if it is not known.
   int64_t target_step() const;
   absl::Status Start(Session& session);
@@ -77,8 +75,8 @@ class EpochLoop : public SessionRunHook {
   int64_t StepsLeft() const;
   // Whether all epochs have been trained.
   bool over() const { return state_.epoch >= options_.epochs; }
-  // The loss, and the values of tensors().
-  absl::Status AddStep(const std::vector<Array>& values);
+  // As TrainMetrics::AddStep.
+  absl::Status AddStep(const std::vector<Array>& values, int64_t examples);
 
   std::vector<Tensor> BeforeRun(RunContext& context) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;

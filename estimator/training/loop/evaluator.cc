@@ -36,17 +36,18 @@ std::string EvalDir(const std::string& model_dir, const std::string& name) {
 
 // One call of Evaluate.
 struct Evaluator::Pass {
-  ModelCache::Entry* first = nullptr;  // the model of full batches
-  double loss_sum = 0;                 // over examples
-  double loss_weight = 0;              // examples
-  EvalResult result = {};              // without the metrics, which are read at the end
+  CompiledShapePtr first;  // the model of the first batch, whose graph the hooks see
+  double loss_sum = 0;     // over examples
+  double loss_weight = 0;  // examples
+  EvalResult result = {};  // without the metrics, which are read at the end
 };
 
 Evaluator::Evaluator(const Strategy& strategy, const RunConfig& config,
                      const std::optional<WarmStartSettings>& warm_start)
     : strategy_(strategy),
       model_dir_(*config.model_dir),
-      models_(strategy, Mode::kEval, *config.model_dir, config.tf_random_seed, warm_start) {}
+      models_(strategy, Mode::kEval, *config.model_dir, config.tf_random_seed, warm_start,
+              config.max_compiled_shapes) {}
 
 Evaluator::~Evaluator() = default;
 
@@ -143,12 +144,9 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
 
 absl::StatusOr<StepRun> Evaluator::RunBatch(Pass& pass, StepRunner& runner, Feeder& input,
                                             const StepInput& next) {
-  EST_ASSIGN_OR_RETURN(ModelCache::Entry * entry, models_.For(next));
+  // The models of all shapes have the same variables, and so the same totals.
+  EST_ASSIGN_OR_RETURN(const CompiledShapePtr entry, models_.For(next));
   const ModelSpec& spec = entry->model->spec;
-  // The model of the last batch has local variables of the same names, and so the same totals.
-  if (entry != pass.first)
-    EST_RETURN_IF_ERROR(InitializeVariables(*entry->model->graph, models_.state().store()));
-
   std::vector<Tensor> fetches = {spec.loss};
   if (spec.eval_metrics) {
     const std::vector<Tensor>& tensors = spec.eval_metrics->tensors;

@@ -1,5 +1,5 @@
 // Evaluator: exact evaluation. Every example of the input is scored once: full batches by one
-// program on all replicas, the last, smaller batch by a second program of its size.
+// program for each shape on all replicas, the last, smaller batch by a program of its size.
 #ifndef ESTIMATOR_TRAINING_LOOP_EVALUATOR_H_
 #define ESTIMATOR_TRAINING_LOOP_EVALUATOR_H_
 

@@ -81,6 +81,7 @@ struct Predictions::State {
   // the input never runs while the program uses the rows.
   std::shared_ptr<ReadGate> gate;
   std::unique_ptr<Feeder> input = nullptr;
+  CompiledShapePtr first = nullptr;  // the model of the first batch, whose graph the hooks see
   std::unique_ptr<ForwardSession> session = nullptr;
   // Null before Open, for an empty input, and after the end.
   std::unique_ptr<StepRunner> runner = nullptr;
@@ -127,7 +128,7 @@ absl::Status Predictions::State::Open() {
     return absl::OkStatus();
   }
   EST_ASSIGN_OR_RETURN(const PassedFeatures passed, Pass(*peeked));
-  EST_ASSIGN_OR_RETURN(const ModelCache::Entry* first, loop.models_.For(passed.step));
+  EST_ASSIGN_OR_RETURN(first, loop.models_.For(passed.step));
   EST_RETURN_IF_ERROR(loop.models_.EnsureVariables(*first->model, choice, trained).status());
   session = std::make_unique<ForwardSession>(*first->model->graph, loop.models_.state(),
                                              loop.model_dir_, peeked->num_examples);
@@ -142,7 +143,7 @@ absl::Status Predictions::State::Open() {
 
 absl::Status Predictions::State::RunBatch(const StepInput& next) {
   EST_ASSIGN_OR_RETURN(PassedFeatures passed, Pass(next));
-  EST_ASSIGN_OR_RETURN(ModelCache::Entry * entry, loop.models_.For(passed.step));
+  EST_ASSIGN_OR_RETURN(const CompiledShapePtr entry, loop.models_.For(passed.step));
   for (const std::string& name : options.pass_features) {
     if (entry->model->spec.predictions.count(name) == 0) continue;
     return InvalidArgument("PredictOptions::pass_features: '", name,
@@ -236,7 +237,8 @@ PredictLoop::PredictLoop(const Strategy& strategy, const RunConfig& config,
                          const std::optional<WarmStartSettings>& warm_start)
     : strategy_(strategy),
       model_dir_(*config.model_dir),
-      models_(strategy, Mode::kPredict, model_dir_, config.tf_random_seed, warm_start) {}
+      models_(strategy, Mode::kPredict, model_dir_, config.tf_random_seed, warm_start,
+              config.max_compiled_shapes) {}
 
 Predictions PredictLoop::Predict(const InputFn& input_fn, PredictOptions options,
                                  const ModelState& trained) {

@@ -44,7 +44,7 @@ class Predictions {
   // The next row, or the next batch; nullopt at the end. The first call builds the model and reads
   // the checkpoint.
   // Errors: those of the input, of the model and of hooks; INVALID_ARGUMENT if a hook asks for a
-  // tensor that the model of the last, smaller batch does not have, or if none of predict_keys
+  // tensor that the model for batches of another shape does not have, or if none of predict_keys
   // is a prediction, or if rows are asked for and the predictions differ in their first axis, or if
   // one of pass_features is a prediction too; NOT_FOUND if it is no feature. After an error, every
   // call returns that error.

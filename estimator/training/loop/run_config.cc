@@ -47,6 +47,7 @@ absl::Status RunConfig::Validate() const {
   positive("log_every", log_every);
   at_least("examples_per_epoch", examples_per_epoch, 1);
   at_least("accumulate_steps", accumulate_steps, 1);
+  at_least("max_compiled_shapes", max_compiled_shapes, 1);
   at_least("overfit_batches", overfit_batches, 0);
   at_least("num_sanity_val_steps", num_sanity_val_steps, 0);
   if (!find_learning_rate.empty() && !absl::EndsWith(find_learning_rate, ".png")) {

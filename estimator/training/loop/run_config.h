@@ -103,6 +103,10 @@ struct RunConfig {
   // is the Estimator's model_dir() and has the values of the real one. It is removed with the
   // Estimator. Hooks that are passed to the calls are left out, because they may write elsewhere.
   bool dry_run = false;
+  // Not in TensorFlow. The number of shapes of batches whose programs are kept: of training, of
+  // evaluation and of prediction each. model_fn is called again for each shape. Beyond the number,
+  // the program that was not used for the longest time is dropped, with a warning.
+  int max_compiled_shapes = 16;
   // Not in TensorFlow. Batches to evaluate before a long training, so that an evaluation that fails
   // does so now and not after hours. Long: TrainAndEvaluate or TrainEpochs would train at least
   // kLongTraining steps before they evaluate. The results are discarded, and hooks of the

@@ -85,7 +85,9 @@ absl::StatusOr<std::vector<size_t>> StepRunner::FetchForHook(
     const Tensor here = &graph == &session_.graph() ? tensor : graph.FindTensor(tensor.name());
     if (!here.valid()) {
       return InvalidArgument("a hook asks for '", tensor.name(),
-                             "', which the model of the last, smaller batch does not have");
+                             "', which the model for batches of another shape does not have. "
+                             "Hooks add nodes to the model of the first batch only: make the "
+                             "tensor in model_fn");
     }
     indices.push_back(step.Fetch(here, CompiledStep::When::kSometimes));
   }
@@ -98,27 +100,35 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   // The steps that were read and are not applied: one step on the CPU, a loop's steps on a device.
   struct PendingStep {
     std::string position;  // in the input
+    int64_t num_examples = 0;
     StepFeeds feeds;
   };
   std::deque<PendingStep> pending;
+  int64_t num_read = 0;
+  // A step of another shape ends the run, and is the first of the next one.
+  const auto is_of_step = [&](const StepInput& input) {
+    const BuiltModel& model = request.step.model();
+    return HasSlots(input.replicas[0], model.slots, model.spec.mode);
+  };
   const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
     // An interrupt ends the loop as the end of the input does: the steps before it are applied.
     if (run.end == RunEnd::kInterrupted) return std::optional<StepFeeds>();
     const AddSeconds waiting(session_.times().input);
     const auto next = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+      EST_ASSIGN_OR_RETURN(const StepInput* const peeked, request.input.Peek());
+      if (peeked == nullptr) run.end = RunEnd::kInputEnded;
+      if (peeked == nullptr || (num_read > 0 && !is_of_step(*peeked)))
+        return std::optional<StepFeeds>();
+      ++num_read;
       EST_ASSIGN_OR_RETURN(const std::optional<StepInput> input, request.input.Next());
-      if (!input.has_value()) return std::optional<StepFeeds>();
       // Before Feeds, which may fail: training then continues with this step.
-      pending.push_back({.position = input->position, .feeds = {}});
+      pending.push_back(
+          {.position = input->position, .num_examples = input->num_examples, .feeds = {}});
       EST_ASSIGN_OR_RETURN(pending.back().feeds, request.step.Feeds(*input));
       return std::optional<StepFeeds>(pending.back().feeds);
     };
     absl::StatusOr<std::optional<StepFeeds>> result = next();
-    if (!result.ok()) {
-      run.end = RunEnd::kInputFailed;
-    } else if (!result->has_value()) {
-      run.end = RunEnd::kInputEnded;
-    }
+    if (!result.ok()) run.end = RunEnd::kInputFailed;
     return result;
   };
   // Whether the step that ran is the run's last one. An input that fails here fails again at the
@@ -133,7 +143,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
     }
     const AddSeconds waiting(session_.times().input);
     const absl::StatusOr<const StepInput*> next = request.input.Peek();
-    return !next.ok() || *next == nullptr;
+    return !next.ok() || *next == nullptr || !is_of_step(**next);
   };
   const std::optional<HostCall>& host_call = request.step.model().spec.host_call;
   const Outfeed outfeed = [&](int64_t step, const StepFetches& all) -> absl::Status {
@@ -159,7 +169,8 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
       // The loops look at their values during this call only, so these need no copy.
       EST_ASSIGN_OR_RETURN(verdict,
                            request.on_step({.values = reduced(fetches.loop, request.keeps_values),
-                                            .feeds = pending.front().feeds}));
+                                            .feeds = pending.front().feeds,
+                                            .num_examples = pending.front().num_examples}));
     }
     // Hooks get the results of the last step only, so those of the others are not copied.
     if (verdict == StepVerdict::kDiscard || is_last(step)) {
@@ -182,6 +193,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   // RunLoop calls the infeed, whose time is counted as that of the input.
   session_.times().compute += run.seconds - (session_.times().input - waited_before);
+  run.seconds += request.waited_seconds;
   if (!status.ok() && run.end != RunEnd::kStepDiscarded) {
     if (run.end != RunEnd::kInputFailed && run.end != RunEnd::kHostCallFailed) {
       run.end = RunEnd::kFailed;
@@ -205,8 +217,9 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
 
 absl::StatusOr<StepRun> StepRunner::Run(const Request& request) {
   RunContext context(session_, session_.global_step());
-  // The last, smaller batch has a step of its own.
-  if (prepared_ != &request.step) EST_RETURN_IF_ERROR(Prepare(request.step, request.fetches));
+  // Batches of another shape have a step of their own, which may be at the address of an older one.
+  if (prepared_ != &request.step || request.step.num_fetches() == 0)
+    EST_RETURN_IF_ERROR(Prepare(request.step, request.fetches));
   EST_ASSIGN_OR_RETURN(const Fetches fetches, Register(request, context));
   EST_ASSIGN_OR_RETURN(Executable* const executable, request.step.executable());
   FetchGroups wanted = 0;

@@ -25,6 +25,7 @@ namespace estimator {
 struct StepOutput {
   const std::vector<Array>& values;  // of StepRunner::Request::fetches, replicas reduced
   const StepFeeds& feeds;            // the step's input
+  int64_t num_examples = 0;          // StepInput::num_examples
 };
 
 enum class StepVerdict {
@@ -34,7 +35,7 @@ enum class StepVerdict {
 
 // Why a run ended.
 enum class RunEnd {
-  kStepsDone,       // all its steps ran
+  kStepsDone,       // all its steps ran, or the next one has batches of another shape
   kInputEnded,      // the input ended before them
   kInputFailed,     // the input gave an error; the steps before it are applied
   kInterrupted,     // a signal asked for a stop (base/interrupt.h), before all steps ran
@@ -83,6 +84,8 @@ class StepRunner {
     CompiledStep& step;
     Feeder& input;
     int64_t num_steps = 1;
+    // That the caller waited for the input of the first step. They are part of StepRun::seconds.
+    double waited_seconds = 0;
     // What the loop itself needs of every step, such as the loss.
     std::vector<Tensor> fetches = {};
     // Called with every step's output, after host_call. An error ends the run.
@@ -95,10 +98,10 @@ class StepRunner {
   };
   // Prepares the step, asks the hooks for their tensors, compiles the step if any of them is new,
   // and runs up to `num_steps` steps. A signal ends the run after the current step
-  // (RunEnd::kInterrupted). Then calls host_call, and gives the hooks the results of the last step.
-  // AfterRun is not called if the input ended before the first step. The step's model may be
-  // another than session.graph()'s: that of the last, smaller batch. The hooks' tensors are then
-  // found in it by name.
+  // (RunEnd::kInterrupted), and so does a next batch of another shape. Then calls host_call, and
+  // gives the hooks the results of the last step. AfterRun is not called if the input ended before
+  // the first step. The step's model may be another than session.graph()'s: that of batches of
+  // another shape. The hooks' tensors are then found in it by name.
   // Errors: INVALID_ARGUMENT if a hook asks for a tensor that is not valid, or that the model does
   // not have; those of compiling; StepRun::status; those of on_run and the hooks.
   absl::StatusOr<StepRun> Run(const Request& request);

@@ -63,28 +63,22 @@ void AddScalars(const MetricValues& values, const std::string& prefix, Logs& log
 
 absl::StatusOr<std::unique_ptr<TrainMetrics>> TrainMetrics::Create(const BuiltModel& model,
                                                                    Backend& backend,
-                                                                   int64_t num_parts,
-                                                                   int64_t examples) {
+                                                                   int64_t num_parts) {
   EST_RETURN_IF_ERROR(ValidateTrainMetrics(*model.graph, model.spec));
-  std::unique_ptr<TrainMetrics> metrics(new TrainMetrics(model, backend, examples));
-  if (!model.spec.eval_metric_ops.empty()) {
-    // The replicas share the totals, and only the updates of replica 0 take effect.
-    if (model.num_replicas > 1) {
-      return InvalidArgument("the metric '", model.spec.eval_metric_ops.begin()->first,
-                             "' is one of eval_metric_ops, which see the rows of one replica only, "
-                             "but a step of training has those of ",
-                             model.num_replicas,
-                             " (replicas, or batches of accumulate_steps); return eval_metrics, as "
-                             "a TPUEstimatorSpec has them, also with use_tpu = false");
-    }
-    for (const auto& [name, metric] : model.spec.eval_metric_ops)
-      metrics->updates_.push_back(metric.update);
+  std::unique_ptr<TrainMetrics> metrics(new TrainMetrics(model, backend));
+  // The replicas share the totals, and only the updates of replica 0 take effect.
+  if (!model.spec.eval_metric_ops.empty() && model.num_replicas > 1) {
+    return InvalidArgument("the metric '", model.spec.eval_metric_ops.begin()->first,
+                           "' is one of eval_metric_ops, which see the rows of one replica only, "
+                           "but a step of training has those of ",
+                           model.num_replicas,
+                           " (replicas, or batches of accumulate_steps); return eval_metrics, as "
+                           "a TPUEstimatorSpec has them, also with use_tpu = false");
   }
   if (model.spec.eval_metrics.has_value()) {
     metrics->host_ = std::make_unique<MetricAccumulator>(model.spec.eval_metrics->fn);
-    metrics->tensors_ = model.spec.eval_metrics->tensors;
     std::vector<TensorSpec> specs;
-    for (const Tensor& tensor : metrics->tensors_) {
+    for (const Tensor& tensor : model.spec.eval_metrics->tensors) {
       specs.push_back(tensor.spec());
       specs.back().shape.set_dim(0, num_parts * tensor.dim(0));
     }
@@ -102,9 +96,20 @@ absl::Status TrainMetrics::RememberInitialTotals() {
   return absl::OkStatus();
 }
 
-absl::Status TrainMetrics::AddStep(const std::vector<Array>& values) {
-  loss_sum_ += weight_ * values[0].AsDouble();
-  loss_weight_ += weight_;
+std::vector<Tensor> TrainMetrics::TensorsOf(const ModelSpec& spec) {
+  return spec.eval_metrics.has_value() ? spec.eval_metrics->tensors : std::vector<Tensor>();
+}
+
+std::vector<Operation> TrainMetrics::UpdatesOf(const ModelSpec& spec) {
+  std::vector<Operation> updates;
+  for (const auto& [name, metric] : spec.eval_metric_ops) updates.push_back(metric.update);
+  return updates;
+}
+
+absl::Status TrainMetrics::AddStep(const std::vector<Array>& values, int64_t examples) {
+  const double weight = examples > 0 ? static_cast<double>(examples) : 1;
+  loss_sum_ += weight * values[0].AsDouble();
+  loss_weight_ += weight;
   if (host_ == nullptr) return absl::OkStatus();
   return host_->Update(std::vector<Array>(values.begin() + 1, values.end()));
 }

@@ -28,20 +28,20 @@ class TrainMetrics {
   // updated by the step itself. The model and the backend outlive the metrics.
   //   num_parts: of the batch, whose tensors are joined: the replicas, or 1 if all compute the
   //     same.
-  //   examples: of a step: the weight of its loss. 0: 1.
   // Errors: those of the metrics; INVALID_ARGUMENT for eval_metric_ops on several replicas.
   static absl::StatusOr<std::unique_ptr<TrainMetrics>> Create(const BuiltModel& model,
-                                                              Backend& backend, int64_t num_parts,
-                                                              int64_t examples);
+                                                              Backend& backend, int64_t num_parts);
 
-  // What AddStep needs of each step, besides the loss, and what the step updates.
-  const std::vector<Tensor>& tensors() const { return tensors_; }
-  const std::vector<Operation>& updates() const { return updates_; }
+  // What AddStep needs of each step, besides the loss, and what the step updates. `spec` is of the
+  // model, or of one for batches of another shape.
+  static std::vector<Tensor> TensorsOf(const ModelSpec& spec);
+  static std::vector<Operation> UpdatesOf(const ModelSpec& spec);
   // Call it when the local variables of the graph have their initial values.
   absl::Status RememberInitialTotals();
 
-  //   values: the loss, and those of tensors().
-  absl::Status AddStep(const std::vector<Array>& values);
+  //   values: the loss, and those of TensorsOf.
+  //   examples: of the step: the weight of its loss. 0: 1.
+  absl::Status AddStep(const std::vector<Array>& values, int64_t examples);
   // `loss` and the metrics that are scalars. Without steps: NaN and what the metrics give.
   absl::StatusOr<Logs> Values();
   absl::Status Reset();
@@ -52,17 +52,11 @@ class TrainMetrics {
   absl::Status Restore(const ArrayMap& state);
 
  private:
-  TrainMetrics(const BuiltModel& model, Backend& backend, int64_t examples)
-      : model_(model),
-        backend_(backend),
-        weight_(examples > 0 ? static_cast<double>(examples) : 1) {}
+  TrainMetrics(const BuiltModel& model, Backend& backend) : model_(model), backend_(backend) {}
 
   const BuiltModel& model_;
   Backend& backend_;
-  const double weight_;
   double loss_sum_ = 0, loss_weight_ = 0;
-  std::vector<Tensor> tensors_;
-  std::vector<Operation> updates_;
   std::unique_ptr<MetricAccumulator> host_;   // null without eval_metrics
   MetricValues host_initial_;                 // totals before the first step
   MetricValues graph_initial_;                // the same of eval_metric_ops, by variable

@@ -8,7 +8,6 @@
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
-#include "estimator/nn/cross_shard.h"
 #include "estimator/nn/replica_scope.h"
 #include "estimator/nn/train/settable_rate.h"
 #include "estimator/runtime/initialize_variables.h"
@@ -29,11 +28,12 @@ namespace estimator {
 class Trainer::TrainSession : public Session {
  public:
   TrainSession(Trainer& trainer, int64_t examples_per_step)
-      : trainer_(trainer),
+      : last(trainer.main_),
+        trainer_(trainer),
         examples_per_step_(examples_per_step),
         start_step_(trainer.state_.global_step()) {}
 
-  const Graph& graph() const override { return *trainer_.model_->graph; }
+  const Graph& graph() const override { return *trainer_.main_->model->graph; }
   VariableStore& variables() override { return trainer_.state_.store(); }
   int64_t global_step() const override { return trainer_.state_.global_step(); }
   const std::string& model_dir() const override { return trainer_.model_dir_; }
@@ -46,7 +46,7 @@ class Trainer::TrainSession : public Session {
   std::vector<StageTime> InputStageTimes() const override {
     return trainer_.input_.open().StageTimes();
   }
-  const ExecutableInfo* program_info() const override { return trainer_.step_->info(); }
+  const ExecutableInfo* program_info() const override { return trainer_.main_->step->info(); }
   absl::StatusOr<std::string> SaveCheckpointInBackground(
       const std::function<absl::Status(const std::string&)>& committed) override {
     const AddSeconds saving(times().checkpoint);
@@ -68,10 +68,11 @@ class Trainer::TrainSession : public Session {
   }
   int64_t restored_step() const override { return trainer_.restored_step_; }
   std::string FirstNonFiniteTensor() override {
-    return estimator::FirstNonFiniteTensor(*trainer_.model_, *trainer_.backend_, last_feeds);
+    return estimator::FirstNonFiniteTensor(*last->model, *trainer_.backend_, last_feeds);
   }
 
-  StepFeeds last_feeds;  // the input of the step that ran last
+  CompiledShapePtr last;  // of the step that ran last
+  StepFeeds last_feeds;   // its input
 
  private:
   Trainer& trainer_;
@@ -96,6 +97,7 @@ Trainer::Trainer(Strategy& strategy, RunConfig config, std::optional<WarmStartSe
       model_dir_(*config_.model_dir),
       start_checkpoint_(model_dir_),
       backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
+      shapes_(Mode::kTrain, config_.max_compiled_shapes),
       input_(strategy, config_.tf_random_seed, config_.on_input_change),
       checkpoints_(config_) {
   // Without checkpoints, only the memory has what was learned, and the next call continues from
@@ -115,9 +117,9 @@ absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length,
   // The input may be past the last step that was trained, so the next call opens it again. A graph
   // with an error stays unusable, so the next call builds the model again.
   input_.Close();
-  if (model_ != nullptr && !model_->graph->status().ok()) {
-    step_ = nullptr;
-    model_ = nullptr;
+  if (main_ != nullptr && !main_->model->graph->status().ok()) {
+    main_ = nullptr;
+    shapes_.Clear();
   }
   return status;
 }
@@ -194,9 +196,11 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
   EST_RETURN_IF_ERROR(StartTrainingEvents(model_dir_, state_.global_step()));
 
   // Hooks may add nodes in Begin, so Begin comes before the step is compiled.
-  const bool first_call = step_->num_fetches() == 0;  // of this model
+  const BuiltModel& model = *main_->model;
+  CompiledStep& step = *main_->step;
+  const bool first_call = step.num_fetches() == 0;  // of this model
   EST_ASSIGN_OR_RETURN(Hooks hooks, MakeTrainHooks({.config = config_,
-                                                    .model = *model_,
+                                                    .model = model,
                                                     .user_hooks = options.hooks,
                                                     .saving_listeners = options.saving_listeners,
                                                     .write_graph = first_call,
@@ -212,22 +216,22 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
   {
     // An optimizer that a hook's Begin adds to the graph is of the same replicas as the model's.
     const ReplicaScope replicas(
-        {.num_replicas = model_->num_replicas,
-         .dense_gradients = strategy_.on_replicas() || model_->num_replicas > 1,
+        {.num_replicas = model.num_replicas,
+         .dense_gradients = strategy_.on_replicas() || model.num_replicas > 1,
          .learning_rate_scale = RateScale()});
-    EST_RETURN_IF_ERROR(runner.Begin(*model_->graph));
+    EST_RETURN_IF_ERROR(runner.Begin(*model.graph));
   }
-  EST_RETURN_IF_ERROR(model_->graph->status());
+  EST_RETURN_IF_ERROR(model.graph->status());
   EST_RETURN_IF_ERROR(EnsureVariablesOfHooks(start));
   if (first_call) {
     // The banner is of the program that the steps run, with all fetches.
-    EST_RETURN_IF_ERROR(runner.Prepare(*step_, StepFetches()));
-    EST_ASSIGN_OR_RETURN(const Executable* executable, step_->executable());
+    EST_RETURN_IF_ERROR(runner.Prepare(step, StepFetches(model.spec)));
+    EST_ASSIGN_OR_RETURN(const Executable* executable, step.executable());
     EST_ASSIGN_OR_RETURN(const TrainIntervals intervals, IntervalsOf(config_, sizes_));
     LogTrainingBanner({.backend = backend_->name(),
                        .steps_per_run = strategy_.iterations_per_loop(),
                        .config = config_,
-                       .model = *model_,
+                       .model = model,
                        .info = executable->info(),
                        .input = input_.open().description(),
                        .sizes = sizes_,
@@ -295,47 +299,19 @@ absl::Status Trainer::SaveBeforeError(const absl::Status& status, const Loop& lo
                                    " are saved in ", *saved, ")"));
 }
 
-absl::Status Trainer::EnsureModel(const StepInput& first) {
-  // Shapes are static, so an input of another batch size needs another model.
-  if (model_ != nullptr && model_->slots == SlotsOf(first.replicas[0], Mode::kTrain))
-    return absl::OkStatus();
-  step_ = nullptr;
-  model_ = nullptr;
-  EST_ASSIGN_OR_RETURN(std::unique_ptr<BuiltModel> model,
-                       BuildModel(strategy_, first.replicas[0],
-                                  {.mode = Mode::kTrain,
-                                   .seed = config_.tf_random_seed,
-                                   .num_replicas = strategy_.num_replicas(Mode::kTrain),
-                                   .learning_rate_scale = RateScale()}));
-  EST_RETURN_IF_ERROR(
-      CheckGradientsAreSummed(*model->graph, model->num_replicas, {model->spec.train_op}));
-  // TensorFlow leaves the update_ops to model_fn, which may forget them.
-  std::vector<Operation> updates = model->graph->update_ops();
-  updates.push_back(model->spec.train_op);
-  LOG_IF(INFO, model->summed_bare_optimizer && strategy_.on_replicas())
-      << "The optimizer sums its gradients over " << model->num_replicas
-      << " replicas as CrossShardOptimizer does, because model_fn does not wrap it";
-  model_ = std::move(model);
-  // The .meta file of the next checkpoint must have the new graph.
-  checkpoints_.ResetGraph();
-  step_ = std::make_unique<CompiledStep>(*model_, *backend_, std::move(updates));
-  // A model for batches of another size continues with the rate that a hook has set.
-  return state_.store().initialized(train::kSetLearningRate) ? MakeRateSettable()
-                                                             : absl::OkStatus();
-}
-
 absl::Status Trainer::EnsureVariables(const Start& start, CheckpointAttempt& attempt) {
-  EST_RETURN_IF_ERROR(InitializeVariables(*model_->graph, state_.store(), /*only_local=*/true));
+  EST_RETURN_IF_ERROR(
+      InitializeVariables(*main_->model->graph, state_.store(), /*only_local=*/true));
   restored_step_ = -1;
   // Only variables that have no value yet get one: the others are ahead of every checkpoint.
   if (start.memory == MemoryState::kAhead)
-    return InitializeVariables(*model_->graph, state_.store());
+    return InitializeVariables(*main_->model->graph, state_.store());
   if (start.checkpoint.empty())
-    return state_.InitializeFresh(*model_->graph, model_->scaffold, warm_start_);
+    return state_.InitializeFresh(*main_->model->graph, main_->model->scaffold, warm_start_);
   if (start.memory == MemoryState::kOther) {
     LOG(INFO) << "Restoring parameters from " << start.checkpoint;
     EST_RETURN_IF_ERROR(attempt.Reading(RestoreVariables(start.checkpoint)));
-    WarnOfChangedSeed(*model_->graph, start.checkpoint);
+    WarnOfChangedSeed(*main_->model->graph, start.checkpoint);
   }
   restored_step_ = state_.global_step();
   return absl::OkStatus();
@@ -362,12 +338,25 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
   const int64_t start_step = state_.global_step();
   loop.run_start = start_step;
   loop.last_run = {};
+  double& waited = loop.session.times().input;
+  const double waited_before = waited;
+  absl::StatusOr<const StepInput*> next = nullptr;
+  {
+    const AddSeconds waiting(waited);
+    next = input_.open().Peek();
+  }
+  // An error of the input, and its end, come again in Run.
+  if (next.ok() && *next != nullptr) {
+    loop.session.last = main_;  // a new program may take the place of the last one
+    EST_ASSIGN_OR_RETURN(loop.session.last, ShapeFor(**next));
+  }
+  const CompiledShape& shape = *loop.session.last;
   const auto on_step = [&](const StepOutput& step) -> absl::StatusOr<StepVerdict> {
     // The search for the first NaN runs the step again, with the same input.
     loop.session.last_feeds = step.feeds;
     // If the loss is not finite, the updates would put NaN into every variable.
     if (!std::isfinite(step.values[0].AsDouble())) return StepVerdict::kDiscard;
-    if (epochs_ != nullptr) EST_RETURN_IF_ERROR(epochs_->AddStep(step.values));
+    if (epochs_ != nullptr) EST_RETURN_IF_ERROR(epochs_->AddStep(step.values, step.num_examples));
     return StepVerdict::kApply;
   };
   const auto on_run = [&](const StepRun& run) -> absl::Status {
@@ -389,10 +378,11 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
     strategy_.ObserveRun(run.num_steps, run.seconds);
     return absl::OkStatus();
   };
-  EST_ASSIGN_OR_RETURN(loop.last_run, loop.runner.Run({.step = *step_,
+  EST_ASSIGN_OR_RETURN(loop.last_run, loop.runner.Run({.step = *shape.step,
                                                        .input = input_.open(),
                                                        .num_steps = num_steps,
-                                                       .fetches = StepFetches(),
+                                                       .waited_seconds = waited - waited_before,
+                                                       .fetches = StepFetches(shape.model->spec),
                                                        .on_step = on_step,
                                                        .on_run = on_run}));
   return absl::OkStatus();

@@ -1,5 +1,5 @@
-// Trainer: the training loop. It keeps the built model, its compiled step, the variables and the
-// open input between calls, so that another call costs no more than its steps.
+// Trainer: the training loop. It keeps the built models, their compiled steps, the variables and
+// the open input between calls, so that another call costs no more than its steps.
 #ifndef ESTIMATOR_TRAINING_LOOP_TRAINER_H_
 #define ESTIMATOR_TRAINING_LOOP_TRAINER_H_
 
@@ -19,7 +19,7 @@
 #include "estimator/training/loop/train_input.h"
 #include "estimator/training/loop/train_length.h"
 #include "estimator/training/model/built_model.h"
-#include "estimator/training/model/compiled_step.h"
+#include "estimator/training/model/compiled_shapes.h"
 #include "estimator/training/model/model_state.h"
 #include "estimator/training/model/start_checkpoint.h"
 #include "estimator/training/model/strategy.h"
@@ -102,7 +102,11 @@ class Trainer {
   absl::StatusOr<Start> PrepareFrom(CheckpointAttempt& attempt, const InputFn& input_fn,
                                     const TrainLength& length, const absl::Status& may_train);
   absl::Status CheckIsOfModel(CheckpointAttempt& attempt, const InputFn& input_fn);
+  // Makes the model for batches as `first` the main one of this call.
   absl::Status EnsureModel(const StepInput& first);
+  absl::StatusOr<CompiledShapePtr> BuildShape(const StepInput& input);
+  // The model for batches as `input`, with what was added to the main one since it was built.
+  absl::StatusOr<CompiledShapePtr> ShapeFor(const StepInput& input);
   absl::Status EnsureVariables(const Start& start, CheckpointAttempt& attempt);
   // The same for variables that a hook's Begin added.
   absl::Status EnsureVariablesOfHooks(const Start& start);
@@ -114,7 +118,7 @@ class Trainer {
   absl::Status MakeRateSettable();
   // The factor of RunConfig.scale_learning_rate.
   double RateScale() const;
-  // After train::MakeLearningRateSettable.
+  // After train::MakeLearningRateSettable of the main model.
   absl::Status RateBecameSettable();
   // Saves the steps before an error that ends training, if the variables are whole, and returns the
   // error. TensorFlow's Estimator loses the steps since its last checkpoint.
@@ -122,7 +126,7 @@ class Trainer {
   absl::Status RunSteps(Loop& loop);
   absl::Status RunOnce(Loop& loop, int64_t num_steps);
   // What RunOnce needs of each step: the loss, and the tensors of the epochs' metrics.
-  std::vector<Tensor> StepFetches() const;
+  std::vector<Tensor> StepFetches(const ModelSpec& spec) const;
   absl::StatusOr<std::string> SaveCheckpoint(
       TrainCheckpoints::When when,
       const std::function<absl::Status(const std::string&)>& committed = nullptr);
@@ -137,8 +141,9 @@ class Trainer {
   StartCheckpoint start_checkpoint_;
   ModelState state_;
   std::unique_ptr<Backend> backend_;
-  std::unique_ptr<BuiltModel> model_;
-  std::unique_ptr<CompiledStep> step_;
+  CompiledShapes shapes_;
+  // That of the call's first batch, whose graph hooks see and checkpoints have; null before Train.
+  CompiledShapePtr main_;
   TrainInput input_;
   std::string input_position_;         // of the first step whose updates the variables do not have
   std::shared_ptr<EpochLoop> epochs_;  // of this call of Train; null: it has none

@@ -27,15 +27,16 @@ double Trainer::RateScale() const {
 }
 
 absl::Status Trainer::MakeRateSettable() {
-  if (model_->graph->FindVariable(train::kSetLearningRate).has_value()) return absl::OkStatus();
+  if (main_->model->graph->FindVariable(train::kSetLearningRate).has_value())
+    return absl::OkStatus();
   // The thread that writes a checkpoint reads the graph.
   EST_RETURN_IF_ERROR(FinishCheckpoint());
-  EST_RETURN_IF_ERROR(train::MakeLearningRateSettable(*model_->graph));
+  EST_RETURN_IF_ERROR(train::MakeLearningRateSettable(*main_->model->graph));
   return RateBecameSettable();
 }
 
 absl::Status Trainer::RateBecameSettable() {
-  step_->GraphChanged();
+  main_->step->GraphChanged();
   checkpoints_.ResetGraph();
   if (state_.store().initialized(train::kSetLearningRate)) return absl::OkStatus();
   return state_.store().Set(train::kSetLearningRate, Array::Scalar(train::kNoLearningRateSet));
@@ -43,7 +44,7 @@ absl::Status Trainer::RateBecameSettable() {
 
 absl::StatusOr<double> Trainer::LearningRate(Session& session) {
   if (const float set = RateInStore(state_.store()); set >= 0) return set;
-  const std::vector<Tensor> rates = train::LearningRates(*model_->graph);
+  const std::vector<Tensor> rates = train::LearningRates(*main_->model->graph);
   if (rates.empty()) return FailedPrecondition("train_op has no learning rate in f32");
   EST_ASSIGN_OR_RETURN(const std::vector<Array> values, EvaluateTensors(session, rates));
   double largest = values[0].AsDouble();
@@ -71,8 +72,9 @@ absl::Status Trainer::RestoreVariables(const std::string& prefix) {
     LOG_IF(WARNING, !settable.ok()) << prefix << " has a learning rate that a hook set, which is "
                                     << "not used: " << settable.message();
   }
-  EST_RETURN_IF_ERROR(state_.Restore(*model_->graph, prefix, model_->scaffold));
-  if (!model_->graph->FindVariable(train::kSetLearningRate).has_value()) return absl::OkStatus();
+  EST_RETURN_IF_ERROR(state_.Restore(*main_->model->graph, prefix, main_->model->scaffold));
+  if (!main_->model->graph->FindVariable(train::kSetLearningRate).has_value())
+    return absl::OkStatus();
   if (!is_there)
     return state_.store().Set(train::kSetLearningRate, Array::Scalar(train::kNoLearningRateSet));
   const float set = RateInStore(state_.store());

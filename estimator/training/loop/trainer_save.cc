@@ -14,7 +14,7 @@ absl::StatusOr<std::string> Trainer::SaveCheckpoint(
   if (epochs_ != nullptr) {
     EST_ASSIGN_OR_RETURN(epochs, epochs_->SaveState());
   }
-  EST_ASSIGN_OR_RETURN(std::string prefix, checkpoints_.Save({.model = *model_,
+  EST_ASSIGN_OR_RETURN(std::string prefix, checkpoints_.Save({.model = *main_->model,
                                                               .variables = state_,
                                                               .input_position = input_position_,
                                                               .epochs = epochs},

@@ -94,7 +94,7 @@ absl::StatusOr<int64_t> Trainer::PrepareEpochs(const Start& start, const TrainOp
     if (!epochs_->has_callbacks()) epochs_ = nullptr;
   }
   if (epochs_ == nullptr) return callbacks::Context::kUnknown;
-  EpochLoop::Model model{.model = *model_,
+  EpochLoop::Model model{.model = *main_->model,
                          .backend = *backend_,
                          .broadcast = strategy_.broadcast(Mode::kTrain),
                          .sizes = sizes_,
@@ -116,7 +116,7 @@ absl::StatusOr<int64_t> Trainer::PrepareEpochs(const Start& start, const TrainOp
     epochs_ = nullptr;
     return prepared;
   }
-  step_->AlsoUpdate(epochs_->updates());
+  main_->step->AlsoUpdate(TrainMetrics::UpdatesOf(main_->model->spec));
   return epochs_->target_step();
 }
 
@@ -136,33 +136,36 @@ absl::Status Trainer::CheckIsOfModel(CheckpointAttempt& attempt, const InputFn& 
   input_.Close();
   EST_RETURN_IF_ERROR(built);
   EST_RETURN_IF_ERROR(attempt.Reading(
-      ModelState::CheckIsOfModel(*model_->graph, attempt.prefix(), model_->scaffold)));
+      ModelState::CheckIsOfModel(*main_->model->graph, attempt.prefix(), main_->model->scaffold)));
   known_to_be_of_model_ = attempt.prefix();
   return absl::OkStatus();
 }
 
 absl::Status Trainer::EnsureVariablesOfHooks(const Start& start) {
-  EST_RETURN_IF_ERROR(InitializeVariables(*model_->graph, state_.store(), /*only_local=*/true));
+  EST_RETURN_IF_ERROR(
+      InitializeVariables(*main_->model->graph, state_.store(), /*only_local=*/true));
   // A hook has made the rate settable, which checkpoints of runs without the hook do not have.
-  if (model_->graph->FindVariable(train::kSetLearningRate).has_value() &&
+  if (main_->model->graph->FindVariable(train::kSetLearningRate).has_value() &&
       !state_.store().initialized(train::kSetLearningRate))
     EST_RETURN_IF_ERROR(RateBecameSettable());
   bool added = false;
-  for (const Variable& variable : model_->graph->variables()) {
+  for (const Variable& variable : main_->model->graph->variables()) {
     added |= !state_.store().initialized(variable.name());
   }
   if (!added) return absl::OkStatus();
   if (start.checkpoint.empty() || start.memory == MemoryState::kAhead) {
-    return InitializeVariables(*model_->graph, state_.store());
+    return InitializeVariables(*main_->model->graph, state_.store());
   }
   // An earlier run with these hooks has saved their variables too.
   return RestoreVariables(start.checkpoint);
 }
 
-std::vector<Tensor> Trainer::StepFetches() const {
-  std::vector<Tensor> fetches = {model_->spec.loss};
-  if (epochs_ != nullptr)
-    fetches.insert(fetches.end(), epochs_->tensors().begin(), epochs_->tensors().end());
+std::vector<Tensor> Trainer::StepFetches(const ModelSpec& spec) const {
+  std::vector<Tensor> fetches = {spec.loss};
+  if (epochs_ != nullptr) {
+    const std::vector<Tensor> metrics = TrainMetrics::TensorsOf(spec);
+    fetches.insert(fetches.end(), metrics.begin(), metrics.end());
+  }
   return fetches;
 }
 

@@ -1,6 +1,7 @@
 #include "estimator/training/model/model_cache.h"
 
 #include <utility>
+#include <vector>
 
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
@@ -10,7 +11,7 @@ namespace estimator {
 
 ModelCache::ModelCache(const Strategy& strategy, Mode mode, const std::string& model_dir,
                        std::optional<int64_t> seed, std::optional<WarmStartSettings> warm_start,
-                       double learning_rate_scale)
+                       int64_t max_shapes, double learning_rate_scale)
     : strategy_(strategy),
       mode_(mode),
       seed_(seed),
@@ -19,29 +20,26 @@ ModelCache::ModelCache(const Strategy& strategy, Mode mode, const std::string& m
       model_dir_(model_dir),
       start_(model_dir),
       backend_(strategy.MakeBackend(mode, state_.store())),
-      single_backend_(strategy.MakeSingleBackend(state_.store())) {}
+      single_backend_(strategy.MakeSingleBackend(state_.store())),
+      shapes_(mode, max_shapes) {}
 
-absl::StatusOr<ModelCache::Entry*> ModelCache::For(const StepInput& input) {
-  const std::vector<InputSlot> slots = SlotsOf(input.replicas[0], mode_);
+absl::StatusOr<CompiledShapePtr> ModelCache::For(const StepInput& input) {
   // The last, smaller batch is whole, and runs on one replica.
-  Backend* backend = input.full ? backend_.get() : single_backend_.get();
-  for (const auto& entry : entries_) {
-    if (entry->backend == backend && entry->model->slots == slots) return entry.get();
-  }
-  auto entry = std::make_unique<Entry>();
-  entry->backend = backend;
-  EST_ASSIGN_OR_RETURN(entry->model, BuildModel(strategy_, input.replicas[0],
-                                                {.mode = mode_,
-                                                 .seed = seed_,
-                                                 .num_replicas = backend->num_replicas(),
-                                                 .learning_rate_scale = learning_rate_scale_}));
-  std::vector<Operation> updates;
-  for (const auto& [name, metric] : entry->model->spec.eval_metric_ops)
-    updates.push_back(metric.update);
-  // The step is compiled with its first run, when the tensors of all hooks are known.
-  entry->step = std::make_unique<CompiledStep>(*entry->model, *backend, std::move(updates));
-  entries_.push_back(std::move(entry));
-  return entries_.back().get();
+  Backend& backend = input.full ? *backend_ : *single_backend_;
+  return shapes_.For(input, backend, [&]() -> absl::StatusOr<CompiledShapePtr> {
+    const auto shape = std::make_shared<CompiledShape>();
+    shape->backend = &backend;
+    EST_ASSIGN_OR_RETURN(shape->model, BuildModel(strategy_, input.replicas[0],
+                                                  {.mode = mode_,
+                                                   .seed = seed_,
+                                                   .num_replicas = backend.num_replicas(),
+                                                   .learning_rate_scale = learning_rate_scale_}));
+    std::vector<Operation> updates;
+    for (const auto& [name, metric] : shape->model->spec.eval_metric_ops)
+      updates.push_back(metric.update);
+    shape->step = std::make_unique<CompiledStep>(*shape->model, backend, std::move(updates));
+    return shape;
+  });
 }
 
 absl::StatusOr<CheckpointChoice> ModelCache::ChooseCheckpoint(

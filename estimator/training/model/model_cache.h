@@ -1,19 +1,19 @@
-// ModelCache: the models of evaluation and prediction. There is one for each input shape: for full
-// batches, and for the last, smaller batch.
+// ModelCache: the models of evaluation and prediction. There is one for each shape of batch, such
+// as that of the last, smaller batch.
 #ifndef ESTIMATOR_TRAINING_MODEL_MODEL_CACHE_H_
 #define ESTIMATOR_TRAINING_MODEL_MODEL_CACHE_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/training/input/feeder.h"
 #include "estimator/training/model/built_model.h"
-#include "estimator/training/model/compiled_step.h"
+#include "estimator/training/model/compiled_shapes.h"
 #include "estimator/training/model/model_state.h"
 #include "estimator/training/model/start_checkpoint.h"
 #include "estimator/training/model/strategy.h"
@@ -24,11 +24,10 @@ namespace estimator {
 class ModelCache {
  public:
   // `warm_start` gives the first values if model_dir has no checkpoint. `learning_rate_scale` is
-  // that of BuildOptions, for trials of a training.
+  // that of BuildOptions, for trials of a training. `max_shapes` is that of CompiledShapes.
   ModelCache(const Strategy& strategy, Mode mode, const std::string& model_dir,
-             std::optional<int64_t> seed,
-             std::optional<WarmStartSettings> warm_start = std::nullopt,
-             double learning_rate_scale = 1);
+             std::optional<int64_t> seed, std::optional<WarmStartSettings> warm_start,
+             int64_t max_shapes, double learning_rate_scale = 1);
 
   // The checkpoint for a call: `checkpoint_path` if the caller gave one, else the newest of
   // model_dir. If there is none and nothing was trained, logs that the loop is `doing`
@@ -37,14 +36,9 @@ class ModelCache {
       const std::optional<std::string>& checkpoint_path, const ModelState& trained,
       absl::string_view doing);
 
-  struct Entry {
-    std::unique_ptr<BuiltModel> model;
-    std::unique_ptr<CompiledStep> step;
-    Backend* backend = nullptr;
-  };
-  // The entry for inputs of this shape; builds it if there is none. In eval, the step updates the
-  // model's own metrics.
-  absl::StatusOr<Entry*> For(const StepInput& input);
+  // The model for inputs of this shape; builds it if there is none. In eval, the step updates the
+  // model's own metrics. Errors: those of CompiledShapes::For and of building it.
+  absl::StatusOr<CompiledShapePtr> For(const StepInput& input);
   // Gives the variables of `model` the values of the chosen checkpoint, or first values if there is
   // none. If the caller gave no path, values are copied from `trained` where it has the
   // checkpoint's values or is ahead of it. Returns the prefix of the checkpoint; see
@@ -72,7 +66,7 @@ class ModelCache {
   double written_ = 0;  // when the checkpoint of these values was written, in seconds since 1970
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Backend> single_backend_;
-  std::vector<std::unique_ptr<Entry>> entries_;
+  CompiledShapes shapes_;
 };
 
 }  // namespace estimator
