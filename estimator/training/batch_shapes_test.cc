@@ -303,6 +303,37 @@ TEST_F(BatchShapesTest, BatchesOfOneUpdateMustHaveOneShape) {
                        "accumulate_steps) must have one shape"));
 }
 
+// As of an unrolled network: its ops are numbered, and their number depends on the length.
+TEST_F(BatchShapesTest, HooksWatchTheLossWhateverItsNameIs) {
+  auto options = Options(dir_.File("m"));
+  options.model_fn = [](const Features& features, const Labels& labels, Mode, const TinyParams&) {
+    const Tensor x = layers::Embedding(features["tokens"], {.input_dim = 50, .output_dim = 3});
+    const Tensor zero = Multiply(ReduceSum(x), 0.0);
+    Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, ReduceMean(x, 1));
+    for (int64_t i = 0; i < x.dim(1); ++i) loss = Add(loss, zero, "step");
+    return EstimatorSpec::Train(loss, train::Adam(0.01).Minimize(loss));
+  };
+  struct Watch : SessionRunHook {
+    Tensor loss;
+    std::vector<double> losses;
+    absl::Status Begin(Graph& graph) override {
+      loss = graph.FindTensor("step_5");  // of the first batch, whose length is 6
+      return absl::OkStatus();
+    }
+    std::vector<Tensor> BeforeRun(RunContext&) override { return {loss}; }
+    absl::Status AfterRun(RunContext&, const RunValues& values) override {
+      losses.push_back(values.results.at(0).AsDouble());
+      return absl::OkStatus();
+    }
+  };
+  const auto watch = std::make_shared<Watch>();
+  const auto input = [](const TinyParams&) {
+    return Sentences(6).Skip(1).Batch(1);  // lengths 6, 2, 7, 3, 8
+  };
+  EST_ASSERT_OK(Estimator<TinyParams>(options).Train(input, Steps(5), {.hooks = {watch}}));
+  EXPECT_THAT(watch->losses, SizeIs(5)) << "a sentence of 2 tokens has no step_5";
+}
+
 // A hook's nodes are in the graph of the first batch only.
 TEST_F(BatchShapesTest, ATensorThatAHookMakesIsRefusedForOtherShapes) {
   struct Doubles : SessionRunHook {

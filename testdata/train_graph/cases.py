@@ -35,6 +35,7 @@ class Case:
     static: whether the graph knows the number of rows.
     resource: whether variables are resources; False: references, as in TensorFlow 1.
     control_flow_v2: whether tf.cond makes If; False: Switch and Merge.
+    trimmed: whether the features of a batch are cut after its longest row. Rows end in zeros.
     tpu: written by TPUEstimator with use_tpu=False.
     without: parts of names of variables that are not compared, because their true gradient is 0:
     the computed one is
@@ -42,11 +43,11 @@ class Case:
     """
 
     def __init__(self, name, model_fn, features, labels, *, rows=BATCH, static=False,
-                 resource=False, control_flow_v2=False, tpu=False, without=()):
+                 resource=False, control_flow_v2=False, trimmed=False, tpu=False, without=()):
         self.name, self.model_fn, self.features, self.labels = name, model_fn, features, labels
         self.rows, self.static = rows, static
         self.resource, self.control_flow_v2 = resource, control_flow_v2
-        self.tpu, self.without = tpu, without
+        self.trimmed, self.tpu, self.without = trimmed, tpu, without
 
     def arrays(self):
         """The arrays in the order of the iterator's outputs."""
@@ -65,6 +66,9 @@ class Case:
             data = self.features if self.labels is None else (self.features, self.labels)
             dataset = tf1.data.Dataset.from_tensor_slices(data).batch(self.rows,
                                                                       drop_remainder=self.static)
+            if self.trimmed:
+                dataset = dataset.map(
+                    lambda x, y: (x[:, :tf.reduce_max(tf.math.count_nonzero(x, 1))], y))
             return dataset.repeat().skip(first % BATCHES)
         return fn
 
@@ -318,6 +322,25 @@ def tiny():
     return Case("tiny", _mnist(optimizer, filters=(3,), units=6, size=3), *_images(8))
 
 
+def lengths():
+    """The case whose files are in `lengths`: sentences, whose batches have 5 different lengths."""
+    rng = np.random.default_rng(3)
+    tokens = rng.integers(1, 20, (BATCHES * BATCH, 9)).astype(np.int32)
+    longest = np.repeat([4, 9, 2, 6, 7], BATCH)
+    ends = np.maximum(1, longest - np.arange(BATCHES * BATCH) % BATCH)
+    tokens[np.arange(9) >= ends[:, None]] = 0
+
+    def model_fn(tokens, labels):
+        words = tf.nn.embedding_lookup(tf1.get_variable("words", [20, 6]), tokens)
+        words = tf1.layers.dropout(words, 0.25, training=True)
+        mask = tf.expand_dims(tf.cast(tokens > 0, tf.float32), -1)
+        sentence = tf.reduce_sum(words * mask, 1) / tf.reduce_sum(mask, 1)
+        loss = tf1.losses.sparse_softmax_cross_entropy(labels, tf1.layers.dense(sentence, 3))
+        return loss, tf1.train.MomentumOptimizer(0.5, 0.9).minimize(loss, _step())
+
+    return Case("lengths", model_fn, tokens, (tokens.sum(1) % 3).astype(np.int32), trimmed=True)
+
+
 def whole_mnist():
     """The network of models/mnist in full size, under its default optimizer."""
     optimizer = lambda: tf1.train.GradientDescentOptimizer(  # noqa: E731
@@ -330,7 +353,7 @@ def cases():
     count = BATCHES * BATCH
     x, labels = rng.standard_normal((count, 6)).astype(np.float32), rng.integers(
         0, 3, count).astype(np.int32)
-    result = [tiny()]
+    result = [tiny(), lengths()]
     for name, optimizer in _optimizers().items():
         result.append(Case(f"mnist_{name}", _mnist(optimizer), *_images(28), tpu=name == "momentum",
                            static=name == "adam", resource=name in ("nesterov", "adagrad", "ftrl")))

@@ -1,8 +1,8 @@
-"""Writes `tiny`: a folder that TensorFlow's Estimator wrote, and the losses and variables of its
-next 20 steps.
+"""Writes `tiny` and `lengths`: folders that TensorFlow's Estimator wrote, and the losses and
+variables of their next 20 steps.
 
 Usage:
-    generate.py                     writes testdata/train_graph/tiny
+    generate.py                     writes testdata/train_graph/tiny and lengths
     generate.py --saved             writes testdata/train_graph/saved and saved_serve_only
     generate.py FOLDERS [CASE ...]  writes the folders of cases.py for a look: FOLDERS/CASE and
     FOLDERS/ops.txt generate.py --benchmark FOLDERS writes the networks of mnist_benchmark and
@@ -15,6 +15,9 @@ tiny/model.ckpt-5.*   the checkpoint, with its graph
 tiny/x.npy, y.npy     the input of steps 5 to 24: u8 [160,8,8], i32 [160]
 tiny/losses.npy       the losses of these steps, f32 [20]
 tiny/final.*          the checkpoint after them
+
+lengths/              the same of sentences: tokens i32 [160,9] that end in zeros. Each batch is cut
+                      after its longest sentence.
 
 saved/saved_model.pb, variables   a SavedModel with the graphs train, eval and serve, at step 5
 saved/x.npy, y.npy    the input: f32 [40,6], i32 [40]
@@ -69,8 +72,8 @@ def write_folders(root, names):
                     + " ".join(f"{op}:{n}" for op, n in counts) + "\n")
 
 
-def write_tiny():
-    case, folder = cases.tiny(), os.path.join(HERE, "tiny")
+def write_continued(case):
+    folder = os.path.join(HERE, case.name)
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as whole:
         losses = case.train(whole, 0, START + CONTINUED)
@@ -83,7 +86,7 @@ def write_tiny():
         np.save(os.path.join(folder, f"{name}.npy"), array)
     np.save(os.path.join(folder, "losses.npy"), losses[START:])
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
-    print(f"tiny: loss {losses[0]:.5f} ... {losses[-1]:.5f}, {size} bytes")
+    print(f"{case.name}: loss {losses[0]:.5f} ... {losses[-1]:.5f}, {size} bytes")
 
 
 def write_saved():
@@ -138,4 +141,5 @@ if __name__ == "__main__":
     elif len(sys.argv) > 1:
         write_folders(sys.argv[1], sys.argv[2:])
     else:
-        write_tiny()
+        write_continued(cases.tiny())
+        write_continued(cases.lengths())

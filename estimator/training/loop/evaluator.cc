@@ -117,7 +117,8 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
   ForwardSession session(*model.graph, models_.state(), model_dir_, first->num_examples);
   EST_ASSIGN_OR_RETURN(Hooks hooks,
                        MakeForwardHooks(options.hooks, model.spec.evaluation_hooks, "Evaluate"));
-  StepRunner runner(session, std::move(hooks), {.broadcast = strategy_.broadcast(Mode::kEval)});
+  StepRunner runner(session, std::move(hooks),
+                    {.broadcast = strategy_.broadcast(Mode::kEval), .loss = model.spec.loss});
   EST_RETURN_IF_ERROR(runner.Begin(*model.graph));
   EST_RETURN_IF_ERROR(runner.AfterCreateSession());
 

@@ -82,7 +82,9 @@ absl::StatusOr<std::vector<size_t>> StepRunner::FetchForHook(
                              "Graph::FindTensor did not find it");
     }
     // Hooks hold tensors of the session's graph. Another model has the same names.
-    const Tensor here = &graph == &session_.graph() ? tensor : graph.FindTensor(tensor.name());
+    const Tensor here = &graph == &session_.graph() ? tensor
+                        : tensor == options_.loss   ? step.model().spec.loss
+                                                    : graph.FindTensor(tensor.name());
     if (!here.valid()) {
       return InvalidArgument("a hook asks for '", tensor.name(),
                              "', which the model for batches of another shape does not have. "

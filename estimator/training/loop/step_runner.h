@@ -64,6 +64,9 @@ class StepRunner {
     bool broadcast = false;
     // host_call is called at step 0, n, 2n, ... of every run.
     int64_t host_call_every_n_steps = 1;
+    // The loss of the session's graph. A hook that watches it gets the loss of every shape of
+    // batch, whatever its name is there.
+    Tensor loss = {};
   };
   // `session` is what the hooks see; it outlives the runner. Its graph is the one that the hooks'
   // tensors belong to. REQUIRES: no hook is null.
@@ -101,7 +104,7 @@ class StepRunner {
   // (RunEnd::kInterrupted), and so does a next batch of another shape. Then calls host_call, and
   // gives the hooks the results of the last step. AfterRun is not called if the input ended before
   // the first step. The step's model may be another than session.graph()'s: that of batches of
-  // another shape. The hooks' tensors are then found in it by name.
+  // another shape. The hooks' tensors, except Options::loss, are then found in it by name.
   // Errors: INVALID_ARGUMENT if a hook asks for a tensor that is not valid, or that the model does
   // not have; those of compiling; StepRun::status; those of on_run and the hooks.
   absl::StatusOr<StepRun> Run(const Request& request);

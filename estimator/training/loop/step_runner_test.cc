@@ -264,7 +264,7 @@ TEST_F(StepRunnerTest, RefusesTensorsThatTheModelDoesNotHave) {
   StepRunner in_other(other, {recorder}, {});
   EXPECT_THAT(
       std::string(Run(in_other, 1).status().message()),
-      HasSubstr("a hook asks for 'only_there:0', which the model of the last, smaller batch "
+      HasSubstr("a hook asks for 'only_there:0', which the model for batches of another shape "
                 "does not have"));
   EXPECT_THAT(ends_, IsEmpty()) << "no step ran";
 }

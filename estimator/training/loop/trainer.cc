@@ -212,7 +212,8 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
   const bool saves_at_end = HasSaver(hooks);
   StepRunner runner(session, std::move(hooks),
                     {.broadcast = strategy_.broadcast(Mode::kTrain),
-                     .host_call_every_n_steps = strategy_.host_call_every_n_steps()});
+                     .host_call_every_n_steps = strategy_.host_call_every_n_steps(),
+                     .loss = model.spec.loss});
   {
     // An optimizer that a hook's Begin adds to the graph is of the same replicas as the model's.
     const ReplicaScope replicas(

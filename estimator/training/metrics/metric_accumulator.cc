@@ -11,6 +11,11 @@
 #include "estimator/runtime/initialize_variables.h"
 
 namespace estimator {
+namespace {
+
+constexpr size_t kMaxPrograms = 64;  // for batches of many shapes
+
+}  // namespace
 
 absl::StatusOr<MetricValues> FetchMetricValues(Backend& backend, const Graph& graph,
                                                const MetricMap& metrics) {
@@ -113,6 +118,8 @@ absl::StatusOr<MetricAccumulator::HostProgram*> MetricAccumulator::ProgramFor(
                                                                            .fetches = gathered,
                                                                            .updates = updates}));
   programs_.push_back(std::move(program));
+  // The first one gives the values.
+  if (programs_.size() > kMaxPrograms) programs_.erase(programs_.begin() + 1);
   return programs_.back().get();
 }
 
