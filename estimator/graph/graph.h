@@ -76,8 +76,8 @@ class Graph {
   const Graph& root() const { return outer_ == nullptr ? *this : outer_->root(); }
   // Whether an op of this graph may read a tensor of `graph`, which is not this one.
   bool IsInside(const Graph& graph) const;
-  // What stands in this graph for a tensor of this or an outer graph: the tensor itself, a copy of a
-  // constant that is not floating, or a placeholder, one for each tensor, which captures it.
+  // What stands in this graph for a tensor of this or an outer graph: the tensor itself, a copy of
+  // a constant that is not floating, or a placeholder, one for each tensor, which captures it.
   // Errors (kept by the graph): INVALID_ARGUMENT if the tensor belongs to another graph.
   Tensor Inside(const Tensor& tensor);
   // The tensors of outer() that have a placeholder here, and these placeholders.

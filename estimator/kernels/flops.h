@@ -10,8 +10,8 @@
 namespace estimator {
 
 // The floating point operations of a convolution, a gradient of one, a matrix product, or the
-// products of a recurrent layer (ops/recurrent.h): 2 for each multiplication and addition of the plain formula, with padding, whatever the algorithm does.
-// nullopt for other ops.
+// products of a recurrent layer (ops/recurrent.h): 2 for each multiplication and addition of the
+// plain formula, with padding, whatever the algorithm does. nullopt for other ops.
 std::optional<int64_t> ProductFlops(const KernelSpec& spec);
 
 // An estimate of the floating point operations of one run. Products: as above. Chains of

@@ -55,7 +55,7 @@ std::vector<Group> Groups() {
         {"AssignAdd", "ref value"},
         {"NoOp", "->"},
         {"CrossReplicaSum", "input group_assignment"}}},
-      // They run functions: ops/control_flow.h.
+      // They run functions: ops/branches.h, ops/while_loop.h.
       {{.stateful = true, .read_as_is = false},
        {{"While", EST_ANY, "-"}, {"If", EST_ANY, "-"}, {"Case", EST_ANY, "-"}}},
       {{.not_differentiable = true,

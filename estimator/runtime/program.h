@@ -35,8 +35,8 @@
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/collective.h"
 #include "estimator/runtime/compile_options.h"
-#include "estimator/runtime/control_flow/growing_list.h"
 #include "estimator/runtime/control_flow/executor.h"
+#include "estimator/runtime/control_flow/growing_list.h"
 
 namespace estimator {
 

@@ -440,5 +440,6 @@ def recurrent():
                    const=(0, 5, 6, 7), tolerance="sum", gradient=False)
 
 
-TABLES = (products, recurrent, convolutions, depthwise, pools, bias, batch_norms, resizes, detections, losses,
+TABLES = (products, recurrent, convolutions, depthwise, pools, bias, batch_norms, resizes,
+          detections, losses,
           updates)

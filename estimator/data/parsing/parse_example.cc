@@ -62,7 +62,7 @@ absl::StatusOr<ArrayMap> ParseSingleSequenceExample(StringArg serialized,
 }
 
 MapFunction ParseSequenceExample(FeatureSpecs context, FeatureSpecs sequences,
-                           std::vector<std::string> labels) {
+                                 std::vector<std::string> labels) {
   const auto parser = std::make_shared<const SequenceExampleParser>(context, sequences);
   auto parse = [parser, labels](const Element& element) -> absl::StatusOr<Element> {
     EST_ASSIGN_OR_RETURN(const Array serialized, element.features.Only());

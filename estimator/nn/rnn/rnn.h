@@ -4,9 +4,9 @@
 //   const auto [outputs, state] = DynamicRnn(cell, words, {.sequence_length = features["length"]});
 //   const Tensor logits = layers::Dense(state.h(), {.units = 2});
 //
-// Where an op computes all time steps of the cell (LSTMCell, BasicLSTMCell, GRUCell and MultiRNNCell
-// of them, in f32, without peepholes, clipping, projection or an activation of their own), the
-// dynamic functions use it: see ops/recurrent.h. Otherwise the time steps are unrolled into the
+// Where an op computes all time steps of the cell, the dynamic functions use it: see
+// ops/recurrent.h. It does for LSTMCell, BasicLSTMCell, GRUCell and MultiRNNCell of them, in f32,
+// without peepholes, clipping, projection or an activation of their own. Otherwise the time steps are unrolled into the
 // graph, because shapes are static. A batch has sequences of one padded length, and
 // `sequence_length` says how much of each counts.
 #ifndef ESTIMATOR_NN_RNN_RNN_H_

@@ -10,8 +10,8 @@
 #include "estimator/array/array.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/runtime/compile_module.h"
-#include "estimator/runtime/control_flow/growing_list.h"
 #include "estimator/runtime/control_flow/executor.h"
+#include "estimator/runtime/control_flow/growing_list.h"
 #include "estimator/runtime/trace.h"
 
 namespace estimator {
