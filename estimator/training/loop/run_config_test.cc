@@ -62,10 +62,12 @@ TEST(RunConfig, ItsCompilerSettingsReachCompileOptions) {
   config.compute_dtype = DType::kBfloat16;
   config.disable_passes = {"fuse_bias"};
   config.print_plan = true;
+  config.step_timeout_secs = 3;
   const CompileOptions options = WithRunConfig({.disable_passes = {"fuse_pool"}}, config);
   EXPECT_EQ(options.conv_algorithm, ConvAlgorithm::kDirect);
   EXPECT_EQ(options.compute_dtype, DType::kBfloat16);
   EXPECT_TRUE(options.print_plan);
+  EXPECT_EQ(options.step_timeout_secs, 3);
   EXPECT_FALSE(options.check_kernels);
   EXPECT_FALSE(Runs(options, "fuse_bias"));
   EXPECT_FALSE(Runs(options, "fuse_pool"));

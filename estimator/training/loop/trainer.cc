@@ -291,10 +291,8 @@ absl::Status Trainer::SaveBeforeError(const absl::Status& status, const Loop& lo
       !state_.checkpoint().empty())
     return status;
   const absl::StatusOr<std::string> saved = SaveCheckpoint(TrainCheckpoints::When::kNow);
-  if (!saved.ok()) {
-    LOG(ERROR) << "the steps before an error cannot be saved: " << saved.status();
-    return status;
-  }
+  LOG_IF(ERROR, !saved.ok()) << "the steps before an error cannot be saved: " << saved.status();
+  if (!saved.ok()) return status;
   return absl::Status(status.code(),
                       absl::StrCat(status.message(), " (all steps up to ", state_.global_step(),
                                    " are saved in ", *saved, ")"));
