@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""StableHLO: JAX runs the lowering of every op on the inputs of testdata/ops, beside our reference
-kernels.
+"""StableHLO: JAX runs the lowering of every op on the inputs of testdata/ops, and programs with
+loops and branches (tpu/stablehlo/ops/testing/control_flow_cases.h), beside our reference kernels.
 
 Usage: check_stablehlo_ops.py STABLEHLO_OPS_TOOL [--ops OP,...] [--keep DIR]
        (built from //tools/interop:stablehlo_ops_tool)

@@ -1,5 +1,5 @@
-// Writes every op that has a lowering as StableHLO, for the check against the reference kernels
-// (testdata/interop/check_stablehlo_ops.py).
+// Writes every op that has a lowering as StableHLO, and programs with loops and branches, for the
+// check against the reference kernels (testdata/interop/check_stablehlo_ops.py).
 //
 //   stablehlo_ops_tool GOLDENS DIRECTORY [OP...]
 //
@@ -10,6 +10,7 @@
 //             files one after the other (bfloat16 as float32)
 //   OP.cases  a line for each case: name, tolerance class, dtypes of inputs, dtypes of outputs
 //             ("float32,int32" or "-"); or: name, "refused", and why it cannot be lowered
+// A program of tpu/stablehlo/ops/testing/control_flow_cases.h is such an OP, with one case.
 // Exit code 1 if a case cannot be built.
 #include <iostream>
 #include <map>
@@ -28,6 +29,7 @@
 #include "estimator/ops/testing/golden_table.h"
 #include "tools/interop/tool_main.h"
 #include "tpu/stablehlo/op_lowering.h"
+#include "tpu/stablehlo/ops/testing/control_flow_cases.h"
 #include "tpu/stablehlo/ops/testing/golden_lowering.h"
 #include "tpu/stablehlo/writer.h"
 
@@ -39,6 +41,7 @@ using tpu::stablehlo::FindLowering;
 using tpu::stablehlo::Type;
 using tpu::stablehlo::Values;
 using tpu::stablehlo::Writer;
+using tpu::stablehlo::testing::ControlFlowCase;
 using tpu::stablehlo::testing::Lower;
 using tpu::stablehlo::testing::SpecOf;
 using tpu::stablehlo::testing::TryLowering;
@@ -100,6 +103,39 @@ class OpFiles {
   std::string arrays_, cases_;
 };
 
+std::string DTypes(const std::vector<Array>& arrays) {
+  std::vector<TensorSpec> specs;
+  for (const Array& array : arrays) specs.push_back({array.dtype(), array.shape()});
+  return DTypes(specs);
+}
+
+absl::Status Write(const std::string& path, const std::string& module, const std::string& arrays,
+                   const std::string& cases) {
+  EST_RETURN_IF_ERROR(WriteFileAtomically(path + ".mlir", module));
+  EST_RETURN_IF_ERROR(WriteFileAtomically(path + ".npys", arrays));
+  return WriteFileAtomically(path + ".cases", cases);
+}
+
+// Returns the number of programs.
+absl::StatusOr<size_t> WriteControlFlow(const std::string& directory,
+                                        const std::set<std::string>& wanted) {
+  size_t count = 0;
+  for (const ControlFlowCase& program : tpu::stablehlo::testing::ControlFlowCases()) {
+    if (!wanted.empty() && wanted.count(program.name) == 0) continue;
+    const auto module = tpu::stablehlo::testing::ModuleOf(program, /*num_replicas=*/1);
+    EST_RETURN_IF_ERROR(Annotate(module.status(), program.name));
+    const std::vector<Array>&arguments = module->arguments[0], &results = module->results[0];
+    std::string arrays;
+    for (const std::vector<Array>* list : {&arguments, &results})
+      for (const Array& array : *list) arrays += NpyBytes(array);
+    EST_RETURN_IF_ERROR(Write(absl::StrCat(directory, "/", program.name), module->text, arrays,
+                              absl::StrCat("program ", program.tolerance, " ", DTypes(arguments),
+                                           " ", DTypes(results), "\n")));
+    ++count;
+  }
+  return count;
+}
+
 absl::Status Run(const std::vector<std::string>& arguments) {
   const std::set<std::string> wanted(arguments.begin() + 2, arguments.end());
   EST_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases, testing::ReadGoldens(arguments[0]));
@@ -111,13 +147,12 @@ absl::Status Run(const std::vector<std::string>& arguments) {
         Annotate(ops[golden.op].Add(golden), absl::StrCat(golden.op, "/", golden.name)));
   }
   for (const auto& [op, files] : ops) {
-    const std::string path = absl::StrCat(arguments[1], "/", op);
     EST_ASSIGN_OR_RETURN(const std::string module, files.Module());
-    EST_RETURN_IF_ERROR(WriteFileAtomically(path + ".mlir", module));
-    EST_RETURN_IF_ERROR(WriteFileAtomically(path + ".npys", files.arrays()));
-    EST_RETURN_IF_ERROR(WriteFileAtomically(path + ".cases", files.cases()));
+    EST_RETURN_IF_ERROR(
+        Write(absl::StrCat(arguments[1], "/", op), module, files.arrays(), files.cases()));
   }
-  std::cout << ops.size() << " ops\n";
+  EST_ASSIGN_OR_RETURN(const size_t programs, WriteControlFlow(arguments[1], wanted));
+  std::cout << ops.size() << " ops, " << programs << " programs\n";
   return absl::OkStatus();
 }
 

@@ -1,6 +1,8 @@
 #include "tpu/stablehlo/lower_step.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,7 @@
 #include "tpu/stablehlo/collectives.h"
 #include "tpu/stablehlo/op_lowering.h"
 #include "tpu/stablehlo/ops/support.h"
+#include "tpu/stablehlo/varies_by_replica.h"
 #include "tpu/stablehlo/writer.h"
 
 namespace estimator::tpu::stablehlo {
@@ -20,10 +23,13 @@ namespace {
 constexpr absl::string_view kStringReason =
     "strings stay on the host: convert them to numbers in input_fn";
 
+// As TensorFlow's compiler for XLA refuses a TensorList of unknown size.
+constexpr absl::string_view kListReason =
+    "a gradient flows through this loop, and a TPU keeps the values that it needs of each trip in "
+    "memory of a fixed size: give WhileLoop maximum_iterations";
+
 TensorSpec Stacked(int64_t iterations, const TensorSpec& spec) {
-  Ints dims = {iterations};
-  dims.insert(dims.end(), spec.shape.dims().begin(), spec.shape.dims().end());
-  return {spec.dtype, Shape(std::move(dims))};
+  return {spec.dtype, spec.shape.Stacked(iterations)};
 }
 
 Type ScalarType(DType dtype) { return {dtype, Shape{}}; }
@@ -58,29 +64,6 @@ absl::Status CheckOptions(const ProgramSpec& spec, const LowerOptions& options) 
   return absl::OkStatus();
 }
 
-// For each node, whether its value can differ between replicas. Variables do not differ.
-std::vector<char> VariesByReplica(const ir::Module& module, int num_replicas) {
-  std::vector<char> varies(module.nodes.size(), 0);
-  if (num_replicas == 1) return varies;
-  for (size_t n = 0; n < module.nodes.size(); ++n) {
-    const ir::Node& node = module.nodes[n];
-    if (node.op == "CrossReplicaSum") {
-      const Array* const groups = module.constant(node.inputs[1]);
-      // A sum over all replicas is the same on each. Sums over groups differ from group to group.
-      const bool sums_all =
-          groups != nullptr && (groups->num_elements() == 0 || groups->shape().dim(0) == 1);
-      varies[n] = !sums_all && ir::At(varies, node.inputs[0].node);
-      continue;
-    }
-    // Each replica has its own rows of the batch and draws its own random numbers.
-    varies[n] =
-        node.kind == ir::Node::Kind::kFeed || (node.kind == ir::Node::Kind::kOp && node.stateful);
-    for (const ir::Value& input : node.inputs)
-      if (ir::At(varies, input.node)) varies[n] = 1;
-  }
-  return varies;
-}
-
 class StepLowering {
  public:
   StepLowering(const ir::Module& module, const ProgramSpec& spec, const LowerOptions& options)
@@ -105,41 +88,55 @@ class StepLowering {
   }
 
  private:
-  // Lists the nodes that have no lowering at all. Nothing is written if there are strings.
+  // Lists the nodes that have no lowering at all. Nothing is written if there are values without a
+  // type in StableHLO: strings, and lists of an unknown number of rows.
   absl::Status CheckOps() {
-    bool has_strings = false;
+    bool has_untyped = false;
     const auto is_string = [](const TensorSpec& spec) { return spec.dtype == DType::kString; };
     for (const ir::Variable& variable : module_.variables) {
       if (!is_string(variable.spec)) continue;
-      has_strings = true;
+      has_untyped = true;
       problems_.push_back(absl::StrCat(variable.name, " (a variable): ", kStringReason));
     }
     for (size_t f = 0; f < module_.feeds.size(); ++f) {
       if (!is_string(module_.feeds[f])) continue;
-      has_strings = true;
+      has_untyped = true;
       problems_.push_back(absl::StrCat(module_.feed_names[f], " (an input): ", kStringReason));
     }
-    for (const ir::Node& node : module_.nodes) {
-      bool strings = false;
-      for (const TensorSpec& output : node.outputs) strings = strings || is_string(output);
-      for (const ir::Value& input : node.inputs)
-        strings = strings || is_string(module_.spec(input));
-      has_strings = has_strings || strings;
-      if (node.kind == ir::Node::Kind::kOp ? FindLowering(node.op) != nullptr && !strings
-                                           : node.kind != ir::Node::Kind::kConstant || !strings)
-        continue;
-      const char* const reason = TraitsOf(node.op).not_lowered;
-      AddProblem(node, strings             ? kStringReason
-                       : reason != nullptr ? reason
-                                           : "it has no StableHLO form here");
-    }
-    // The Writer has no type for strings. Without them, the step is written to find the other
-    // problems too.
-    return has_strings ? Problems() : absl::OkStatus();
+    CheckNodes(module_, has_untyped);
+    // Without such values, the step is written to find the other problems too.
+    return has_untyped ? Problems() : absl::OkStatus();
   }
 
-  void AddProblem(const ir::Node& node, absl::string_view reason) {
-    problems_.push_back(absl::StrCat(Describe(module_, node), ": ", reason));
+  void CheckNodes(const ir::Module& module, bool& has_untyped) {
+    for (const ir::Node& node : module.nodes) {
+      bool strings = false, lists = false;
+      for (const TensorSpec& output : node.outputs) {
+        strings = strings || output.dtype == DType::kString;
+        lists = lists || !output.shape.fully_known();
+      }
+      for (const ir::Value& input : node.inputs)
+        strings = strings || module.spec(input).dtype == DType::kString;
+      has_untyped = has_untyped || strings || lists;
+      const bool lowered = node.kind == ir::Node::Kind::kOp
+                               ? FindLowering(node.op) != nullptr && !strings
+                               : node.kind != ir::Node::Kind::kConstant || !strings;
+      const char* const reason = TraitsOf(node.op).not_lowered;
+      if (lists) {
+        AddProblem(module, node, kListReason);
+      } else if (!lowered) {
+        AddProblem(module, node,
+                   strings             ? kStringReason
+                   : reason != nullptr ? reason
+                                       : "it has no StableHLO form here");
+      }
+      for (const auto& body : node.functions)
+        if (body != nullptr) CheckNodes(*body, has_untyped);
+    }
+  }
+
+  void AddProblem(const ir::Module& module, const ir::Node& node, absl::string_view reason) {
+    problems_.push_back(absl::StrCat(Describe(module, node), ": ", reason));
   }
 
   absl::Status Problems() const {
@@ -248,7 +245,12 @@ class StepLowering {
     } else {
       step.step = w_.Add(state.back(), w_.Convert(i, DType::kInt64));
     }
-    WriteNodes(state, step);
+    values_ = WriteNodes(module_, step, [&](const ir::Node& node) {
+      const auto index = static_cast<size_t>(node.index);
+      if (node.kind == ir::Node::Kind::kVariable) return state[ArgumentAt(index)];
+      return RowAt(w_, state[ArgumentAt(module_.variables.size() + index)], i);
+    });
+    w_.SetLocation("");
 
     const Value ok = Guard();
     Values next = state;
@@ -257,9 +259,7 @@ class StepLowering {
     next[1] = ok;
     for (size_t f = 0; f < module_.fetches.size(); ++f) {
       // The row of a stopped step is written too: the host reports the loss in it.
-      const Value value = At(module_.fetches[f]);
-      const Value row = w_.Reshape(value, Stacked(1, value.type.spec()).shape);
-      next[2 + f] = w_.DynamicUpdateSlice(state[2 + f], row, RowStarts(i, value.rank()));
+      next[2 + f] = WithRowAt(w_, state[2 + f], i, At(module_.fetches[f]));
     }
     for (const ir::Update& update : module_.updates) {
       w_.SetLocation(update.name);
@@ -274,50 +274,55 @@ class StepLowering {
     return next;
   }
 
-  // The indices of row i of a stacked value whose rows have rank `rank`.
-  Values RowStarts(const Value& i, int rank) {
-    Values starts = {i};
-    const Value zero = rank == 0 ? i : w_.FillInt(i.type, 0);
-    starts.resize(static_cast<size_t>(rank) + 1, zero);
-    return starts;
-  }
+  using NodeValues = std::vector<Values>;  // for each node its outputs
 
-  void WriteNodes(const Values& state, const StepValues& step) {
-    for (const ir::Node& node : module_.nodes) {
+  //   read: the value of a feed or a variable.
+  NodeValues WriteNodes(const ir::Module& module, const StepValues& step,
+                        const std::function<Value(const ir::Node&)>& read) {
+    NodeValues values;
+    for (const ir::Node& node : module.nodes) {
       w_.SetLocation(node.name);
-      switch (node.kind) {
-        case ir::Node::Kind::kConstant:
-          values_.push_back({w_.Constant(node.constant)});
-          break;
-        case ir::Node::Kind::kVariable:
-          values_.push_back({state[ArgumentAt(static_cast<size_t>(node.index))]});
-          break;
-        case ir::Node::Kind::kFeed: {
-          const Shape& shape = node.outputs[0].shape;
-          const size_t argument = module_.variables.size() + static_cast<size_t>(node.index);
-          const Value row =
-              w_.DynamicSlice(state[ArgumentAt(argument)], RowStarts(state[0], shape.rank()),
-                              Stacked(1, node.outputs[0]).shape.dims());
-          values_.push_back({w_.Reshape(row, shape)});
-          break;
-        }
-        case ir::Node::Kind::kOp:
-          values_.push_back(WriteOp(node, step));
-          break;
+      if (node.kind == ir::Node::Kind::kConstant) {
+        values.push_back({w_.Constant(node.constant)});
+      } else if (node.kind == ir::Node::Kind::kOp) {
+        Values inputs;
+        for (const ir::Value& input : node.inputs) inputs.push_back(ir::At(values, input));
+        values.push_back(WriteOp(module, node, inputs, step));
+      } else {
+        values.push_back({read(node)});
       }
     }
-    w_.SetLocation("");
+    return values;
   }
 
-  Values WriteOp(const ir::Node& node, const StepValues& step) {
-    const KernelSpec spec = ir::SpecOf(module_, node);
-    Values inputs;
-    for (const ir::Value& input : node.inputs) inputs.push_back(At(input));
+  // The bodies of `node`, which its lowering writes.
+  std::vector<LoweredFunction> FunctionsOf(const ir::Node& node) {
+    std::vector<LoweredFunction> functions;
+    for (const std::shared_ptr<ir::Module>& body : node.functions) {
+      functions.emplace_back();
+      if (body == nullptr) continue;
+      functions.back() = {
+          body->feeds.size(), [this, &node, body](const Values& inputs, const StepValues& step) {
+            const NodeValues values = WriteNodes(*body, step, [&inputs](const ir::Node& feed) {
+              return ir::At(inputs, feed.index);
+            });
+            w_.SetLocation(node.name);
+            Values results;
+            for (const ir::Value& fetch : body->fetches) results.push_back(ir::At(values, fetch));
+            return results;
+          }};
+    }
+    return functions;
+  }
+
+  Values WriteOp(const ir::Module& module, const ir::Node& node, const Values& inputs,
+                 const StepValues& step) {
+    const KernelSpec spec = ir::SpecOf(module, node);
     const OpLowering* const lowering = FindLowering(node.op);
     if (lowering != nullptr) {
-      LoweringResult outputs = (*lowering)(w_, LoweringArgs{spec, inputs, step});
+      LoweringResult outputs = (*lowering)(w_, LoweringArgs{spec, inputs, step, FunctionsOf(node)});
       if (outputs.ok() && HaveTypes(*outputs, node.outputs)) return *std::move(outputs);
-      AddProblem(node,
+      AddProblem(module, node,
                  outputs.ok() ? TypesMessage(*outputs) : std::string(outputs.status().message()));
     }
     // The other nodes are lowered too, so that all problems are reported together.
@@ -365,7 +370,7 @@ class StepLowering {
   StepModule result_;
   std::vector<int> update_of_;  // for each variable its update, or -1
   int global_step_ = -1;        // the number of the variable
-  std::vector<Values> values_;  // for each node its outputs
+  NodeValues values_;           // of module_
   std::vector<std::string> problems_;
 };
 

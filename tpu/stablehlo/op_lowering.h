@@ -10,6 +10,7 @@
 #ifndef TPU_STABLEHLO_OP_LOWERING_H_
 #define TPU_STABLEHLO_OP_LOWERING_H_
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "estimator/array/array.h"
 #include "estimator/base/string_arg.h"
 #include "estimator/kernels/kernel.h"
@@ -30,6 +32,17 @@ struct StepValues {
   Value step;     // i64 []: global_step at the start of the step
   Value replica;  // ui32 []: this replica's number
   int num_replicas = 1;
+  // i64 []: for each loop around the op, the outermost first, the row of its trip: what TripKey of
+  // kernels/kernel.h is called with.
+  Values rows = {};
+};
+
+// A body of a While, an If or a Case.
+struct LoweredFunction {
+  size_t num_inputs = 0;  // its parameters and captures
+  // Writes the body's ops, and returns its results. Null for a condition that a While lacks.
+  //   inputs: the parameters, then the captures.
+  std::function<Values(const Values& inputs, const StepValues& step)> write = nullptr;
 };
 
 // One node to lower. The values of `inputs` have the types of spec.inputs.
@@ -39,6 +52,7 @@ struct LoweringArgs {
   const KernelSpec& spec;
   const Values& inputs;
   const StepValues& step;
+  absl::Span<const LoweredFunction> functions = {};
 
   const Value& input(int i) const { return inputs[static_cast<size_t>(i)]; }
   const TensorSpec& output(int i) const { return spec.outputs[static_cast<size_t>(i)]; }

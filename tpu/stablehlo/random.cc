@@ -1,6 +1,6 @@
 // The random ops: the same Philox numbers as those of kernels/reference/random.cc, keyed by seed,
-// op, step and replica. Uniform numbers and integers have the same bits. Normal numbers differ by
-// the rounding of the device's log, sin and cos.
+// op, step, replica and the trips of loops. Uniform numbers and integers have the same bits. Normal
+// numbers differ by the rounding of the device's log, sin and cos.
 //
 // The lower 64 bits of the counter never carry into the upper ones here: no run draws 2^64 results.
 #include "estimator/base/random.h"
@@ -20,6 +20,7 @@ namespace {
 
 // kernels/reference/random_stream.h: the Philox results that a step reserves for each number.
 constexpr int64_t kReservedPerNumber = 256;
+constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
 // The results that TruncatedNormal reserves for a group of four numbers.
 constexpr int64_t kResultsPerGroup = 256;
 
@@ -42,13 +43,14 @@ class Stream {
     const auto seed = static_cast<uint64_t>(args.spec.attrs.i("seed"));
     const auto seed2 = static_cast<uint64_t>(args.spec.attrs.i("seed2"));
     // All replicas run the same module, so it has the keys of all of them.
-    std::vector<int32_t> low, high;  // of the key, for each replica
+    std::vector<int64_t> keys;
     for (int replica = 0; replica < args.step.num_replicas; ++replica) {
-      const uint64_t key = replica == 0 ? seed : HashSeed(seed, static_cast<uint64_t>(replica));
-      low.push_back(std::bit_cast<int32_t>(static_cast<uint32_t>(key)));
-      high.push_back(std::bit_cast<int32_t>(static_cast<uint32_t>(key >> 32)));
+      keys.push_back(std::bit_cast<int64_t>(
+          replica == 0 ? seed : HashSeed(seed, static_cast<uint64_t>(replica))));
     }
-    key_ = {OfReplica(low, args.step.replica), OfReplica(high, args.step.replica)};
+    Value key = OfReplica(keys, args.step.replica);
+    if (!args.step.rows.empty()) key = Hashed(key, TripKeyOf(args.step.rows));
+    key_ = {Low(key), High(key)};
     upper_ = {static_cast<uint32_t>(seed2), static_cast<uint32_t>(seed2 >> 32)};
     base_ = w.Mul(args.step.step, w.FillInt(args.step.step.type, results_per_step));
   }
@@ -73,12 +75,37 @@ class Stream {
   }
 
  private:
-  Value OfReplica(const std::vector<int32_t>& values, const Value& replica) {
-    if (values.size() == 1) return Bits(w_, Shape{}, std::bit_cast<uint32_t>(values[0]));
+  Value Long(uint64_t bits) const {
+    return w_.FillInt(Unsigned(DType::kInt64, Shape{}), std::bit_cast<int64_t>(bits));
+  }
+  Value OfReplica(const std::vector<int64_t>& values, const Value& replica) const {
+    if (values.size() == 1) return Long(std::bit_cast<uint64_t>(values[0]));
     const Value table = w_.Bitcast(
-        w_.Constant(Array::FromSpan<int32_t>({static_cast<int64_t>(values.size())}, values)),
-        DType::kInt32, /*is_unsigned=*/true);
+        w_.Constant(Array::FromSpan<int64_t>({static_cast<int64_t>(values.size())}, values)),
+        DType::kInt64, /*is_unsigned=*/true);
     return w_.Reshape(w_.DynamicSlice(table, {replica}, {1}), Shape{});
+  }
+  // TripKey of kernels/kernel.h for the loops from the outermost to the innermost one.
+  Value TripKeyOf(const Values& rows) const {
+    Value key = Long(0);
+    for (const Value& row : rows) {
+      const Value next = w_.Add(w_.Bitcast(row, DType::kInt64, /*is_unsigned=*/true), Long(1));
+      key = w_.Binary("or", w_.Add(w_.Mul(key, Long(kGolden)), next), Long(uint64_t{1} << 63));
+    }
+    return key;
+  }
+  // HashSeed(a, b) of base/random.h.
+  Value Hashed(const Value& a, const Value& b) const {
+    const Value mixed = Mix(w_.Add(a, Long(kGolden)));
+    return Mix(w_.Add(w_.Add(mixed, w_.Mul(b, Long(kGolden))), Long(1)));
+  }
+  Value Mix(const Value& x) const {
+    const Value a = w_.Mul(XorShifted(x, 30), Long(0xbf58476d1ce4e5b9));
+    const Value b = w_.Mul(XorShifted(a, 27), Long(0x94d049bb133111eb));
+    return XorShifted(b, 31);
+  }
+  Value XorShifted(const Value& x, uint64_t by) const {
+    return Xor(x, w_.Binary("shift_right_logical", x, Long(by)));
   }
   Value Xor(const Value& a, const Value& b) const { return w_.Binary("xor", a, b); }
   Value Product(const Value& x, uint32_t factor) const {

@@ -69,6 +69,26 @@ Value SliceAxis(Writer& w, const Value& x, int64_t axis, int64_t begin, int64_t 
   return w.Slice(x, starts, limits, Repeated(x.rank(), 1));
 }
 
+namespace {
+
+// The indices of the first element of row i.
+Values RowStarts(Writer& w, const Value& x, const Value& i) {
+  Values starts = {i};
+  if (x.rank() > 1) starts.resize(static_cast<size_t>(x.rank()), w.FillInt(i.type, 0));
+  return starts;
+}
+
+}  // namespace
+
+Value RowAt(Writer& w, const Value& x, const Value& i) {
+  const Shape row = x.shape().Row();
+  return w.Reshape(w.DynamicSlice(x, RowStarts(w, x, i), row.Stacked(1).dims()), row);
+}
+
+Value WithRowAt(Writer& w, const Value& x, const Value& i, const Value& row) {
+  return w.DynamicUpdateSlice(x, w.Reshape(row, row.shape().Stacked(1)), RowStarts(w, x, i));
+}
+
 Value PadAxis(Writer& w, const Value& x, const Value& value, int64_t axis, int64_t low,
               int64_t high) {
   if (low == 0 && high == 0) return x;

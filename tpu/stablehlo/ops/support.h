@@ -51,6 +51,11 @@ Value SliceAxis(Writer& w, const Value& x, int64_t axis, int64_t begin, int64_t 
 Value PadAxis(Writer& w, const Value& x, const Value& value, int64_t axis, int64_t low,
               int64_t high);
 
+// Row i of x [n, ...], and x with `row` as its row i.
+//   i: a scalar of an integer dtype. REQUIRES: n > 0.
+Value RowAt(Writer& w, const Value& x, const Value& i);
+Value WithRowAt(Writer& w, const Value& x, const Value& i, const Value& row);
+
 // The elements `indices`, [n], of one axis of x. In gather.cc.
 Value GatherAxis(Writer& w, const Value& x, const Value& indices, int axis);
 

@@ -1,8 +1,10 @@
 #include "tpu/stablehlo/testing/interpreter.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
@@ -17,7 +19,8 @@ using OfReplicas = std::vector<Shared>;  // a value on each replica
 
 class Interpreter {
  public:
-  explicit Interpreter(size_t num_replicas) : num_replicas_(num_replicas) {}
+  explicit Interpreter(size_t num_replicas)
+      : num_replicas_(num_replicas), active_(num_replicas, 1) {}
 
   // Runs a block on all replicas. Returns what it returns.
   std::vector<OfReplicas> Run(const Block& block, const std::vector<OfReplicas>& arguments) {
@@ -71,6 +74,7 @@ class Interpreter {
 
   std::vector<OfReplicas> RunOp(const Op& op, const std::vector<OfReplicas>& operands) {
     if (op.name == "while") return While(op, operands);
+    if (op.name == "if" || op.name == "case") return Branches(op, operands.at(0));
     if (op.name == "all_reduce") return {AllReduce(op, operands.at(0))};
     std::vector<OfReplicas> results(op.results.size());
     for (size_t r = 0; r < num_replicas_; ++r) {
@@ -100,21 +104,54 @@ class Interpreter {
     return false;
   }
 
+  // Runs a region for the replicas in `active`. The others compute too, with values that nobody
+  // reads: no loop waits for them, and `results` keeps what it has of them.
+  void RunFor(const std::vector<char>& active, const Block& region,
+              const std::vector<OfReplicas>& arguments, std::vector<OfReplicas>* results) {
+    if (std::find(active.begin(), active.end(), 0) != active.end() && HasCollective(region))
+      throw InvalidArgument("replicas do not agree on a region with a collective");
+    const std::vector<char> before = std::exchange(active_, active);
+    const std::vector<OfReplicas> next = Run(region, arguments);
+    active_ = before;
+    results->resize(next.size(), OfReplicas(num_replicas_));
+    for (size_t i = 0; i < next.size(); ++i) {
+      for (size_t r = 0; r < num_replicas_; ++r)
+        if (active[r] != 0 || (*results)[i][r] == nullptr) (*results)[i][r] = next[i][r];
+    }
+  }
+
   std::vector<OfReplicas> While(const Op& op, std::vector<OfReplicas> state) {
     while (true) {
       const OfReplicas condition = Run(op.regions.at(0), state).at(0);
-      size_t num_open = 0;
-      for (const Shared& holds : condition) num_open += holds->elements.at(0);
-      if (num_open == 0) return state;
-      // A replica that has ended would not take part in the sum that the others wait for.
-      if (num_open < condition.size() && HasCollective(op.regions.at(1)))
-        throw InvalidArgument("replicas do not agree on the end of a loop with a collective");
-      const std::vector<OfReplicas> next = Run(op.regions.at(1), state);
-      for (size_t i = 0; i < state.size(); ++i) {
-        for (size_t r = 0; r < num_replicas_; ++r)
-          if (condition[r]->elements[0] != 0) state[i][r] = next.at(i)[r];
-      }
+      std::vector<char> open = active_;
+      for (size_t r = 0; r < num_replicas_; ++r)
+        if (condition[r]->elements.at(0) == 0) open[r] = 0;
+      if (std::find(open.begin(), open.end(), 1) == open.end()) return state;
+      const std::vector<OfReplicas> arguments = state;
+      RunFor(open, op.regions.at(1), arguments, &state);
     }
+  }
+
+  // Each replica takes the results of the branch that it has chosen.
+  std::vector<OfReplicas> Branches(const Op& op, const OfReplicas& selector) {
+    const auto last = static_cast<int64_t>(op.regions.size()) - 1;
+    const bool is_if = op.name == "if";
+    const Type type(is_if ? DType::kBool : DType::kInt32, Shape{});
+    if (!(selector.at(0)->type == type) || last < 0 || (is_if && last != 1))
+      throw InvalidArgument(op.name, " needs ", type.ToString(), " and its branches");
+    std::vector<OfReplicas> results;
+    for (int64_t branch = 0; branch <= last; ++branch) {
+      std::vector<char> chosen = active_;
+      for (size_t r = 0; r < num_replicas_; ++r) {
+        int64_t index = AsInt(selector[r]->elements.at(0));
+        if (is_if) index = 1 - index;
+        if (index < 0 || index > last) index = last;
+        if (index != branch) chosen[r] = 0;
+      }
+      if (std::find(chosen.begin(), chosen.end(), 1) != chosen.end())
+        RunFor(chosen, op.regions[static_cast<size_t>(branch)], {}, &results);
+    }
+    return results;
   }
 
   // Sums over the groups, in the order of replicas.
@@ -137,6 +174,7 @@ class Interpreter {
   }
 
   const size_t num_replicas_;
+  std::vector<char> active_;  // the replicas that run the present region
   std::map<std::string, OfReplicas> values_;
 };
 

@@ -15,7 +15,7 @@ namespace estimator::tpu::stablehlo::testing {
 using Operands = std::vector<const Tensor*>;
 using TensorOp = std::vector<Tensor> (*)(const Op& op, const Operands& in);
 
-// One op on one replica; neither `while` nor collectives. Throws absl::Status: INVALID_ARGUMENT for
+// One op on one replica; no control flow and no collectives. Throws absl::Status: INVALID_ARGUMENT for
 // operands or attributes that the op does not take, UNIMPLEMENTED for an op that is not here.
 std::vector<Tensor> RunTensorOp(const Op& op, const Operands& in);
 
