@@ -332,9 +332,10 @@ def lengths():
 
     def model_fn(tokens, labels):
         words = tf.nn.embedding_lookup(tf1.get_variable("words", [20, 6]), tokens)
-        words = tf1.layers.dropout(words, 0.25, training=True)
         mask = tf.expand_dims(tf.cast(tokens > 0, tf.float32), -1)
         sentence = tf.reduce_sum(words * mask, 1) / tf.reduce_sum(mask, 1)
+        # Of one size: TensorFlow's next numbers depend on how many were drawn before.
+        sentence = tf1.layers.dropout(sentence, 0.25, training=True)
         loss = tf1.losses.sparse_softmax_cross_entropy(labels, tf1.layers.dense(sentence, 3))
         return loss, tf1.train.MomentumOptimizer(0.5, 0.9).minimize(loss, _step())
 
