@@ -1,8 +1,10 @@
 #include "tpu/rules/input_rules.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,8 @@ namespace {
 
 // The steps whose shapes are compared: fewer, but at least one, if they are larger than a GiB.
 constexpr int kStepsRead = 4;
+// Where they differ, the shapes of so many steps are counted.
+constexpr int kStepsCounted = 100;
 constexpr int64_t kBytesRead = int64_t{1} << 30;
 constexpr absl::string_view kReservedPrefix = "_concatenated_small_features_";
 
@@ -46,22 +50,42 @@ void CheckSlots(Mode mode, const std::vector<InputSlot>& slots, Report& report) 
   }
 }
 
-// Reports the first slot that differs. Returns whether one does.
-bool ReportDifference(Mode mode, const std::vector<InputSlot>& first,
-                      const std::vector<InputSlot>& other, int step, Report& report) {
-  if (first == other) return false;
-  std::string where = "input_fn", what = "batches have different arrays";
-  for (size_t i = 0; i < first.size() && i < other.size(); ++i) {
-    if (first[i] == other[i]) continue;
-    where = first[i].ToString();
-    what = absl::StrCat("it is ", first[i].spec.ToString(), " in the first step and ",
-                        other[i].spec.ToString(), " in step ", step);
-    break;
+// The shapes of batches that differ from the first ones.
+class ShapeCount {
+ public:
+  explicit ShapeCount(std::vector<InputSlot> first) : first_(std::move(first)), shapes_{first_} {}
+  bool several() const { return shapes_.size() > 1; }
+  void Add(std::vector<InputSlot> slots, int step) {
+    num_steps_ = step;
+    if (std::find(shapes_.begin(), shapes_.end(), slots) != shapes_.end()) return;
+    if (!several()) {
+      where_ = "input_fn";
+      what_ = "batches have different arrays";
+      for (size_t i = 0; i < first_.size() && i < slots.size(); ++i) {
+        if (first_[i] == slots[i]) continue;
+        where_ = first_[i].ToString();
+        what_ = absl::StrCat("it is ", first_[i].spec.ToString(), " in the first step and ",
+                             slots[i].spec.ToString(), " in step ", step);
+        break;
+      }
+    }
+    shapes_.push_back(std::move(slots));
   }
-  report.Add("dynamic-shape", Where(mode, where), std::move(what),
-             "pad to one size in input_fn, with .padded_shapes of PaddedBatch");
-  return true;
-}
+  void ReportTo(Report& report, Mode mode) const {
+    if (!several()) return;
+    report.Add("dynamic-shape", Where(mode, where_),
+               absl::StrCat(what_, "; the first ", num_steps_, " steps have ", shapes_.size(),
+                            " shapes, and each is a program to compile"),
+               "pad to one size in input_fn, with .padded_shapes of PaddedBatch, or to a few, with "
+               ".pad_to_bucket_boundary of BucketBySequenceLength");
+  }
+
+ private:
+  const std::vector<InputSlot> first_;
+  std::vector<std::vector<InputSlot>> shapes_;
+  int num_steps_ = 1;
+  std::string where_, what_;  // the first difference
+};
 
 }  // namespace
 
@@ -126,9 +150,10 @@ std::optional<Element> CheckInput(const Strategy& strategy, Mode mode, const Inp
   if (!feeder.ok()) return fail(feeder.status().message());
   CheckSignature(signature, report);
   std::optional<Element> first;
-  std::vector<InputSlot> slots;
+  std::optional<ShapeCount> shapes;
   int64_t bytes = 0;
-  for (int step = 1; step <= kStepsRead && bytes < kBytesRead; ++step) {
+  const auto last_step = [&] { return shapes && shapes->several() ? kStepsCounted : kStepsRead; };
+  for (int step = 1; step <= last_step() && bytes < kBytesRead; ++step) {
     absl::StatusOr<std::optional<StepInput>> next = (*feeder)->Next();
     if (!next.ok()) return fail(next.status().message());
     // A last batch that is not full runs through a program of its size.
@@ -137,14 +162,15 @@ std::optional<Element> CheckInput(const Strategy& strategy, Mode mode, const Inp
       bytes += BytesOf(element);
       if (!first.has_value()) {
         first = std::move(element);
-        slots = SlotsOf(*first, mode);
-        CheckSlots(mode, slots, report);
-      } else if (ReportDifference(mode, slots, SlotsOf(element, mode), step, report)) {
-        // The other rules are checked with the shapes of the first step.
-        return first;
+        shapes.emplace(SlotsOf(*first, mode));
+        CheckSlots(mode, SlotsOf(*first, mode), report);
+      } else {
+        shapes->Add(SlotsOf(element, mode), step);
       }
     }
   }
+  // The other rules are checked with the shapes of the first step.
+  if (shapes) shapes->ReportTo(report, mode);
   if (!first.has_value()) return fail("the input is empty");
   return first;
 }

@@ -196,6 +196,26 @@ TEST(InputLimits, OnlyTheBatchAxisOfATrainingThatEndsMayBeSmaller) {
   EXPECT_THAT(find(Mode::kTrain, 5, {8, kOpen}, 1), ElementsAre("partial-batch"));
 }
 
+TEST(InputLimits, EachShapeOfTheFirstHundredBatchesIsAProgram) {
+  const auto found = [](int64_t num_shapes) {
+    const InputFn input([num_shapes](const InputFn::Call&) -> absl::StatusOr<Dataset> {
+      return Dataset::Range(0, 200).Map([num_shapes](const Element& e) -> absl::StatusOr<Element> {
+        const int64_t i = e.features.Only()->scalar<int64_t>();
+        return Element{.features = {{"x", Array(DType::kFloat32, {8, 1 + i % num_shapes})}}};
+      });
+    });
+    Report report;
+    CheckInput(*MakeLocalStrategy(nullptr), Mode::kTrain, input, report);
+    std::vector<std::string> texts;
+    for (const Finding& finding : report.findings()) texts.push_back(finding.what);
+    return texts;
+  };
+  EXPECT_THAT(found(1), IsEmpty());
+  EXPECT_THAT(found(5), ElementsAre("it is f32 [8,1] in the first step and f32 [8,2] in step 2; "
+                                    "the first 100 steps have 5 shapes, and each is a program to "
+                                    "compile"));
+}
+
 TEST(InputLimits, ABatchOfOtherRowsKeepsTheOtherAxes) {
   const Element element{.features = {{"x", Array(DType::kFloat32, {2, 3})}},
                         .labels = Array(DType::kInt32, {2})};
