@@ -1,12 +1,16 @@
 #include "tpu/rules/checked_model.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
+#include "estimator/graph/function.h"
 #include "tpu/cluster/tpu_slice.h"
+#include "tpu/rules/report.h"
 
 namespace estimator::tpu {
 
-std::vector<const Node*> ProgramNodes(const CheckedModel& model) {
+ProgramNodes::ProgramNodes(const CheckedModel& model) {
   std::vector<const Node*> pending;
   const auto add_tensor = [&](const Tensor& tensor) {
     if (tensor.valid()) pending.push_back(tensor.node());
@@ -32,20 +36,74 @@ std::vector<const Node*> ProgramNodes(const CheckedModel& model) {
   if (spec.host_call.has_value()) {
     for (const Tensor& tensor : spec.host_call->tensors) add_tensor(tensor);
   }
-  std::vector<bool> needed(model.graph.nodes().size(), false);
+  Add(model.graph, std::move(pending), {});
+}
+
+void ProgramNodes::Add(const Graph& graph, std::vector<const Node*> pending, const Place& around) {
+  std::vector<bool> needed(graph.nodes().size(), false);
   while (!pending.empty()) {
     const Node* const node = pending.back();
     pending.pop_back();
     if (needed[static_cast<size_t>(node->id())]) continue;
     needed[static_cast<size_t>(node->id())] = true;
-    for (const Tensor& input : node->inputs()) add_tensor(input);
-    for (const Operation& control : node->control_inputs()) add_operation(control);
+    for (const Tensor& input : node->inputs()) pending.push_back(input.node());
+    for (const Operation& control : node->control_inputs())
+      if (control.valid()) pending.push_back(control.node());
   }
-  std::vector<const Node*> nodes;
-  for (const auto& node : model.graph.nodes()) {
-    if (needed[static_cast<size_t>(node->id())]) nodes.push_back(node.get());
+  for (const auto& node : graph.nodes()) {
+    if (!needed[static_cast<size_t>(node->id())] || sources_.count(node.get()) > 0) continue;
+    const Place place = {around.prefix,
+                         around.in_gradient || graph.gradient_nodes().count(node.get()) > 0};
+    all_.push_back(node.get());
+    places_.emplace(node.get(), place);
+    AddBodies(*node, place);
   }
-  return nodes;
+}
+
+void ProgramNodes::AddBodies(const Node& node, const Place& place) {
+  const bool is_loop = node.op() == "While";
+  for (const auto& function : node.functions()) {
+    if (function == nullptr) continue;
+    for (size_t k = 0; k < function->parameters().size(); ++k) {
+      // The inputs of a loop begin with the number of trips, then come those of the parameters.
+      Tensors& sources = sources_[function->parameters()[k].node()];
+      sources = {node.input(static_cast<int>(k) + 1)};
+      if (is_loop && static_cast<int64_t>(k) < node.attrs().i("num_carried"))
+        sources.push_back(node.functions().back()->results()[k]);
+    }
+    for (size_t k = 0; k < function->captures().size(); ++k)
+      sources_[function->captured()[k].node()] = {function->captures()[k]};
+  }
+  for (const auto& function : node.functions()) {
+    if (function == nullptr) continue;
+    std::vector<const Node*> results;
+    for (const Tensor& result : function->results()) results.push_back(result.node());
+    Add(function->graph(), std::move(results),
+        {absl::StrCat(place.prefix, node.name(), "/"), place.in_gradient});
+  }
+}
+
+std::string ProgramNodes::NameOf(const Node& node) const {
+  return places_.at(&node).prefix + tpu::NameOf(node);
+}
+
+Tensors ProgramNodes::Sources(const Node& placeholder) const {
+  const auto found = sources_.find(&placeholder);
+  return found == sources_.end() ? Tensors() : found->second;
+}
+
+bool ProgramNodes::DependsOnInput(const Tensor& tensor) const {
+  std::set<const Node*> seen;
+  std::vector<const Node*> pending = {tensor.node()};
+  while (!pending.empty()) {
+    const Node* const node = pending.back();
+    pending.pop_back();
+    if (!seen.insert(node).second) continue;
+    if (node->op() == "Placeholder" && sources_.count(node) == 0) return true;
+    for (const Tensor& input : node->inputs()) pending.push_back(input.node());
+    for (const Tensor& source : Sources(*node)) pending.push_back(source.node());
+  }
+  return false;
 }
 
 int64_t CoreMemoryGib(absl::string_view topology) {

@@ -116,7 +116,7 @@ void CheckedStrategy::CheckModel(ModelSpec& spec, int64_t rows) const {
   if (Graph::Current().status().ok()) CheckSpecRules(model, report);
   CheckGraphRules(model, report);
   CheckLayoutRules(model, report);
-  building_->num_nodes = ProgramNodes(model).size();
+  building_->num_nodes = ProgramNodes(model).all().size();
   const auto has_scalar = [](const auto& function) {
     if (!function.has_value()) return false;
     for (const Tensor& tensor : function->tensors) {

@@ -136,6 +136,12 @@ Tensor Beams(const Tensor& x, int32_t offset) {
   return Reshape(GatherNd(beams, index), Shape{rows, 128});
 }
 
+// The rows `ids` of a table, one after the other.
+Tensor RowsById(const Tensor& ids, int64_t rows) {
+  const Variable table = GetVariable("table", {rows, 128});
+  return MapFn([&table](const Tensor& id) { return Gather(table, id); }, ids);
+}
+
 std::vector<Case> InputCases() {
   return {
       {"a batch size that is not params.batch_size", "input-error",
@@ -213,11 +219,39 @@ std::vector<Case> InputCases() {
          return x + Gather(GetVariable("table", {128, 128}),
                            ArgMax(x, 1, {.output_type = DType::kInt32}));
        })},
+      {"ids from the input that a loop does not check", "unchecked-index",
+       [](GalleryProgram& p) {
+         p.input = GalleryInput({{"id", Ids()}});
+         p.layer = [](const Tensor& x, const Features& features, Mode, const Params&) {
+           return x + RowsById(features["id"], 1024);
+         };
+       },
+       [](GalleryProgram& p) {
+         p.input = GalleryInput({{"id", Ids()}});
+         p.layer = [](const Tensor& x, const Features& features, Mode, const Params&) {
+           return x + RowsById(FloorMod(features["id"], 1024), 1024);
+         };
+       }},
       // Fixed bug: a beam search had a note for each of its gathers.
       {"beams of a wrong row", "unchecked-index",
        Layer([](const Tensor& x) { return x + Beams(x, 1); }),
        Layer([](const Tensor& x) { return x + Beams(x, 0); })},
   };
+}
+
+// `body` applied to x three times.
+Tensor InLoop(const Tensor& x, const std::function<Tensor(const Tensor&)>& body,
+              const WhileLoopOptions& options = {.maximum_iterations = 3}) {
+  return WhileLoop([](const Tensors& v) { return Less(v[0], 3); },
+                   [&body](const Tensors& v) {
+                     return Tensors{v[0] + 1, body(v[1])};
+                   },
+                   {Constant(0), x}, options)[1];
+}
+
+// `branch` if the sum of x is positive.
+Tensor OrZeros(const Tensor& x, const std::function<Tensor()>& branch) {
+  return Cond(Greater(ReduceSum(x), 0.f), branch, [&x] { return ZerosLike(x); });
 }
 
 std::vector<Case> LayerCases() {
@@ -247,6 +281,21 @@ std::vector<Case> LayerCases() {
        }),
        Layer([](const Tensor& x) {
          return x * ReduceProd(MatrixDiagPart(Constant(Shape{2, 2}, {2.f, 0.f, 0.f, 1.f})));
+       })},
+      {"a determinant in a loop", "host-only-op", Layer([](const Tensor& x) {
+         return InLoop(x, [](const Tensor& v) {
+           return v * MatrixDeterminant(Constant(Shape{2, 2}, {2.f, 0.f, 0.f, 1.f}));
+         });
+       }),
+       Layer([](const Tensor& x) { return InLoop(x, [](const Tensor& v) { return v * 2.0; }); })},
+      {"a loop with a gradient and any number of trips", "loop-without-bound",
+       Layer([](const Tensor& x) { return InLoop(x, [](const Tensor& v) { return Sin(v); }, {}); }),
+       Layer([](const Tensor& x) { return InLoop(x, [](const Tensor& v) { return Sin(v); }); })},
+      {"a sum over the cores in a branch", "sum-in-body", Layer([](const Tensor& x) {
+         return x + StopGradient(OrZeros(x, [&] { return CrossReplicaSum(x); }));
+       }),
+       Layer([](const Tensor& x) {
+         return x + StopGradient(CrossReplicaSum(OrZeros(x, [&] { return x; })));
        })},
       {"a check of values", "check-op",
        Layer([](const Tensor& x) { return CheckNumerics(x, "hidden"); })},

@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "estimator/graph/placeholder_dependency.h"
 #include "estimator/op_def/op_def.h"
 #include "tpu/rules/index_range.h"
 
@@ -26,15 +25,15 @@ bool HasOutput(const Node& node, const std::function<bool(const TensorSpec&)>& m
 class Group {
  public:
   void Add(const Node* node) { nodes_.push_back(node); }
-  void AddTo(Report& report, const CheckedModel& model, absl::string_view rule,
-             absl::string_view what, std::string cure) const {
+  void AddTo(Report& report, const CheckedModel& model, const ProgramNodes& program,
+             absl::string_view rule, absl::string_view what, std::string cure) const {
     if (nodes_.empty()) return;
     constexpr size_t kShown = 8;
     std::vector<std::string> names;
     for (size_t i = 0; i < std::min(nodes_.size(), kShown); ++i)
-      names.push_back(NameOf(*nodes_[i]));
+      names.push_back(program.NameOf(*nodes_[i]));
     if (nodes_.size() > kShown) names.push_back(absl::StrCat(nodes_.size() - kShown, " more"));
-    report.Add(rule, model.Where(NameOf(*nodes_[0])),
+    report.Add(rule, model.Where(program.NameOf(*nodes_[0])),
                absl::StrCat(nodes_.size() == 1 ? "one op " : absl::StrCat(nodes_.size(), " ops "),
                             what, nodes_.size() == 1 ? "" : ": ",
                             nodes_.size() == 1 ? "" : absl::StrJoin(names, ", ")),
@@ -44,10 +43,6 @@ class Group {
  private:
   std::vector<const Node*> nodes_;
 };
-
-bool DependsOnInput(const Node& node, int input) {
-  return input < node.num_inputs() && FindPlaceholder(node.input(input)) != nullptr;
-}
 
 // Whether a value is computed from a core's rows without a sum over the cores.
 bool IsOfOneCore(const Graph& graph, const Tensor& value) {
@@ -85,9 +80,10 @@ void CheckBatchNorm(const CheckedModel& model, Report& report) {
 }  // namespace
 
 void CheckGraphRules(const CheckedModel& model, Report& report) {
-  const std::vector<const Node*> nodes = ProgramNodes(model);
+  const ProgramNodes program(model);
   Group float64, strings, int64s, float16;
-  for (const Node* node : nodes) {
+  for (const Node* node : program.all()) {
+    const std::string where = model.Where(program.NameOf(*node));
     const auto has = [&](DType dtype) {
       return HasOutput(*node, [&](const TensorSpec& spec) { return spec.dtype == dtype; });
     };
@@ -102,22 +98,30 @@ void CheckGraphRules(const CheckedModel& model, Report& report) {
       if (spec.dtype != DType::kInt64 || spec.shape.num_elements() <= 1) continue;
       if (node->op() == "Placeholder" ||
           std::any_of(node->inputs().begin(), node->inputs().end(),
-                      [](const Tensor& input) { return FindPlaceholder(input) != nullptr; })) {
+                      [&](const Tensor& input) { return program.DependsOnInput(input); })) {
         int64s.Add(node);
         break;
       }
     }
-    if (host_only != nullptr) {
-      report.Add("host-only-op", model.Where(NameOf(*node)), "XLA has no such op", host_only);
+    if (host_only != nullptr) report.Add("host-only-op", where, "XLA has no such op", host_only);
+    if (HasOutput(*node, [](const TensorSpec& spec) { return !spec.shape.fully_known(); })) {
+      report.Add("loop-without-bound", where,
+                 "its gradient needs values of each trip, and their number is not known",
+                 "give WhileLoop maximum_iterations");
+    }
+    if (node->op() == "CrossReplicaSum" && program.IsInBody(*node)) {
+      report.Add("sum-in-body", where, "it is in the body of a loop or a branch",
+                 "return the value from the body, and sum that");
     }
     if (node->op() == "CheckNumerics" || node->op() == "CheckRange") {
-      report.Add("check-op", model.Where(NameOf(*node)), "the check has no effect on a TPU",
+      report.Add("check-op", where, "the check has no effect on a TPU",
                  "return the tensor in host_call and check it there, or clip the values");
     }
     // Nodes of gradients repeat the indices of the model's own nodes, which are reported.
-    if ((node->op() == "GatherV2" || node->op() == "GatherNd") && DependsOnInput(*node, 1) &&
-        model.graph.gradient_nodes().count(node) == 0 && !IndicesAreInRange(*node)) {
-      report.Add("unchecked-index", model.Where(NameOf(*node)),
+    if ((node->op() == "GatherV2" || node->op() == "GatherNd") &&
+        program.DependsOnInput(node->input(1)) && !program.IsGradient(*node) &&
+        !IndicesAreInRange(*node, [&](const Node& input) { return program.Sources(input); })) {
+      report.Add("unchecked-index", where,
                  absl::StrCat("indices ", node->input(1).spec().ToString(),
                               " come from the input and select rows of ",
                               node->input(0).spec().ToString()),
@@ -125,19 +129,21 @@ void CheckGraphRules(const CheckedModel& model, Report& report) {
     }
     if (node->op() == "Const" &&
         static_cast<int64_t>(node->outputs()[0].num_bytes()) >= kLargeConstantBytes) {
-      report.Add("large-constant", model.Where(NameOf(*node)),
+      report.Add("large-constant", where,
                  absl::StrCat("the program contains ", node->outputs()[0].num_bytes() >> 20,
                               " MiB of constants"),
                  "return the data as a feature of input_fn, or keep it in a variable that is not "
                  "trainable");
     }
   }
-  float64.AddTo(report, model, "float64", "of float64", "use float32, or Cast the input to it");
-  strings.AddTo(report, model, "string", "of strings",
+  float64.AddTo(report, model, program, "float64", "of float64",
+                "use float32, or Cast the input to it");
+  strings.AddTo(report, model, program, "string", "of strings",
                 "turn strings into numbers in input_fn, and leave them out of the features");
-  int64s.AddTo(report, model, "int64", "of int64 arrays",
+  int64s.AddTo(report, model, program, "int64", "of int64 arrays",
                "use int32: Cast labels and ids in input_fn, and give ArgMax an int32 output");
-  float16.AddTo(report, model, "float16", "of float16", "use bfloat16, or tpu::Bfloat16Scope");
+  float16.AddTo(report, model, program, "float16", "of float16",
+                "use bfloat16, or tpu::Bfloat16Scope");
   for (const SummaryRequest& summary : model.graph.summaries()) {
     report.Add("summary-in-model", model.Where(summary.tag), "the model asks for a summary",
                "keep it if the model is not to run with TensorFlow; else return the value in "

@@ -7,8 +7,8 @@
 
 namespace estimator::tpu {
 
-// float64, string, host-only-op, int64, float16, check-op, unchecked-index, large-constant,
-// summary-in-model, local-batch-norm.
+// float64, string, host-only-op, loop-without-bound, sum-in-body, int64, float16, check-op,
+// unchecked-index, large-constant, summary-in-model, local-batch-norm.
 void CheckGraphRules(const CheckedModel& model, Report& report);
 
 }  // namespace estimator::tpu

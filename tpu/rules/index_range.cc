@@ -23,6 +23,9 @@ constexpr int64_t kLargest = int64_t{1} << 31;
 
 class RangeFinder {
  public:
+  using Sources = std::function<Tensors(const Node& placeholder)>;
+  explicit RangeFinder(const Sources& sources) : sources_(sources) {}
+
   MaybeRange Of(const Tensor& tensor) {
     const auto [found, is_new] = ranges_.try_emplace(tensor, std::nullopt);
     if (!is_new) return found->second;
@@ -59,17 +62,19 @@ class RangeFinder {
                                          "Cast"};
     if (std::find(std::begin(kMoves), std::end(kMoves), op) != std::end(kMoves))
       return Of(node.input(0));
-    if (op == "Pack") return Union(node, 0, node.num_inputs());
-    if (op == "ConcatV2") return Union(node, 0, node.num_inputs() - 1);  // the last is the axis
-    if (op == "SelectV2") return Union(node, 1, 3);
+    const Tensors& inputs = node.inputs();
+    if (op == "Placeholder") return Union(sources_(node));
+    if (op == "Pack") return Union(inputs);
+    if (op == "ConcatV2") return Union({inputs.begin(), inputs.end() - 1});  // the last is the axis
+    if (op == "SelectV2") return Union({inputs.begin() + 1, inputs.end()});
     if (node.num_inputs() != 2) return std::nullopt;
     return Binary(op, Of(node.input(0)), Of(node.input(1)));
   }
 
-  MaybeRange Union(const Node& node, int begin, int end) {
+  MaybeRange Union(const Tensors& tensors) {
     MaybeRange all;
-    for (int i = begin; i < end; ++i) {
-      const MaybeRange one = Of(node.input(i));
+    for (const Tensor& tensor : tensors) {
+      const MaybeRange one = Of(tensor);
       if (!one) return std::nullopt;
       all = all ? IndexRange{std::min(all->low, one->low), std::max(all->high, one->high)} : *one;
     }
@@ -90,13 +95,15 @@ class RangeFinder {
     return std::nullopt;
   }
 
+  const Sources& sources_;
   std::map<Tensor, MaybeRange> ranges_;
 };
 
 }  // namespace
 
-bool IndicesAreInRange(const Node& gather) {
-  RangeFinder finder;
+bool IndicesAreInRange(const Node& gather,
+                       const std::function<Tensors(const Node& placeholder)>& sources) {
+  RangeFinder finder(sources);
   const Tensor &table = gather.input(0), &indices = gather.input(1);
   const auto fits = [&](const Tensor& of, int64_t size) {
     const MaybeRange range = finder.Of(of);

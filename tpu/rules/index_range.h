@@ -2,6 +2,8 @@
 #ifndef TPU_RULES_INDEX_RANGE_H_
 #define TPU_RULES_INDEX_RANGE_H_
 
+#include <functional>
+
 #include "estimator/graph/graph.h"
 
 namespace estimator::tpu {
@@ -9,7 +11,9 @@ namespace estimator::tpu {
 // Whether the indices of a GatherV2 or GatherNd are in range whatever the input is: constants,
 // results of ArgMax, ArgMin and TopK, and what is computed from them by ops that move, add,
 // multiply, divide or clip. False if that cannot be shown.
-bool IndicesAreInRange(const Node& gather);
+//   sources: what a placeholder in the body of a loop or a branch stands for; empty: anything.
+bool IndicesAreInRange(const Node& gather,
+                       const std::function<Tensors(const Node& placeholder)>& sources);
 
 }  // namespace estimator::tpu
 

@@ -11,13 +11,16 @@ namespace {
 
 class IndexRangeTest : public ::testing::Test {
  protected:
+  static bool InRange(const Tensor& gathered) {
+    return IndicesAreInRange(*gathered.node(), [](const Node&) { return Tensors(); });
+  }
   // The number of rows of the smallest table, of up to 40, that has all indices; -1 if none has.
   int64_t SmallestTable(const Tensor& indices) {
     for (int64_t rows = 1; rows <= 40; ++rows) {
       const Tensor table = Placeholder(DType::kFloat32, {rows, 2});
       const Tensor columns = Placeholder(DType::kFloat32, {2, rows});
-      const bool fits = IndicesAreInRange(*Gather(table, indices).node());
-      EXPECT_EQ(IndicesAreInRange(*Gather(columns, indices, {.axis = 1}).node()), fits);
+      const bool fits = InRange(Gather(table, indices));
+      EXPECT_EQ(InRange(Gather(columns, indices, {.axis = 1})), fits);
       if (fits) return rows;
     }
     return -1;
@@ -87,7 +90,7 @@ TEST_F(IndexRangeTest, ALargeProductIsNotInRange) {
 TEST_F(IndexRangeTest, EachPartOfAnIndexHasItsOwnAxis) {
   const auto fits = [&](const Tensor& row, const Tensor& column) {
     const Tensor table = Placeholder(DType::kFloat32, {10, 4, 2});
-    return IndicesAreInRange(*GatherNd(table, Stack({row, column}, 1)).node());
+    return InRange(GatherNd(table, Stack({row, column}, 1)));
   };
   const Tensor columns = Minimum(ids_, 3);
   EXPECT_TRUE(fits(ids_, columns));
@@ -97,9 +100,9 @@ TEST_F(IndexRangeTest, EachPartOfAnIndexHasItsOwnAxis) {
   // Parts that are not told apart have to fit on every axis.
   const Tensor pairs = Reshape(ids_, Shape{2, 2});
   const Tensor wide = Placeholder(DType::kFloat32, {10, 10});
-  EXPECT_TRUE(IndicesAreInRange(*GatherNd(wide, pairs).node()));
+  EXPECT_TRUE(InRange(GatherNd(wide, pairs)));
   const Tensor narrow = Placeholder(DType::kFloat32, {10, 9});
-  EXPECT_FALSE(IndicesAreInRange(*GatherNd(narrow, pairs).node()));
+  EXPECT_FALSE(InRange(GatherNd(narrow, pairs)));
 }
 
 }  // namespace

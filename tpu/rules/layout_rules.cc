@@ -51,17 +51,16 @@ std::string Mib(int64_t bytes) {
 }
 
 // One finding for each shape of product: a network repeats its blocks.
-void CheckFeatures(const CheckedModel& model, const std::vector<const Node*>& nodes,
-                   Report& report) {
+void CheckFeatures(const CheckedModel& model, const ProgramNodes& nodes, Report& report) {
   struct Ops {
     const Node* first = nullptr;
     int count = 0;
   };
   std::map<std::string, Ops> by_shape;
-  for (const Node* node : nodes) {
+  for (const Node* node : nodes.all()) {
     const std::optional<Product> product = ProductOf(*node);
     // The gradients of a product have its sizes, and the cure is the same.
-    if (!product.has_value() || model.graph.gradient_nodes().count(node) > 0) continue;
+    if (!product.has_value() || nodes.IsGradient(*node)) continue;
     // The rows m do not count here: CheckRows reports the batch.
     if (product->k % kLanes == 0 && product->n % kLanes == 0) continue;
     Ops& ops =
@@ -74,7 +73,7 @@ void CheckFeatures(const CheckedModel& model, const std::vector<const Node*>& no
     const TensorSpec& out = ops.first->outputs()[0];
     const auto bytes = static_cast<int64_t>(out.num_bytes());
     report.Add(
-        "features-not-of-128", model.Where(NameOf(*ops.first)),
+        "features-not-of-128", model.Where(nodes.NameOf(*ops.first)),
         absl::StrFormat(
             "%sinput features %d and output features %d are padded to %d and %d: the matrix unit "
             "makes %.1f times the multiplications, and the output takes %s for %s",
@@ -88,21 +87,21 @@ void CheckFeatures(const CheckedModel& model, const std::vector<const Node*>& no
   }
 }
 
-void CheckTensors(const CheckedModel& model, const std::vector<const Node*>& nodes,
-                  Report& report) {
-  for (const Node* node : nodes) {
+void CheckTensors(const CheckedModel& model, const ProgramNodes& nodes, Report& report) {
+  for (const Node* node : nodes.all()) {
     for (const TensorSpec& spec : node->outputs()) {
+      if (!spec.shape.fully_known()) continue;  // loop-without-bound reports it
       const auto bytes = static_cast<int64_t>(spec.num_bytes());
       const int64_t tiled = TiledBytes(spec);
       if (tiled > model.core_memory_gib * kGib) {
-        report.Add("tensor-too-large", model.Where(NameOf(*node)),
+        report.Add("tensor-too-large", model.Where(nodes.NameOf(*node)),
                    absl::StrFormat("%s takes %.1f GiB of the %d GiB of a core", spec.ToString(),
                                    static_cast<double>(tiled) / static_cast<double>(kGib),
                                    model.core_memory_gib),
                    "use a smaller batch or smaller layers, or more cores");
       } else if (tiled >= kLargeTiledBytes &&
                  static_cast<double>(tiled) >= kLargeGrowth * static_cast<double>(bytes)) {
-        report.Add("tiled-size", model.Where(NameOf(*node)),
+        report.Add("tiled-size", model.Where(nodes.NameOf(*node)),
                    absl::StrFormat("%s has %s and takes %s, %.1f times as much", spec.ToString(),
                                    Mib(bytes), Mib(tiled),
                                    static_cast<double>(tiled) / static_cast<double>(bytes)),
@@ -168,7 +167,7 @@ double PaddedArithmetic(const Node& node) {
 }
 
 void CheckLayoutRules(const CheckedModel& model, Report& report) {
-  const std::vector<const Node*> nodes = ProgramNodes(model);
+  const ProgramNodes nodes(model);
   CheckRows(model, report);
   CheckFeatures(model, nodes, report);
   CheckTensors(model, nodes, report);

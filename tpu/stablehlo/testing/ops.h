@@ -15,8 +15,8 @@ namespace estimator::tpu::stablehlo::testing {
 using Operands = std::vector<const Tensor*>;
 using TensorOp = std::vector<Tensor> (*)(const Op& op, const Operands& in);
 
-// One op on one replica; no control flow and no collectives. Throws absl::Status: INVALID_ARGUMENT for
-// operands or attributes that the op does not take, UNIMPLEMENTED for an op that is not here.
+// One op on one replica; no control flow and no collectives. Throws absl::Status: INVALID_ARGUMENT
+// for operands or attributes that the op does not take, UNIMPLEMENTED for an op that is not here.
 std::vector<Tensor> RunTensorOp(const Op& op, const Operands& in);
 
 // The ops of move_ops.cc and sum_ops.cc.
