@@ -62,6 +62,32 @@ TEST(Interpreter, LoopsUntilTheConditionFails) {
   EXPECT_EQ((*results)[0][1].scalar<int32_t>(), 81);
 }
 
+TEST(Interpreter, RunsTheBranchOfEachReplica) {
+  const Type scalar(DType::kInt32, Shape{});
+  const std::string text = Text({scalar}, [&](Writer& w, const Values& in) {
+    const auto branch = [&w, &in](int64_t add) {
+      return Region{{}, [&w, &in, add](const Values&) {
+                      return Values{w.Add(in[0], w.FillInt(in[0].type, add))};
+                    }};
+    };
+    const Value is_small = w.Compare("LT", in[0], w.FillInt(scalar, 1));
+    return Values{w.Ops("case", {in[0]}, {scalar}, "", {branch(10), branch(20), branch(30)})[0],
+                  w.Ops("if", {is_small}, {scalar}, "", {branch(100), branch(200)})[0]};
+  });
+  const auto results = Interpret(text, {{Array::Scalar<int32_t>(0)},
+                                        {Array::Scalar<int32_t>(1)},
+                                        {Array::Scalar<int32_t>(7)},
+                                        {Array::Scalar<int32_t>(-1)}});
+  EST_ASSERT_OK(results);
+  std::vector<int32_t> of_case, of_if;
+  for (const std::vector<Array>& of_replica : *results) {
+    of_case.push_back(of_replica[0].scalar<int32_t>());
+    of_if.push_back(of_replica[1].scalar<int32_t>());
+  }
+  EXPECT_THAT(of_case, ElementsAre(10, 21, 37, 29));  // the last branch for other indices
+  EXPECT_THAT(of_if, ElementsAre(100, 201, 207, 99));
+}
+
 TEST(Interpreter, ReducesAndPadsWithNegativeEdges) {
   const std::string text = Text({{DType::kFloat32, {2, 3}}}, [](Writer& w, const Values& in) {
     const Value zero = w.Scalar(DType::kFloat32, 9);
