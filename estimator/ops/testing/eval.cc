@@ -150,18 +150,18 @@ class Evaluator {
     std::map<int64_t, std::vector<Array>> rows;
     int64_t trip = 0;
     for (; trip < limit; ++trip) {
+      const int64_t row = node.attrs().b("reverse") ? limit - 1 - trip : trip;
+      StepContext step = step_;
+      step.trip_key = TripKey(step_.trip_key, row);
       if (cond != nullptr) {
         std::vector<Array> inputs = carried;
         inputs.insert(inputs.end(), captures, captures + num_cond);
-        EST_ASSIGN_OR_RETURN(const std::vector<Array> holds, Call(*cond, inputs, step_));
+        EST_ASSIGN_OR_RETURN(const std::vector<Array> holds, Call(*cond, inputs, step));
         if (holds[0].AsDouble() == 0) break;
       }
-      const int64_t row = node.attrs().b("reverse") ? limit - 1 - trip : trip;
       std::vector<Array> inputs = carried;
       for (size_t k = 0; k < num_scanned; ++k) inputs.push_back(RowOf(operands[1 + n + k], row));
       inputs.insert(inputs.end(), captures + num_cond, operands.end());
-      StepContext step = step_;
-      step.trip_key = TripKey(step_.trip_key, row);
       EST_ASSIGN_OR_RETURN(std::vector<Array> results, Call(*node.functions()[1], inputs, step));
       rows[row] = {results.begin() + static_cast<int64_t>(n), results.end()};
       results.resize(n);
