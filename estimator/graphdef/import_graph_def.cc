@@ -79,7 +79,8 @@ class Importer {
     NodeBuilder builder(nodes_, *plan.order, *plan.branches, graph_, read,
                         {.prefix = prefix_,
                          .max_constant_bytes = options_.max_constant_bytes,
-                         .unique_rows = &plan.unique_rows});
+                         .unique_rows = &plan.unique_rows,
+                         .where_rows = &plan.where_rows});
     for (const auto& [at, tensor] : given_) builder.Give(at, tensor);
     for (const int i : plan.order->sorted()) {
       if (!plan.Needs(i)) continue;

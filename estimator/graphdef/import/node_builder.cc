@@ -120,6 +120,11 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::Outputs(int node) {
     EST_ASSIGN_OR_RETURN(const Tensor ids, Value(inputs[0], node));
     return std::vector<Tensor>{ids, ids};
   }
+  if (op == "Where") {
+    EST_ASSIGN_OR_RETURN(const Tensor mask, Value(inputs[0], node));
+    EST_ASSIGN_OR_RETURN(const Tensor indices, AllIndices(mask, NameOf(node)));
+    return std::vector<Tensor>{indices};
+  }
   if (op == "UnsortedSegmentSum" && inputs.size() == 3 && OriginOf(inputs[1].node) >= 0)
     return BuildUniqueSum(node);
   const bool is_switch = IsSwitchOp(op);
@@ -228,6 +233,11 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildOp(int node) {
     const auto [seed, seed2] = graph_.OpSeeds(std::nullopt);
     attrs.Set("seed", seed);
     attrs.Set("seed2", seed2);
+  }
+  if (options_.where_rows != nullptr && options_.where_rows->losses.count(node) > 0) {
+    const int where = options_.where_rows->losses.at(node);
+    EST_ASSIGN_OR_RETURN(const Tensor mask, Value(nodes_.node(where).inputs[0], where));
+    inputs[2] = WithPadding(inputs[2], mask, inputs[0]);
   }
   const std::string name = NameOf(node);
   const bool converts = rule->convert != nullptr;

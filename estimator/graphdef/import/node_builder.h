@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/import/branches.h"
+#include "estimator/graphdef/import/rows/where_rows.h"
 #include "estimator/graphdef/import/unique_rows.h"
 #include "estimator/graphdef/import/variable_order.h"
 
@@ -29,6 +30,7 @@ class NodeBuilder {
     std::string prefix = "";  // "tower/": before the names of the nodes
     int64_t max_constant_bytes = int64_t{1} << 31;
     const UniqueRows* unique_rows = nullptr;  // as FindUniqueRows found them
+    const WhereRows* where_rows = nullptr;    // as FindWhereRows found them
     bool variables_exist = true;              // whether IsVariableInitialized is true
     TransferFn transfer = nullptr;
   };

@@ -246,5 +246,40 @@ TEST_F(OpConversionsTest, GradientsOfShapesAreConstants) {
   Expect("stitched", {10, 30, 40});
 }
 
+// The labels of tf.SparseTensor(where, tf.gather_nd(ids, where), ...), of which 9 is padding.
+TEST_F(OpConversionsTest, CtcLossOfTheLabelsThatWhereFinds) {
+  const auto type = [](const std::string& name, const std::string& value) {
+    return absl::StrCat("attr { key: '", name, "' value { type: ", value, " } } ");
+  };
+  Numbers logits;
+  for (int i = 0; i < 24; ++i) logits.push_back(i * 7 % 5 - 2);
+  Floats("logits", {4, 2, 3}, logits);
+  Const("ids", "DT_INT32", {2, 3}, {0, 1, 1, 1, 9, 9});
+  Ints("lengths", {4, 3});
+  Int("padding", 9);
+  Node("mask", "NotEqual", {"ids", "padding"}, type("T", "DT_INT32"));
+  Node("where", "Where", {"mask"}, type("T", "DT_BOOL"));
+  Node("values", "GatherNd", {"ids", "where"},
+       type("Tparams", "DT_INT32") + type("Tindices", "DT_INT64"));
+  Node("loss", "CTCLoss", {"logits", "where", "values", "lengths"}, type("T", "DT_FLOAT"));
+  Const("few_indices", "DT_INT32", {4, 2}, {0, 0, 0, 1, 0, 2, 1, 0});
+  Node("indices", "Cast", {"few_indices"}, type("SrcT", "DT_INT32") + type("DstT", "DT_INT64"));
+  Ints("few_values", {0, 1, 1, 1});
+  Node("same", "CTCLoss", {"logits", "indices", "few_values", "lengths"}, type("T", "DT_FLOAT"));
+  const Array same = Value("same");
+  ASSERT_EQ(same.num_elements(), 2);
+  EXPECT_GT(same.AsDouble(0), 0);
+  Expect("loss", {same.AsDouble(0), same.AsDouble(1)});
+
+  proto::GraphDef def;
+  Node("sum", "AddV2", {"values", "values"}, type("T", "DT_INT32"));
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text_, &def));
+  for (const char* fetch : {"sum", "values"}) {
+    Graph graph;
+    EXPECT_THAT(ImportGraphDef(def, {.fetches = {fetch}}, graph),
+                ErrorHas("reads the elements that tf.where finds, whose number is not static"));
+  }
+}
+
 }  // namespace
 }  // namespace estimator

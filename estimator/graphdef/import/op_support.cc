@@ -89,8 +89,9 @@ std::optional<std::string> NodeProblem(const FlatNode& node) {
   const absl::string_view op = node.op;
   // These the import builds itself, with any attributes.
   if (IsSwitchOp(op) || IsMergeOp(op) || IsInputOp(op) ||
-      IsOneOf(op, {"IsVariableInitialized", "OptionalFromValue", "OptionalGetValue", "OptionalNone",
-                   "RefIdentity", "Unique", "VarIsInitializedOp", kCallOp, kSelectBranchOp}))
+      IsOneOf(op,
+              {"IsVariableInitialized", "OptionalFromValue", "OptionalGetValue", "OptionalNone",
+               "RefIdentity", "Unique", "VarIsInitializedOp", "Where", kCallOp, kSelectBranchOp}))
     return std::nullopt;
   const proto::NodeDef& def = *node.def;
   std::optional<std::string> problem;

@@ -19,6 +19,7 @@ constexpr int kMaxOutputIndex = 1 << 20;
 const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
   using Names = std::vector<absl::string_view>;
   static const auto* const kNames = new std::map<absl::string_view, Names>({
+      {"CTCLoss", {"loss", "gradient"}},
       {"CombinedNonMaxSuppression",
        {"nmsed_boxes", "nmsed_scores", "nmsed_classes", "valid_detections"}},
       {"DenseToDenseSetOperation", {"result_indices", "result_values", "result_shape"}},
@@ -55,13 +56,18 @@ int IntAttr(const proto::NodeDef& node, const char* name) {
   return static_cast<int>(std::clamp<int64_t>(value, 0, kMaxOutputIndex));
 }
 
-absl::StatusOr<int> ParseExampleOutput(const proto::NodeDef& node, absl::string_view arg,
-                                       int index) {
+// The number of an output of an op whose outputs are several lists.
+absl::StatusOr<int> OutputOfLists(const proto::NodeDef& node, absl::string_view arg, int index) {
   const ParseExampleOutputs outputs = ParseExampleOutputsOf(node);
+  const int paths = IntAttr(node, "top_paths");  // of CTCBeamSearchDecoder
   const std::pair<absl::string_view, int> groups[] = {{"sparse_indices", outputs.num_sparse},
                                                       {"sparse_values", outputs.num_sparse},
                                                       {"sparse_shapes", outputs.num_sparse},
-                                                      {"dense_values", outputs.num_dense}};
+                                                      {"dense_values", outputs.num_dense},
+                                                      {"decoded_indices", paths},
+                                                      {"decoded_values", paths},
+                                                      {"decoded_shape", paths},
+                                                      {"log_probability", 1}};
   int first = 0;
   for (const auto& [name, size] : groups) {
     if (arg == name && index < size) return first + index;
@@ -96,8 +102,9 @@ absl::StatusOr<int> OutputNumber(const proto::NodeDef& node, absl::string_view o
   }
   if (bare) return index;
   // Its outputs are lists, so a name alone does not give a number.
-  if (node.op() == "ParseExample" || node.op() == "ParseExampleV2")
-    return ParseExampleOutput(node, parts.first, index);
+  if (node.op() == "ParseExample" || node.op() == "ParseExampleV2" ||
+      node.op() == "CTCBeamSearchDecoder")
+    return OutputOfLists(node, parts.first, index);
   const std::vector<absl::string_view>* const names = NamesOf(node.op());
   // The op has one output or one list of outputs, so the index is the number.
   if (names == nullptr) return index;

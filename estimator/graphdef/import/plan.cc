@@ -53,8 +53,11 @@ class Planner {
     Need(/*predicates=*/true);
     CheckNeeded();
     plan_.unique_rows = FindUniqueRows(nodes_, *plan_.order, plan_.needed);
-    for (const auto& [node, problem] : plan_.unique_rows.problems)
-      obstacles_.Add(nodes_.node(node), problem);
+    std::vector<FlatTensor> results = options_.fetches;
+    for (const SourceSummary& summary : plan_.summaries) results.push_back(summary.value);
+    plan_.where_rows = FindWhereRows(nodes_, plan_.order->sorted(), plan_.needed, results);
+    for (const auto* problems : {&plan_.unique_rows.problems, &plan_.where_rows.problems})
+      for (const auto& [node, problem] : *problems) obstacles_.Add(nodes_.node(node), problem);
     if (options_.training) {
       std::vector<std::string> undefined = plan_.order->Undefined(plan_.needed);
       plan_.warnings.insert(plan_.warnings.end(), undefined.begin(), undefined.end());

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/graphdef/import/branches.h"
 #include "estimator/graphdef/import/import_source.h"
+#include "estimator/graphdef/import/rows/where_rows.h"
 #include "estimator/graphdef/import/unique_rows.h"
 #include "estimator/graphdef/import/variable_order.h"
 
@@ -21,6 +22,7 @@ struct ImportPlan {
   std::optional<VariableOrder> order;
   std::optional<Branches> branches;
   UniqueRows unique_rows;
+  WhereRows where_rows;
   std::vector<bool> needed;              // nodes whose values are needed, by number
   std::vector<bool> essential;           // of these, the ones that not only summaries need
   std::vector<int> writes;               // the nodes that change variables

@@ -39,6 +39,7 @@ class TrainImporter {
         step_(nodes_, *plan.order, *plan.branches, graph,
               [this](int variable, int reader) { return Read(variable, reader); },
               {.unique_rows = &plan.unique_rows,
+               .where_rows = &plan.where_rows,
                .transfer = [this](FlatTensor from, int to,
                                   const Tensor& value) { return Averaged(from, to, value); }}),
         absent_(std::move(absent)) {}
