@@ -261,7 +261,10 @@ TEST_F(OpConversionsTest, CtcLossOfTheLabelsThatWhereFinds) {
   Node("where", "Where", {"mask"}, type("T", "DT_BOOL"));
   Node("values", "GatherNd", {"ids", "where"},
        type("Tparams", "DT_INT32") + type("Tindices", "DT_INT64"));
-  Node("loss", "CTCLoss", {"logits", "where", "values", "lengths"}, type("T", "DT_FLOAT"));
+  Int("one", 1);
+  Node("more", "AddV2", {"values", "one"}, type("T", "DT_INT32"));
+  Node("moved", "Sub", {"more", "one"}, type("T", "DT_INT32"));
+  Node("loss", "CTCLoss", {"logits", "where", "moved", "lengths"}, type("T", "DT_FLOAT"));
   Const("few_indices", "DT_INT32", {4, 2}, {0, 0, 0, 1, 0, 2, 1, 0});
   Node("indices", "Cast", {"few_indices"}, type("SrcT", "DT_INT32") + type("DstT", "DT_INT64"));
   Ints("few_values", {0, 1, 1, 1});
@@ -272,7 +275,8 @@ TEST_F(OpConversionsTest, CtcLossOfTheLabelsThatWhereFinds) {
   Expect("loss", {same.AsDouble(0), same.AsDouble(1)});
 
   proto::GraphDef def;
-  Node("sum", "AddV2", {"values", "values"}, type("T", "DT_INT32"));
+  Int("axis", 0);
+  Node("sum", "Sum", {"values", "axis"}, type("T", "DT_INT32"));
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text_, &def));
   for (const char* fetch : {"sum", "values"}) {
     Graph graph;

@@ -11,7 +11,15 @@
 namespace estimator {
 namespace {
 
-// Ops that compute each row by itself.
+// The number of the operand `name` of a write; -1 if it has none.
+int OperandOf(const WriteRule& rule, absl::string_view name) {
+  const std::vector<absl::string_view> operands = absl::StrSplit(rule.operands, ' ');
+  const auto found = std::find(operands.begin(), operands.end(), name);
+  return found == operands.end() ? -1 : static_cast<int>(std::distance(operands.begin(), found));
+}
+
+}  // namespace
+
 bool IsByElement(absl::string_view op) {
   static const auto* const kOps = new std::set<absl::string_view>(
       {"Abs",     "Add",          "AddN",      "AddV2",    "Cast",       "ClipByValue",
@@ -21,15 +29,6 @@ bool IsByElement(absl::string_view op) {
        "Sub",     "StopGradient", "ZerosLike", "OnesLike", "Reciprocal", "SquaredDifference"});
   return kOps->count(op) > 0;
 }
-
-// The number of the operand `name` of a write; -1 if it has none.
-int OperandOf(const WriteRule& rule, absl::string_view name) {
-  const std::vector<absl::string_view> operands = absl::StrSplit(rule.operands, ' ');
-  const auto found = std::find(operands.begin(), operands.end(), name);
-  return found == operands.end() ? -1 : static_cast<int>(std::distance(operands.begin(), found));
-}
-
-}  // namespace
 
 UniqueRows FindUniqueRows(const FlatGraph& nodes, const VariableOrder& order,
                           const std::vector<bool>& needed) {

@@ -10,10 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "estimator/graphdef/import/flat_graph.h"
 #include "estimator/graphdef/import/variable_order.h"
 
 namespace estimator {
+
+// Whether an op computes each row by itself.
+bool IsByElement(absl::string_view op);
 
 struct UniqueRows {
   std::map<int, int> origins;           // a node whose outputs have a row for each of a Unique

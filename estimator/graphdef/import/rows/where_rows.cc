@@ -1,9 +1,12 @@
 #include "estimator/graphdef/import/rows/where_rows.h"
 
+#include <algorithm>
+
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/import/op_support.h"
+#include "estimator/graphdef/import/unique_rows.h"
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/select.h"
@@ -28,11 +31,15 @@ WhereRows FindWhereRows(const FlatGraph& nodes, const std::vector<int>& sorted,
     const std::vector<FlatTensor>& inputs = nodes.node(i).inputs;
     const absl::string_view op = nodes.op(i);
     std::vector<int> of_inputs;
-    bool any = false;
+    int origin = -1;
+    bool mixed = false;
     for (const FlatTensor& input : inputs) {
-      of_inputs.push_back(origin_of(input.node));
-      any = any || of_inputs.back() >= 0;
+      const int of = origin_of(input.node);
+      mixed = mixed || (of >= 0 && origin >= 0 && of != origin);
+      of_inputs.push_back(of);
+      origin = std::max(origin, of);
     }
+    const bool any = origin >= 0;
     if (op == "Where" && (any || inputs.size() != 1)) {
       rows.problems[i] = "takes one tensor";
     } else if (op == "Where") {
@@ -40,10 +47,9 @@ WhereRows FindWhereRows(const FlatGraph& nodes, const std::vector<int>& sorted,
     } else if (op == "CTCLoss" && inputs.size() == 4 && of_inputs[1] >= 0 &&
                of_inputs[1] == of_inputs[2] && of_inputs[0] < 0 && of_inputs[3] < 0) {
       rows.losses[i] = of_inputs[1];
-    } else if ((op == "Identity" || op == "Cast") && any) {
-      rows.origins[i] = of_inputs[0];
-    } else if (op == "GatherNd" && inputs.size() == 2 && of_inputs[0] < 0 && any) {
-      rows.origins[i] = of_inputs[1];
+    } else if (any && !mixed &&
+               (IsByElement(op) || (op == "GatherNd" && inputs.size() == 2 && of_inputs[0] < 0))) {
+      rows.origins[i] = origin;
     } else if (any) {
       rows.problems[i] = kNotStatic;
     }
