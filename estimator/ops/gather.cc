@@ -251,11 +251,10 @@ Tensor GatherNd(const Tensor& params, const Tensor& indices, StringArg name) {
   return AddOp("GatherNd", {params, indices}, {}, name);
 }
 Tensor ScatterNd(const Tensor& indices, const Tensor& updates, const Shape& shape, StringArg name) {
-  return OpBuilder("ScatterNd", name)
-      .Input(indices)
-      .Input(updates)
-      .Ints("shape", shape.dims())
-      .Build();
+  Array sizes = IntArray({shape.rank()}, shape.dims());
+  // TensorFlow wants one dtype for both.
+  if (indices.valid() && indices.dtype() == DType::kInt64) sizes = sizes.Cast(DType::kInt64);
+  return OpBuilder("ScatterNd", name).Input(indices).Input(updates).Const("shape", sizes).Build();
 }
 // Defines the function, and joins its shape rule and its gradient to the op's row.
 #define EST_SEGMENT_FUNCTION(op, gradient)                                                         \

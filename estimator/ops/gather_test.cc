@@ -72,6 +72,15 @@ TEST_F(ScatterNdTest, AddsWhereIndicesRepeat) {
               HasSubstr("take [1,2]"));
 }
 
+// TensorFlow refuses a graph in which the two differ.
+TEST_F(ScatterNdTest, HasAShapeOfTheDTypeOfTheIndices) {
+  const auto dtype_of_shape = [](const Tensor& indices) {
+    return ScatterNd(indices, Constant({1}), {4}).node()->input(2).dtype();
+  };
+  EXPECT_EQ(dtype_of_shape(Constant(Array::Of<int64_t>({1, 1}, {0}))), DType::kInt64);
+  EXPECT_EQ(dtype_of_shape(Constant({1, 1}, {0})), DType::kInt32);
+}
+
 TEST_F(UnsortedSegmentSumTest, AddsRowsAndDropsNegativeIds) {
   const Tensor data = Constant({3, 2}, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(Doubles(UnsortedSegmentSum(data, Constant({1, -1, 1}), 2)), ElementsAre(0, 0, 6, 8));
