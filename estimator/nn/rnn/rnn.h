@@ -4,10 +4,10 @@
 //   const auto [outputs, state] = DynamicRnn(cell, words, {.sequence_length = features["length"]});
 //   const Tensor logits = layers::Dense(state.h(), {.units = 2});
 //
-// Where an op computes all time steps of the cell, the dynamic functions use it: see
-// ops/recurrent.h. It does for LSTMCell, BasicLSTMCell, GRUCell and MultiRNNCell of them, in f32,
-// without peepholes, clipping, projection or an activation of their own. Otherwise the time steps are unrolled into the
-// graph, because shapes are static. A batch has sequences of one padded length, and
+// The dynamic functions use one op for all time steps (ops/recurrent.h) of LSTMCell, BasicLSTMCell,
+// GRUCell, and MultiRNNCell of them: in f32, and without peepholes, clipping, projection or an
+// activation of their own. Otherwise the time steps are unrolled into the graph, because shapes are
+// static. A batch has sequences of one padded length, and
 // `sequence_length` says how much of each counts.
 #ifndef ESTIMATOR_NN_RNN_RNN_H_
 #define ESTIMATOR_NN_RNN_RNN_H_
