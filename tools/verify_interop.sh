@@ -34,6 +34,7 @@ checks=(
   "check_flowers.py //models/flowers:flowers_main"
   "check_meta_graph.py //models/mnist:mnist_tpu"
   "check_graph.py //tools/interop:graph_tool"
+  "check_loops.py //tools/interop:loops_tool"
   "check_import.py //tools/saved_model:saved_model"
   "check_porting.py //docs:porting_example"
   "check_warm_start.py //tools/interop:warm_start_tool"

@@ -10,6 +10,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/graphdef/functional_nodes.h"
+#include "estimator/graphdef/graph_def_builder.h"
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/graphdef/update_order.h"
 #include "estimator/op_def/attr_def.h"
@@ -24,12 +26,6 @@ namespace estimator {
 namespace {
 
 constexpr size_t kMaxTextConstantBytes = 1024;
-
-// The name of a tensor in a NodeDef.
-std::string Reference(const Tensor& tensor) {
-  const std::string& name = tensor.node()->name();
-  return tensor.output() == 0 ? name : absl::StrCat(name, ":", tensor.output());
-}
 
 //   readers: nodes that must run before this one.
 void AddInputs(const Node& node, const std::vector<const Node*>& readers, proto::NodeDef* def) {
@@ -50,7 +46,7 @@ void AddInputs(const Node& node, const std::vector<const Node*>& readers, proto:
     if (variable != nullptr) {
       def->add_input(variable->name());
     } else {
-      def->add_input(Reference(input));
+      def->add_input(TensorName(input));
     }
   }
   for (const Node* reader : readers) after.push_back(reader->name());
@@ -134,7 +130,7 @@ void MakeGraphDef(const Graph& graph, size_t max_constant_bytes, proto::GraphDef
 // Appends the plain ops that compute `node`, below its name, and makes `out` an IdentityN of their
 // results: so its readers and its place in the file stay as they are.
 void WriteUnrolled(const Node& node, size_t max_constant_bytes, proto::NodeDef* out,
-                   std::vector<proto::NodeDef>* appended) {
+                   proto::GraphDef* to) {
   Graph graph;
   const GraphScope scope(graph);
   const std::string prefix = absl::StrCat(node.name(), "/unrolled/");
@@ -156,39 +152,61 @@ void WriteUnrolled(const Node& node, size_t max_constant_bytes, proto::NodeDef* 
     made.set_name(prefix + made.name());
     for (std::string& input : *made.mutable_input()) input = rename(input);
     made.mutable_attr()->erase("_output_shapes");  // a batch of any size may be written later
-    appended->push_back(std::move(made));
+    *to->add_node() = std::move(made);
   }
   out->set_op("IdentityN");
   out->clear_input();
   out->clear_attr();
-  for (const Tensor& tensor : results) out->add_input(rename(Reference(tensor)));
+  for (const Tensor& tensor : results) out->add_input(rename(TensorName(tensor)));
   WriteTypes(node, out);
 }
 
-void MakeGraphDef(const Graph& graph, size_t max_constant_bytes, proto::GraphDef* result) {
-  proto::GraphDef& def = *result;
-  def.mutable_versions()->set_producer(kGraphDefProducer);
-  def.mutable_versions()->set_min_consumer(kGraphDefMinConsumer);
-  std::map<const Node*, std::vector<const Node*>> readers = ReadersBeforeUpdates(graph);
-  std::vector<proto::NodeDef> appended;
-  for (const auto& node : graph.nodes()) {
-    proto::NodeDef* out = def.add_node();
-    out->set_name(node->name());
-    const char* const name = TraitsOf(node->op()).written_as;
-    out->set_op(name == nullptr ? node->op() : name);
-    AddInputs(*node, readers[node.get()], out);
-    const Attrs attrs = TensorFlowAttrs(*node);
-    for (const auto& [name, value] : attrs.values()) {
-      std::visit(AttrWriter{&(*out->mutable_attr())[name], max_constant_bytes}, value);
+class Writer {
+ public:
+  Writer(size_t max_constant_bytes, proto::FunctionDefLibrary* library)
+      : max_constant_bytes_(max_constant_bytes), library_(library) {}
+
+  //   readers: nodes that must run before this one.
+  void Write(const Node& node, const std::vector<const Node*>& readers,
+             proto::GraphDef* graph) const {
+    if (!node.functions().empty()) {
+      const WriteNodeFn write = [this](const Node& inner, proto::GraphDef* body) {
+        Write(inner, {}, body);
+      };
+      WriteFunctionalNode(node, write, graph, library_);
+      return;
     }
-    if (node->op() == "IdentityN") WriteTypes(*node, out);
-    if (IsWrittenUnrolled(*node)) WriteUnrolled(*node, max_constant_bytes, out, &appended);
-    const std::vector<Shape> shapes = OutputShapes(*node);
-    if (shapes.empty()) continue;
+    proto::NodeDef* out = graph->add_node();
+    out->set_name(node.name());
+    const char* const name = TraitsOf(node.op()).written_as;
+    out->set_op(name == nullptr ? node.op() : name);
+    AddInputs(node, readers, out);
+    const Attrs attrs = TensorFlowAttrs(node);
+    for (const auto& [name, value] : attrs.values()) {
+      std::visit(AttrWriter{&(*out->mutable_attr())[name], max_constant_bytes_}, value);
+    }
+    if (node.op() == "IdentityN") WriteTypes(node, out);
+    if (IsWrittenUnrolled(node)) WriteUnrolled(node, max_constant_bytes_, out, graph);
+    const std::vector<Shape> shapes = OutputShapes(node);
+    if (shapes.empty()) return;
     auto* list = (*out->mutable_attr())["_output_shapes"].mutable_list();
     for (const Shape& shape : shapes) WriteShapeProto(shape, list->add_shape());
   }
-  for (proto::NodeDef& node : appended) *def.add_node() = std::move(node);
+
+ private:
+  const size_t max_constant_bytes_;
+  proto::FunctionDefLibrary* const library_;
+};
+
+void MakeGraphDef(const Graph& graph, size_t max_constant_bytes, proto::GraphDef* result) {
+  result->mutable_versions()->set_producer(kGraphDefProducer);
+  result->mutable_versions()->set_min_consumer(kGraphDefMinConsumer);
+  proto::FunctionDefLibrary library;
+  const Writer writer(max_constant_bytes, &library);
+  std::map<const Node*, std::vector<const Node*>> readers = ReadersBeforeUpdates(graph);
+  for (const auto& node : graph.nodes()) writer.Write(*node, readers[node.get()], result);
+  // A graph without functions has no library.
+  if (library.function_size() > 0) *result->mutable_library() = std::move(library);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 // - Here a step reads variables as they were when it began. In TensorFlow an update gets control
 //   inputs (`^reader`), so that it runs after the nodes that read its variable.
 // - In TensorFlow `Assign` has an output, the variable.
+// - Loops and branches call functions of the GraphDef's library: see functional_nodes.h.
 #ifndef ESTIMATOR_GRAPHDEF_GRAPH_DEF_H_
 #define ESTIMATOR_GRAPHDEF_GRAPH_DEF_H_
 

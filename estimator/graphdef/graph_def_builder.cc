@@ -2,9 +2,15 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/graph/node.h"
 #include "estimator/graphdef/tensor_proto.h"
 
 namespace estimator {
+
+std::string TensorName(const Tensor& tensor) {
+  const std::string& node = tensor.node()->name();
+  return tensor.output() == 0 ? node : absl::StrCat(node, ":", tensor.output());
+}
 
 proto::AttrValue& NodeDefRef::Attr(absl::string_view name) {
   return (*node_->mutable_attr())[std::string(name)];
@@ -14,8 +20,26 @@ NodeDefRef& NodeDefRef::Type(absl::string_view attr, DType dtype) {
   return *this;
 }
 NodeDefRef& NodeDefRef::Types(absl::string_view attr, const std::vector<DType>& dtypes) {
+  std::vector<proto::DataType> types;
+  for (const DType dtype : dtypes) types.push_back(ProtoType(dtype));
+  return ProtoTypes(attr, types);
+}
+NodeDefRef& NodeDefRef::ProtoTypes(absl::string_view attr,
+                                   const std::vector<proto::DataType>& types) {
   auto* list = Attr(attr).mutable_list();
-  for (const DType dtype : dtypes) list->add_type(ProtoType(dtype));
+  for (const proto::DataType type : types) list->add_type(type);
+  return *this;
+}
+NodeDefRef& NodeDefRef::Bool(absl::string_view attr, bool value) {
+  Attr(attr).set_b(value);
+  return *this;
+}
+NodeDefRef& NodeDefRef::Func(absl::string_view attr, absl::string_view function) {
+  Attr(attr).mutable_func()->set_name(std::string(function));
+  return *this;
+}
+NodeDefRef& NodeDefRef::Funcs(absl::string_view attr, const std::vector<std::string>& functions) {
+  for (const std::string& name : functions) Attr(attr).mutable_list()->add_func()->set_name(name);
   return *this;
 }
 NodeDefRef& NodeDefRef::Int(absl::string_view attr, int64_t value) {

@@ -9,11 +9,15 @@
 
 #include "absl/strings/string_view.h"
 #include "estimator/array/array.h"
+#include "estimator/graph/tensor.h"
 #include "estimator/proto/graph.pb.h"
 
 namespace estimator {
 
 inline proto::DataType ProtoType(DType dtype) { return static_cast<proto::DataType>(dtype); }
+
+// "node" or "node:1": how a node of a GraphDef names its input.
+std::string TensorName(const Tensor& tensor);
 
 // Attributes that are dtypes.
 using DTypeAttrs = std::vector<std::pair<absl::string_view, DType>>;
@@ -24,7 +28,11 @@ class NodeDefRef {
   explicit NodeDefRef(proto::NodeDef* node) : node_(node) {}
   NodeDefRef& Type(absl::string_view attr, DType dtype);
   NodeDefRef& Types(absl::string_view attr, const std::vector<DType>& dtypes);
+  NodeDefRef& ProtoTypes(absl::string_view attr, const std::vector<proto::DataType>& types);
+  NodeDefRef& Bool(absl::string_view attr, bool value);
   NodeDefRef& Int(absl::string_view attr, int64_t value);
+  NodeDefRef& Func(absl::string_view attr, absl::string_view function);
+  NodeDefRef& Funcs(absl::string_view attr, const std::vector<std::string>& functions);
   NodeDefRef& Text(absl::string_view attr, absl::string_view value);
   NodeDefRef& ShapeAttr(absl::string_view attr, const Shape& shape);
   NodeDefRef& Shapes(absl::string_view attr, const std::vector<Shape>& shapes);

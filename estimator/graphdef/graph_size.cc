@@ -6,6 +6,7 @@
 #include "estimator/array/array.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/graph/function.h"
 
 namespace estimator {
 namespace {
@@ -23,6 +24,14 @@ size_t BytesOf(const Array& value) {
 ConstantBytes CountConstantBytes(const Graph& graph) {
   ConstantBytes count;
   for (const auto& node : graph.nodes()) {
+    for (const auto& function : node->functions()) {
+      if (function == nullptr) continue;
+      const ConstantBytes inner = CountConstantBytes(function->graph());
+      count.total += inner.total;
+      if (inner.largest <= count.largest) continue;
+      count.largest = inner.largest;
+      count.largest_node = inner.largest_node;
+    }
     for (const auto& [name, value] : node->attrs().values()) {
       const Array* const array = std::get_if<Array>(&value);
       if (array == nullptr) continue;

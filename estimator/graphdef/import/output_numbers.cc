@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "estimator/base/status.h"
 #include "estimator/graphdef/node_attr.h"
@@ -30,6 +31,8 @@ const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
       {"FusedBatchNormV3",
        {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2",
         "reserve_space_3"}},
+      {"FusedBatchNormGradV3",
+       {"x_backprop", "scale_backprop", "offset_backprop", "reserve_space_4", "reserve_space_5"}},
       {"LogMatrixDeterminant", {"sign", "log_abs_determinant"}},
       {"MaxPoolWithArgmax", {"output", "argmax"}},
       {"Merge", {"output", "value_index"}},
@@ -47,6 +50,45 @@ const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
   });
   const auto found = kNames->find(op);
   return found == kNames->end() ? nullptr : &found->second;
+}
+
+// Ops with one output whose name is not "output", by that name.
+absl::string_view NameOf(absl::string_view op) {
+  static const auto* const kNames = new std::map<absl::string_view, absl::string_view>([] {
+    const std::pair<absl::string_view, absl::string_view> rows[] = {
+        {"y",
+         "Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Erf Erfc Exp Expm1 Floor Invert "
+         "InvertPermutation IsFinite IsInf IsNan Log Log1p LogicalNot Neg OnesLike Reciprocal Rint "
+         "Round Rsqrt Sigmoid Sign Sin Sinh Sqrt Square Tan Tanh Transpose ZerosLike"},
+        {"z",
+         "AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Div DivNoNan Equal FloorDiv FloorMod Greater "
+         "GreaterEqual LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mul NotEqual "
+         "Pow RealDiv RightShift SigmoidGrad SquaredDifference Sub TanhGrad TruncateDiv "
+         "TruncateMod Xdivy Xlogy"},
+        {"activations", "Elu LeakyRelu Relu Relu6 Selu Softplus Softsign"},
+        {"backprops",
+         "EluGrad LeakyReluGrad Relu6Grad ReluGrad SeluGrad SoftplusGrad SoftsignGrad"},
+        {"band", "MatrixBandPart"},
+        {"diagonal", "MatrixDiagPart"},
+        {"handle", "EmptyTensorList TensorListReserve"},
+        {"id", "XlaReplicaId"},
+        {"item", "TensorListGetItem"},
+        {"logsoftmax", "LogSoftmax"},
+        {"out", "Cumprod Cumsum"},
+        {"output_handle", "TensorListPushBack TensorListSetItem"},
+        {"precision", "InTopKV2"},
+        {"product", "MatMul"},
+        {"resized_images", "ResizeBilinear ResizeNearestNeighbor"},
+        {"softmax", "Softmax"},
+        {"sum", "AddN"},
+        {"tensor", "TensorListStack"}};
+    std::map<absl::string_view, absl::string_view> names;
+    for (const auto& [name, ops] : rows)
+      for (const absl::string_view op : absl::StrSplit(ops, ' ')) names.emplace(op, name);
+    return names;
+  }());
+  const auto found = kNames->find(op);
+  return found == kNames->end() ? "output" : found->second;
 }
 
 int IntAttr(const proto::NodeDef& node, const char* name) {
@@ -114,6 +156,12 @@ absl::StatusOr<int> OutputNumber(const proto::NodeDef& node, absl::string_view o
                            index);
   }
   return static_cast<int>(found - names->begin());
+}
+
+std::string OutputName(absl::string_view op, int number) {
+  const std::vector<absl::string_view>* const names = NamesOf(op);
+  if (names != nullptr) return absl::StrCat((*names)[static_cast<size_t>(number)], ":0");
+  return absl::StrCat(NameOf(op), ":", number);
 }
 
 }  // namespace estimator
