@@ -4,8 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "estimator/graphdef/graph_def_builder.h"
+#include "estimator/graphdef/tensor_proto.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -72,6 +77,59 @@ void WriteMinusOne(int64_t index, proto::NodeDef* node) {
   }
 }
 
+void WriteShapes(const char* attr, const std::vector<Shape>& shapes, proto::NodeDef* node) {
+  // Shapes() appends to the list that an attribute has.
+  node->mutable_attr()->erase(attr);
+  NodeDefRef(node).Shapes(attr, shapes);
+}
+
+// Makes sizes unknown in the attributes and lists of loops and branches
+// (graphdef/functional_nodes.h).
+void MakeShapesUnknown(const BatchAnalysis& analysis,
+                       const std::map<std::string, proto::NodeDef*>& nodes,
+                       proto::GraphDef* graph) {
+  const auto shape_of = [&analysis](absl::string_view input) -> const Shape* {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(input, absl::MaxSplits(':', 1));
+    const auto found = analysis.output_shapes.find(parts.first);
+    size_t output = 0;
+    if (found == analysis.output_shapes.end()) return nullptr;
+    if (!parts.second.empty()) CHECK(absl::SimpleAtoi(parts.second, &output));
+    return &found->second[output];
+  };
+  for (proto::NodeDef& node : *graph->mutable_node()) {
+    const auto own = analysis.output_shapes.find(node.name());
+    const bool known = own != analysis.output_shapes.end();
+    if (known && node.attr().count("output_shapes") > 0) {
+      WriteShapes("output_shapes", own->second, &node);
+    } else if (absl::EndsWith(node.op(), "While")) {
+      for (const char* attr : {"output_shapes", "_output_shapes"}) {
+        auto* list = (*node.mutable_attr())[attr].mutable_list();
+        for (int i = 0; i < node.input_size() && i < list->shape_size(); ++i) {
+          const Shape* const shape = shape_of(node.input(i));
+          // A TensorList is a scalar.
+          if (shape != nullptr && list->shape(i).dim_size() > 0)
+            WriteShapeProto(*shape, &(*list->mutable_shape(i) = proto::TensorShapeProto()));
+        }
+      }
+    } else if (known && node.op() == "IdentityN") {
+      for (int i = 0; i < node.input_size(); ++i) {
+        absl::string_view list = node.input(i);
+        if (!absl::ConsumeSuffix(&list, "/TensorListStack")) continue;
+        const auto shape = nodes.find(absl::StrCat(list, "/element_shape"));
+        if (shape == nodes.end()) continue;
+        const Shape row = own->second[static_cast<size_t>(i)].Row();
+        ReplaceByConst(shape->second,
+                       Array::FromSpan<int64_t>({row.rank()}, row.dims()).Cast(DType::kInt32));
+      }
+    }
+  }
+  // The shapes in the bodies are those of one size.
+  for (proto::FunctionDef& function : *graph->mutable_library()->mutable_function())
+    for (proto::NodeDef& node : *function.mutable_node_def())
+      node.mutable_attr()->erase("_output_shapes");
+}
+
 }  // namespace
 
 void MakeAnyBatch(const BatchAnalysis& analysis, proto::GraphDef* graph) {
@@ -84,13 +142,12 @@ void MakeAnyBatch(const BatchAnalysis& analysis, proto::GraphDef* graph) {
     const auto found = nodes.find(name);
     if (found == nodes.end()) continue;
     proto::NodeDef& node = *found->second;
-    // Shapes() appends to the list that an attribute has.
-    node.mutable_attr()->erase("_output_shapes");
-    NodeDefRef(&node).Shapes("_output_shapes", shapes);
+    WriteShapes("_output_shapes", shapes, &node);
     if (node.op() != "Placeholder" && node.op() != "EnsureShape") continue;
     node.mutable_attr()->erase("shape");
     NodeDefRef(&node).ShapeAttr("shape", shapes[0]);
   }
+  if (graph->has_library()) MakeShapesUnknown(analysis, nodes, graph);
   GraphDefBuilder builder(graph);
   const auto placeholder = nodes.find(analysis.batch_placeholder);
   BatchSize batch(analysis,

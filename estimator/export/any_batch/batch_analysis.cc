@@ -12,6 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/array/compare.h"
 #include "estimator/export/any_batch/uniform_array.h"
+#include "estimator/graph/constant_value.h"
+#include "estimator/graph/function.h"
 #include "estimator/graph/needed_nodes.h"
 #include "glog/logging.h"
 
@@ -245,6 +247,58 @@ class Analyzer {
     } else {
       CompareAttributes(nodes);
     }
+    if (!node.functions().empty()) CompareFunctions(nodes);
+  }
+
+  // Bodies of loops and branches may differ in shapes only: their nodes cannot read the batch size.
+  void CompareFunctions(const Nodes& owners) {
+    for (size_t f = 0; f < owners[0]->functions().size(); ++f) {
+      if (owners[0]->functions()[f] == nullptr) continue;
+      std::vector<Nodes> bodies;
+      for (const Node* owner : owners) {
+        const Function& function = *owner->functions()[f];
+        bodies.push_back(NeededNodes(function.graph(), function.results()));
+      }
+      for (size_t g = 1; g < kNumGraphs; ++g) {
+        if (bodies[g].size() != bodies[0].size()) {
+          Obstacle("'", owners[0]->name(), "' (", owners[0]->op(),
+                   ") runs other nodes at other batch sizes");
+          return;
+        }
+        for (size_t i = 0; i < bodies[0].size(); ++i)
+          if (!SameNode(*bodies[0][i], *bodies[g][i], sizes_[g])) return;
+      }
+      for (size_t i = 0; i < bodies[0].size(); ++i)
+        CompareInside(*owners[0], {bodies[0][i], bodies[1][i], bodies[2][i]});
+    }
+  }
+
+  void CompareInside(const Node& owner, const Nodes& nodes) {
+    const Node& node = *nodes[0];
+    const bool nested = !node.functions().empty();
+    for (const Node* other : nodes) {
+      if (node.op() == "Const" &&
+          !SameBits(node.attrs().get<Array>("value"), other->attrs().get<Array>("value"))) {
+        Obstacle("constant '", node.name(), "' inside of '", owner.name(), "' (", owner.op(),
+                 ") depends on the batch size; make it outside, or give the size as -1");
+        return;
+      }
+      if (nested && !(node.outputs() == other->outputs())) {
+        Obstacle("'", node.name(), "' (", node.op(), ") inside of '", owner.name(),
+                 "' has shapes that depend on the batch size");
+        return;
+      }
+    }
+    if (node.op() != "Const") CompareAttributes(nodes);
+    if (nested) CompareFunctions(nodes);
+  }
+
+  // Whether a loop has a row of its stacked results for each trip. Their number is then computed
+  // (graphdef/functional_nodes.h).
+  static bool StacksEachTrip(const Node& node) {
+    const std::optional<Array> trips = ConstantValue(node.input(0));
+    return trips.has_value() &&
+           trips->AsDouble() == static_cast<double>(node.attrs().i("capacity"));
   }
 
   void ComparePlaceholders(const Nodes& nodes) {
@@ -272,6 +326,10 @@ class Analyzer {
     for (const auto& [name, value] : node.attrs().values()) {
       // The shape attribute of these is their output's shape, which is compared as a shape.
       if (name == "shape" && (node.op() == "Placeholder" || node.op() == "EnsureShape")) continue;
+      if (name == "capacity" && node.op() == "While" &&
+          std::all_of(nodes.begin(), nodes.end(),
+                      [](const Node* other) { return StacksEachTrip(*other); }))
+        continue;
       for (const Node* other : nodes) {
         const Attrs here = {{name, value}};
         if (other->attrs().has(name) && here == Attrs({{name, other->attrs().values().at(name)}}))

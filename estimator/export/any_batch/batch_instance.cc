@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/graph/constant_value.h"
+#include "estimator/graph/function.h"
 #include "estimator/graph/needed_nodes.h"
 #include "glog/logging.h"
 
@@ -55,6 +57,69 @@ absl::StatusOr<Array> ValueAt(const Array& at_first, const BatchConstant& consta
   return absl::InternalError("no such kind");
 }
 
+// The functions of a node whose operands have new sizes. Sets the capacity of a loop.
+std::vector<std::shared_ptr<Function>> FunctionsOf(const Node& node,
+                                                   const std::vector<Tensor>& inputs,
+                                                   Attrs* attrs) {
+  std::vector<std::shared_ptr<Function>> functions;
+  if (node.functions().empty()) return functions;
+  const bool is_loop = node.op() == "While";
+  const size_t num_carried = is_loop ? static_cast<size_t>(node.attrs().i("num_carried")) : 0;
+  size_t next = 1;  // the operand of the next captured tensor
+  if (is_loop) {
+    next += num_carried + static_cast<size_t>(node.attrs().i("num_scanned"));
+    const std::optional<Array> trips = ConstantValue(inputs[0]);
+    const int64_t capacity = node.attrs().i("capacity");
+    const std::optional<Array> before = ConstantValue(node.input(0));
+    if (trips.has_value() && before.has_value() &&
+        before->AsDouble() == static_cast<double>(capacity))
+      attrs->Set("capacity", static_cast<int64_t>(trips->AsDouble()));
+  }
+  for (const std::shared_ptr<Function>& function : node.functions()) {
+    if (function == nullptr) {
+      functions.push_back(nullptr);
+      continue;
+    }
+    std::vector<TensorSpec> specs;
+    for (size_t k = 0; k < function->parameters().size(); ++k) {
+      TensorSpec spec = inputs[1 + k].spec();
+      // An element of a scanned operand is a row.
+      if (k >= num_carried) spec.shape = spec.shape.Row();
+      specs.push_back(std::move(spec));
+    }
+    const auto build = [&](const Tensors& parameters) {
+      std::map<const Node*, Tensor> outer;
+      for (const Tensor& captured : function->captured())
+        outer[captured.node()] = Graph::Current().Inside(inputs[next++]);
+      std::map<const Node*, Node*> made;
+      const auto of = [&](const Tensor& tensor) {
+        const auto captured = outer.find(tensor.node());
+        if (captured != outer.end()) return captured->second;
+        return Tensor(&Graph::Current(), made.at(tensor.node()), tensor.output());
+      };
+      for (size_t k = 0; k < parameters.size(); ++k)
+        made[function->parameters()[k].node()] = const_cast<Node*>(parameters[k].node());
+      for (const Node* inner : NeededNodes(function->graph(), function->results())) {
+        if (made.count(inner) > 0 || outer.count(inner) > 0) continue;
+        std::vector<Tensor> operands;
+        for (const Tensor& input : inner->inputs()) operands.push_back(of(input));
+        Attrs inner_attrs = inner->attrs();
+        std::vector<std::shared_ptr<Function>> nested = FunctionsOf(*inner, operands, &inner_attrs);
+        made[inner] =
+            Graph::Current().AddNode(inner->op(), std::move(operands), std::move(inner_attrs),
+                                     inner->name(), {}, std::move(nested));
+        if (made[inner] == nullptr) return Tensors();
+      }
+      Tensors results;
+      for (const Tensor& result : function->results()) results.push_back(of(result));
+      return results;
+    };
+    functions.push_back(Function::Build(*inputs[0].graph(), function->name(), specs, build));
+    if (functions.back() == nullptr) return {};
+  }
+  return functions;
+}
+
 }  // namespace
 
 Tensor BatchInstance::Of(const Tensor& tensor) const {
@@ -94,8 +159,10 @@ absl::StatusOr<BatchInstance> InstantiateForBatch(const BatchAnalysis& analysis,
     } else if (node->op() == "EnsureShape" && analysis.output_shapes.count(node->name()) > 0) {
       attrs.Set("shape", inputs[0].shape());
     }
-    Node* const added = made.graph->AddNode(node->op(), std::move(inputs), std::move(attrs),
-                                            node->name(), std::move(control_inputs));
+    std::vector<std::shared_ptr<Function>> functions = FunctionsOf(*node, inputs, &attrs);
+    Node* const added =
+        made.graph->AddNode(node->op(), std::move(inputs), std::move(attrs), node->name(),
+                            std::move(control_inputs), std::move(functions));
     if (added == nullptr) {
       return Annotate(made.graph->status(),
                       absl::StrCat("the model does not take a batch of ", batch_size));

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/array/compare.h"
 #include "estimator/export/any_batch/uniform_array.h"
+#include "estimator/graph/function.h"
 
 namespace estimator {
 namespace {
@@ -98,6 +99,15 @@ std::optional<std::string> GraphDifference(const std::vector<std::pair<Tensor, T
         a->control_inputs().size() != b->control_inputs().size())
       continue;
     for (int i = 0; i < a->num_inputs(); ++i) visit(*a, a->input(i), b->input(i));
+    for (size_t f = 0; f < a->functions().size() && f < b->functions().size(); ++f) {
+      const Function *const of_a = a->functions()[f].get(), *const of_b = b->functions()[f].get();
+      if (of_a == nullptr || of_b == nullptr) continue;
+      std::vector<std::pair<Tensor, Tensor>> results;
+      for (size_t i = 0; i < of_a->results().size() && i < of_b->results().size(); ++i)
+        results.emplace_back(of_a->results()[i], of_b->results()[i]);
+      if (std::optional<std::string> what = GraphDifference(results))
+        note(*a, absl::StrCat("inside of ", Where(*b), ": ", *what));
+    }
     for (size_t i = 0; i < a->control_inputs().size(); ++i)
       pending.emplace_back(a->control_inputs()[i].node(), b->control_inputs()[i].node());
   }
