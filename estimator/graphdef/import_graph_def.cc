@@ -83,8 +83,9 @@ class Importer {
                          .where_rows = &plan.where_rows});
     for (const auto& [at, tensor] : given_) builder.Give(at, tensor);
     for (const int i : plan.order->sorted()) {
-      if (!plan.Needs(i)) continue;
       const FlatNode& node = nodes_.node(i);
+      // A loop builds its own nodes.
+      if (!plan.Needs(i) || node.loop >= 0) continue;
       absl::Status status;
       if (IsVariableOp(node.op)) {
         status = AddVariable(i, builder.NameOf(i));

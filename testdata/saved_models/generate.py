@@ -330,8 +330,94 @@ def keras(path):
     write_golden(path, golden)
 
 
+def loops(path):
+    """Loops and branches of TensorFlow 2: map_fn, scan, foldl, while_loop with a condition on
+    values and with a TensorArray, a cond inside of a loop."""
+
+    class Net(tf.Module):
+        def __init__(self):
+            super().__init__()
+            rng = np.random.RandomState(8)
+            self.w = tf.Variable(rng.uniform(0.2, 0.8, (3,)).astype(np.float32))
+            self.m = tf.Variable(rng.uniform(-0.8, 0.8, (3, 3)).astype(np.float32))
+
+        def cell(self, state, row):
+            return tf.tanh(tf.linalg.matvec(self.m, state) + row)
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 4, 3], tf.float32, name="x")])
+        def serve(self, x):
+            rows = x[:, 0, :]
+
+            def grow(i, v):
+                return i + 1, v * 1.5 + self.w
+
+            _, grown = tf.while_loop(lambda i, v: tf.reduce_sum(v) < 30.0, grow,
+                                     [0, tf.reduce_sum(tf.abs(rows), axis=0)])
+            _, cut = tf.while_loop(lambda i, v: tf.reduce_sum(v) < 1e6, grow, [0, rows[0]],
+                                   maximum_iterations=3)
+            array = tf.TensorArray(tf.float32, size=4)
+            for step in tf.range(4):
+                array = array.write(step, tf.gather(x, step, axis=1) * self.w)
+            return {
+                "map": tf.map_fn(lambda row: tf.nn.softmax(row * self.w), rows),
+                "pairs": tf.map_fn(lambda pair: tf.reduce_sum(pair[0] * pair[1]), (rows, rows + 1),
+                                   fn_output_signature=tf.float32),
+                "branches": tf.map_fn(lambda row: tf.cond(tf.reduce_sum(row) > 0,
+                                                          lambda: row * 2, lambda: -row), rows),
+                "scan": tf.scan(self.cell, rows, self.w),
+                "scan_reverse": tf.scan(self.cell, rows, self.w, reverse=True),
+                "foldl": tf.foldl(self.cell, rows, self.w),
+                "nested": tf.map_fn(
+                    lambda block: tf.map_fn(lambda row: tf.reduce_sum(row * self.w), block), x),
+                "grown": grown,
+                "cut": cut,
+                "array": array.stack(),
+            }
+    net = Net()
+    x = np.random.RandomState(7).uniform(-1, 1, (5, 4, 3)).astype(np.float32)
+    results = {k: t.numpy() for k, t in net.serve(tf.constant(x)).items()}
+    tf.saved_model.save(net, os.path.join(path, "model"), signatures=net.serve)
+    write_golden(path, {"serving_default/input/x": x,
+                        **{f"serving_default/output/{k}": v for k, v in results.items()}})
+
+
+def loop_gradients(path):
+    """The gradients of loops and branches, as TensorFlow builds them in a graph with functional
+    control flow: lists that the loop appends to and that the gradient's loop takes from."""
+    def build():
+        v1.enable_resource_variables()
+        x = v1.placeholder(tf.float32, [None, 3], "x")
+        w, m = v1.get_variable("w", [3]), v1.get_variable("m", [3, 3])
+
+        def cell(state, row):
+            return tf.tanh(tf.linalg.matvec(m, state) + row)
+        values = {
+            "map": tf.map_fn(lambda row: tf.sigmoid(row * w) * row, x),
+            "scan": tf.scan(cell, x, w),
+            "foldl": tf.foldl(cell, x, w),
+            "while": tf.while_loop(lambda i, v: tf.reduce_sum(v) < 30.0,
+                                   lambda i, v: (i + 1, v * v + 1.5 + w),
+                                   [0, tf.reduce_sum(tf.abs(x), axis=0)])[1],
+            "limited": tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, tf.sin(v) * w),
+                                     [0, x], maximum_iterations=5)[1],
+            "cond": tf.cond(tf.reduce_sum(x) > 0, lambda: x * w, lambda: tf.exp(x) * w),
+        }
+        outputs = {}
+        for name, value in values.items():
+            outputs[name] = value
+            gradients = v1.gradients(tf.reduce_sum(value * value), [x, w, m])
+            for variable, gradient in zip("xwm", gradients):
+                if gradient is not None:
+                    outputs[f"{name}_{variable}"] = tf.convert_to_tensor(gradient)
+        return {"x": x}, outputs
+    v1.enable_control_flow_v2()
+    export_v1(path, build, {"x": np.random.RandomState(5).uniform(-1, 1, (4, 3)).astype(
+        np.float32)})
+    v1.disable_control_flow_v2()
+
+
 CASES = [mnist, batch_norm, attention, parsing, classifier, estimator, meta_graph, tf2_module,
-         keras]
+         keras, loops, loop_gradients]
 
 
 def main():

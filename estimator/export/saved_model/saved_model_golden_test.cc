@@ -77,7 +77,8 @@ TEST_P(SavedModelGoldenTest, GivesWhatTensorFlowComputed) {
 
 INSTANTIATE_TEST_SUITE_P(Models, SavedModelGoldenTest,
                          ::testing::Values("mnist", "batch_norm", "attention", "parsing",
-                                           "classifier", "estimator", "tf2_module", "keras"),
+                                           "classifier", "estimator", "tf2_module", "keras",
+                                           "loops", "loop_gradients"),
                          [](const auto& info) { return info.param; });
 
 TEST(SavedModelGolden, OnePredictorServesBatchesOfAnySize) {

@@ -52,11 +52,14 @@ struct FlatGraph::Scope {
   const proto::FunctionDef* function = nullptr;  // null: the graph itself
   const google::protobuf::RepeatedPtrField<proto::NodeDef>* nodes = nullptr;
   Scope* caller = nullptr;
-  int call = -1;           // the node of `caller` that makes this call
-  int first_arg = 0;       // the input of that node that is the function's first argument
-  int depth = 0;           // the number of callers
-  bool in_branch = false;  // the function is a branch of an If, or is called in one
-  std::string prefix;      // "StatefulPartitionedCall/"
+  int call = -1;               // the node of `caller` that makes this call
+  int first_arg = 0;           // the input of that node that is the function's first argument
+  int depth = 0;               // the number of callers
+  bool in_branch = false;      // the function is a branch of an If, or is called in one
+  int loop = -1;               // the innermost loop that runs the function
+  std::vector<bool> constant;  // of a function of a loop: the arguments that do not change
+  std::map<int, int> args;     // argument -> node of the FlatGraph
+  std::string prefix;          // "StatefulPartitionedCall/"
   const NodeIndex* index = nullptr;
   std::map<int, int> flat;  // node of this scope -> node of the FlatGraph
   // Node of this scope, number of its function -> the scope of that function.
@@ -67,6 +70,30 @@ struct FlatGraph::Scope {
                                : absl::StrCat("function '", function->signature().name(), "'");
   }
 };
+
+namespace {
+
+// The arguments that the body of a loop returns unchanged.
+std::vector<bool> ConstantArgs(const proto::FunctionDef& body,
+                               const std::map<absl::string_view, int>& index) {
+  const auto& signature = body.signature();
+  std::vector<bool> constant;
+  for (int i = 0; i < signature.output_arg_size() && i < signature.input_arg_size(); ++i) {
+    const auto result = body.ret().find(signature.output_arg(i).name());
+    absl::string_view name = result == body.ret().end() ? "" : absl::string_view(result->second);
+    for (int steps = 0; steps < 100; ++steps) {
+      const auto node = index.find(name.substr(0, name.find(':')));
+      if (node == index.end()) break;
+      const proto::NodeDef& def = body.node_def(node->second);
+      if (def.op() != "Identity" || def.input_size() == 0) break;
+      name = def.input(0);
+    }
+    constant.push_back(name == signature.input_arg(i).name());
+  }
+  return constant;
+}
+
+}  // namespace
 
 FlatGraph::FlatGraph(const proto::GraphDef& graph_def) : graph_def_(graph_def) {}
 FlatGraph::~FlatGraph() = default;
@@ -85,8 +112,8 @@ absl::StatusOr<std::unique_ptr<FlatGraph>> FlatGraph::Create(const proto::GraphD
   return flat;
 }
 
-// The functions whose bodies replace a node: that of a call, then_branch and else_branch of an If,
-// or none. An If whose functions are missing stays as it is, and the import lists it.
+// The functions of a node: that of a call, then_branch and else_branch of an If, cond and body of a
+// While, or none. An If whose functions are missing stays as it is, and the import lists it.
 FlatGraph::Functions FlatGraph::FunctionsOf(const proto::NodeDef& node) const {
   const auto function = [this](absl::string_view name) {
     const auto found = functions_.find(name);
@@ -99,6 +126,8 @@ FlatGraph::Functions FlatGraph::FunctionsOf(const proto::NodeDef& node) const {
   Functions functions;
   if (node.op() == "If" || node.op() == "StatelessIf") {
     if (node.input_size() > 0) functions = {of_attr("then_branch"), of_attr("else_branch")};
+  } else if (IsLoopOp(node.op())) {
+    functions = {of_attr("cond"), of_attr("body")};
   } else if (node.op() == "PartitionedCall" || node.op() == "StatefulPartitionedCall") {
     functions = {of_attr("f")};
   } else {
@@ -123,9 +152,25 @@ absl::StatusOr<int> FlatGraph::NodeIn(Scope& scope, int index) {
   node.def = &def;
   node.op = num_functions == 0   ? absl::string_view(def.op())
             : num_functions == 1 ? kCallOp
+            : IsLoopOp(def.op()) ? kLoopOp
                                  : kSelectBranchOp;
   node.in_branch = scope.in_branch;
+  node.loop = scope.loop;
   places_.emplace_back(&scope, index);
+  return it->second;
+}
+
+// The node of an argument of a loop's function.
+absl::StatusOr<int> FlatGraph::LoopArg(Scope& scope, int arg) {
+  const auto [it, is_new] = scope.args.emplace(arg, size());
+  if (!is_new) return it->second;
+  FlatNode& node = nodes_.emplace_back();
+  node.name = absl::StrCat(scope.prefix, scope.function->signature().input_arg(arg).name());
+  node.def = &scope.caller->nodes->Get(scope.call);
+  node.op = kLoopArgOp;
+  node.in_branch = scope.in_branch;
+  node.loop = scope.loop;
+  places_.emplace_back(&scope, -1);
   return it->second;
 }
 
@@ -142,7 +187,8 @@ absl::StatusOr<FlatGraph::Scope*> FlatGraph::Call(Scope& scope, int index,
                            scope.depth >= kMaxDepth ? kMaxDepth : static_cast<int>(kMaxScopes),
                            " times");
   }
-  const bool is_if = functions.size() == 2;
+  const bool is_loop = IsLoopOp(scope.nodes->Get(index).op());
+  const bool is_if = functions.size() == 2 && !is_loop;
   auto called = std::make_unique<Scope>();
   called->function = &function;
   called->nodes = &function.node_def();
@@ -152,9 +198,19 @@ absl::StatusOr<FlatGraph::Scope*> FlatGraph::Call(Scope& scope, int index,
   called->depth = scope.depth + 1;
   called->in_branch = scope.in_branch || is_if;
   called->prefix = absl::StrCat(scope.prefix, scope.nodes->Get(index).name(),
-                                !is_if   ? "/"
-                                : k == 0 ? "/then/"
-                                         : "/else/");
+                                functions.size() == 1 ? "/"
+                                : is_loop             ? (k == 0 ? "/cond/" : "/body/")
+                                : k == 0              ? "/then/"
+                                                      : "/else/");
+  called->loop = scope.loop;
+  if (is_loop) {
+    EST_ASSIGN_OR_RETURN(called->loop, NodeIn(scope, index));
+    const auto [of_body, is_first] = indexes_.try_emplace(functions[1]);
+    if (is_first) {
+      EST_ASSIGN_OR_RETURN(of_body->second, IndexNodes(functions[1]->node_def(), "a loop"));
+    }
+    called->constant = ConstantArgs(*functions[1], of_body->second);
+  }
   // All calls of one function share its index.
   const auto [node_index, is_new] = indexes_.try_emplace(&function);
   if (is_new) {
@@ -226,6 +282,12 @@ absl::StatusOr<FlatTensor> FlatGraph::ResolveIn(Scope& scope, absl::string_view 
     const auto& args = scope.function->signature().input_arg();
     for (int i = 0; i < args.size(); ++i) {
       if (args.Get(i).name() != node) continue;
+      const auto at = static_cast<size_t>(i);
+      const bool of_loop = IsLoopOp(scope.caller->nodes->Get(scope.call).op());
+      if (of_loop && (at >= scope.constant.size() || !scope.constant[at])) {
+        EST_ASSIGN_OR_RETURN(const int arg, LoopArg(scope, i));
+        return FlatTensor{arg, 0};
+      }
       const proto::NodeDef& call = scope.caller->nodes->Get(scope.call);
       const int input = scope.first_arg + i;
       if (input >= call.input_size() || absl::StartsWith(call.input(input), "^")) {
@@ -325,9 +387,10 @@ absl::Status FlatGraph::Connect(Scope& scope, int index, std::vector<FlatTensor>
                                 std::vector<int>& controls) {
   const proto::NodeDef& def = scope.nodes->Get(index);
   const Functions functions = FunctionsOf(def);
-  const bool is_if = functions.size() == 2;
+  const bool is_loop = functions.size() == 2 && IsLoopOp(def.op());
+  const bool is_if = functions.size() == 2 && !is_loop;
   // The body of a call reads its arguments. An If reads its condition itself.
-  int num_inputs = functions.empty() ? def.input_size() : is_if ? 1 : 0;
+  int num_inputs = functions.empty() || is_loop ? def.input_size() : is_if ? 1 : 0;
   for (const std::string& input : def.input()) {
     if (num_inputs-- <= 0 || absl::StartsWith(input, "^")) break;  // control inputs come last
     EST_ASSIGN_OR_RETURN(inputs.emplace_back(), ResolveIn(scope, input, 0, &controls));
@@ -338,7 +401,7 @@ absl::Status FlatGraph::Connect(Scope& scope, int index, std::vector<FlatTensor>
     EST_RETURN_IF_ERROR(AddControls(*at->caller, at->call, controls));
   for (size_t k = 0; k < functions.size(); ++k) {
     EST_ASSIGN_OR_RETURN(Scope* const called, Call(scope, index, functions, k));
-    for (int i = 0; is_if && i < functions[k]->signature().output_arg_size(); ++i) {
+    for (int i = 0; (is_if || is_loop) && i < functions[k]->signature().output_arg_size(); ++i) {
       EST_ASSIGN_OR_RETURN(inputs.emplace_back(), ResultOf(*called, i, 0, &controls));
     }
     // A node of the body may be behind no output, such as an update. It runs before the call ends.
@@ -346,7 +409,35 @@ absl::Status FlatGraph::Connect(Scope& scope, int index, std::vector<FlatTensor>
       EST_ASSIGN_OR_RETURN(controls.emplace_back(), NodeIn(*called, i));
     }
   }
+  if (is_loop) return AddLoop(scope, index, functions, inputs.size());
   return absl::OkStatus();
+}
+
+//   num_inputs: of the node: first values and results.
+absl::Status FlatGraph::AddLoop(Scope& scope, int index, const Functions& functions,
+                                size_t num_inputs) {
+  const auto& cond = functions[0]->signature();
+  const auto& body = functions[1]->signature();
+  const int count = body.output_arg_size();
+  if (count != body.input_arg_size() || count != cond.input_arg_size() ||
+      cond.output_arg_size() != 1 || num_inputs != 2 * static_cast<size_t>(count) + 1) {
+    return InvalidArgument("the condition and the body do not fit the loop's operands");
+  }
+  EST_ASSIGN_OR_RETURN(const int node, NodeIn(scope, index));
+  EST_ASSIGN_OR_RETURN(loops_[node].first, Call(scope, index, functions, 0));
+  EST_ASSIGN_OR_RETURN(loops_[node].second, Call(scope, index, functions, 1));
+  return absl::OkStatus();
+}
+
+FlatLoop FlatGraph::loop(int i) const {
+  const auto& [cond, body] = loops_.at(i);
+  FlatLoop loop{.cond_args = {}, .body_args = {}, .constant = body->constant};
+  for (int k = 0; k < static_cast<int>(loop.constant.size()); ++k) {
+    const auto of_cond = cond->args.find(k), of_body = body->args.find(k);
+    loop.cond_args.push_back(of_cond == cond->args.end() ? -1 : of_cond->second);
+    loop.body_args.push_back(of_body == body->args.end() ? -1 : of_body->second);
+  }
+  return loop;
 }
 
 // Sets the inputs and control inputs of a node, once.
@@ -363,7 +454,8 @@ absl::Status FlatGraph::Connect(int node) {
   if (serialized.ok()) {
     nodes_[at].parsed_feature = std::make_unique<ParsedFeature>(**std::move(feature));
     inputs = {*serialized};
-  } else if (!IsInputOp(nodes_[at].op)) {  // the iterator or queue itself stays behind
+  } else if (nodes_[at].op != kLoopArgOp &&
+             !IsInputOp(nodes_[at].op)) {  // the iterator or queue itself stays behind
     const auto [scope, index] = places_[at];
     EST_RETURN_IF_ERROR(Annotate(Connect(*scope, index, inputs, controls), Where(node)));
   }

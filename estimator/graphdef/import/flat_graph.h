@@ -7,6 +7,10 @@
 // an output of the call has it as a control input, because TensorFlow runs a function as a whole.
 // An If becomes a kSelectBranchOp, whose inputs are the condition, the results of then_branch and
 // those of else_branch: both branches are computed.
+// The body and the condition of a While are functions of their own, whose nodes are inside of it
+// (FlatNode::loop). An argument that the body returns unchanged is the caller's tensor; any other
+// is a node (kLoopArgOp). The inputs of the While are its operands, then the result of the
+// condition, then those of the body (FlatLoop).
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_FLAT_GRAPH_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_FLAT_GRAPH_H_
 
@@ -32,6 +36,8 @@ class NodeDef;
 
 inline constexpr char kCallOp[] = "_Call";
 inline constexpr char kSelectBranchOp[] = "_SelectBranch";
+inline constexpr char kLoopOp[] = "_Loop";
+inline constexpr char kLoopArgOp[] = "_LoopArg";
 
 // One output of a node of a FlatGraph.
 struct FlatTensor {
@@ -43,14 +49,24 @@ struct FlatTensor {
 struct FlatNode {
   std::string name;  // unique; for a node of a function "StatefulPartitionedCall/dense/MatMul"
   const proto::NodeDef* def = nullptr;
-  absl::string_view op;    // that of `def`, kCallOp or kSelectBranchOp
+  absl::string_view op;    // that of `def`, or one of those above
   bool in_branch = false;  // inside a branch of an If
+  int loop = -1;           // the innermost loop that runs the node
   // Set by Resolve and AddAll.
   bool resolved = false;
   std::vector<FlatTensor> inputs;
   std::vector<int> controls;
   // For a node that stands for a feature of Examples, whose only input are the serialized ones.
   std::unique_ptr<const ParsedFeature> parsed_feature;
+};
+
+// The variables of a loop. Its node has 2 * size + 1 inputs: the first values, whether it goes on,
+// and the next values.
+struct FlatLoop {
+  // The node of each variable in the condition and in the body; -1 if nothing reads it, or if it
+  // does not change.
+  std::vector<int> cond_args, body_args;
+  std::vector<bool> constant;  // whether the variable does not change
 };
 
 // Refers to the GraphDef, which must outlive it. Not thread-safe until AddAll has succeeded;
@@ -73,6 +89,8 @@ class FlatGraph {
   int size() const { return static_cast<int>(nodes_.size()); }
   const FlatNode& node(int i) const { return nodes_[static_cast<size_t>(i)]; }
   absl::string_view op(int i) const { return node(i).op; }
+  // REQUIRES: node i is a kLoopOp, and resolved.
+  FlatLoop loop(int i) const;
   // "'dense/MatMul' (MatMul)"
   std::string Where(int i) const;
 
@@ -113,8 +131,10 @@ class FlatGraph {
                                       std::vector<int>* calls);
   absl::StatusOr<Scope*> Call(Scope& scope, int index, const Functions& functions, size_t k);
   absl::StatusOr<int> NodeIn(Scope& scope, int index);
+  absl::StatusOr<int> LoopArg(Scope& scope, int arg);
   absl::Status AddAllOf(Scope& scope);
   absl::Status AddControls(Scope& scope, int index, std::vector<int>& controls);
+  absl::Status AddLoop(Scope& scope, int index, const Functions& functions, size_t num_inputs);
   absl::Status Connect(int node);
   absl::Status Connect(Scope& scope, int index, std::vector<FlatTensor>& inputs,
                        std::vector<int>& controls);
@@ -124,7 +144,9 @@ class FlatGraph {
   std::map<const proto::FunctionDef*, NodeIndex> indexes_;  // null: the index of the graph
   std::vector<std::unique_ptr<Scope>> scopes_;              // the first is the graph's
   std::vector<FlatNode> nodes_;
-  std::vector<std::pair<Scope*, int>> places_;  // the NodeDef of each of nodes_
+  // The NodeDef of each of nodes_; for an argument of a loop -1.
+  std::vector<std::pair<Scope*, int>> places_;
+  std::map<int, std::pair<const Scope*, const Scope*>> loops_;  // the condition and the body
   std::set<FlatTensor> given_;
   size_t num_edges_ = 0;
 };

@@ -47,7 +47,7 @@ int NodeBuilder::OriginOf(int node) const {
 }
 
 Tensor NodeBuilder::Const(const Array& value, const std::string& name) {
-  return graph_.AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, name);
+  return graph_->AddOp("Const", {}, {{"value", value}, {"dtype", value.dtype()}}, name);
 }
 
 absl::StatusOr<Tensor> NodeBuilder::OptionalValue(FlatTensor at, int reader) const {
@@ -89,18 +89,20 @@ absl::Status NodeBuilder::Build(int node) {
   // The graph's own error is returned first: handles that it made invalid would only be reported as
   // missing outputs.
   absl::StatusOr<std::vector<Tensor>> outputs = Outputs(node);
-  EST_RETURN_IF_ERROR(graph_.status());
+  EST_RETURN_IF_ERROR(graph_->status());
   if (!outputs.ok()) return Annotate(outputs.status(), nodes_.Where(node));
   for (Tensor& output : *outputs) {
     // An Optional without a value and a reference that passes through have no tensor.
     if (!output.valid()) continue;
-    if (!HasElementsAtMost(output.shape(), kMaxImportedElements)) {
+    // A loop has results whose number of rows is not known.
+    if (output.node()->op() != "While" &&
+        !HasElementsAtMost(output.shape(), kMaxImportedElements)) {
       return InvalidArgument(nodes_.Where(node), ": the result ", output.spec().ToString(),
                              " is too large, or has a negative size");
     }
     output = Folded(output, NameOf(node));
   }
-  EST_RETURN_IF_ERROR(graph_.status());
+  EST_RETURN_IF_ERROR(graph_->status());
   values_[node] = *std::move(outputs);
   return absl::OkStatus();
 }
@@ -111,6 +113,9 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::Outputs(int node) {
   if (op == "Const") return BuildConst(node);
   if (IsMergeOp(op)) return BuildMerge(node);
   if (op == kSelectBranchOp) return BuildSelect(node);
+  if (op == kLoopOp) return BuildLoop(node);
+  if (IsListOp(op) || (IsOneOf(op, {"AddN", "ZerosLike"}) && !inputs.empty() && IsList(inputs[0])))
+    return BuildList(node);
   if (op == "IsVariableInitialized" || op == "VarIsInitializedOp")
     return std::vector<Tensor>{Const(Array::Scalar(options_.variables_exist), NameOf(node))};
   // An Optional is its value here, and an empty one is an invalid handle.
@@ -135,7 +140,10 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::Outputs(int node) {
       // A reference that passes through is read by the node that uses it.
       const bool passes = order_.VariableOf({node, static_cast<int>(k)}) >= 0;
       Tensor value;
-      if (!passes) {
+      if (IsList(inputs[k])) {
+        lists_[{node, static_cast<int>(k)}] = lists_.at(inputs[k]);
+        if (is_switch) lists_[{node, 1}] = lists_.at(inputs[k]);
+      } else if (!passes) {
         EST_ASSIGN_OR_RETURN(value, OptionalValue(inputs[k], node));
       }
       outputs.push_back(value);
@@ -169,7 +177,7 @@ absl::StatusOr<Tensor> NodeBuilder::Select(const Tensor& predicate, const Tensor
   }
   // A phase that is fixed (is_training) then costs nothing.
   if (IsConst(predicate)) return ConstantValue(predicate)->AsDouble() != 0 ? yes : no;
-  return graph_.AddOp("SelectV2", {predicate, yes, no}, {}, NameOf(node));
+  return graph_->AddOp("SelectV2", {predicate, yes, no}, {}, NameOf(node));
 }
 
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildMerge(int node) {
@@ -230,7 +238,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildOp(int node) {
   if (problem.has_value()) return Unimplemented(*problem);
   // TensorFlow would draw a seed for each session; here each op gets one from the graph.
   if (attrs.has("seed") && attrs.i("seed") == 0 && attrs.has("seed2") && attrs.i("seed2") == 0) {
-    const auto [seed, seed2] = graph_.OpSeeds(std::nullopt);
+    const auto [seed, seed2] = graph_->OpSeeds(std::nullopt);
     attrs.Set("seed", seed);
     attrs.Set("seed2", seed2);
   }
@@ -245,11 +253,11 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildOp(int node) {
     return InvalidArgument("takes ", rule->num_inputs, " inputs, not ", inputs.size());
   // The op would cost a copy in each step, and the CPU's fusions would stop at it.
   if (!converts && ChangesNothing(def.op(), inputs)) return std::vector<Tensor>{inputs[0]};
-  ImportNode import{graph_, name, std::move(inputs), std::move(attrs)};
+  ImportNode import{*graph_, name, std::move(inputs), std::move(attrs)};
   EST_ASSIGN_OR_RETURN(const std::vector<int> images, ToChannelsLast(def.op(), *rule, import));
   ImportOutputs outputs = converts
                               ? rule->convert(import)
-                              : AddOutputs(graph_, rule->op, import.inputs, import.attrs, name);
+                              : AddOutputs(*graph_, rule->op, import.inputs, import.attrs, name);
   if (outputs.ok()) ToChannelsFirst(images, *outputs);
   return outputs;
 }
@@ -258,7 +266,7 @@ Tensor NodeBuilder::Folded(const Tensor& output, const std::string& name) {
   const Node& node = *output.node();
   const bool of_shape = node.op() == "Shape" || node.op() == "Size" || node.op() == "Rank";
   // A large result would be computed at once and stored, instead of once in each step.
-  if (node.op() == "Const" || node.rules().stateful ||
+  if (node.op() == "Const" || node.rules().stateful || !output.shape().fully_known() ||
       !HasElementsAtMost(output.shape(), kMaxFoldedElements))
     return output;
   for (const Tensor& input : node.inputs()) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,15 +41,15 @@ class NodeBuilder {
       : nodes_(nodes),
         order_(order),
         branches_(branches),
-        graph_(graph),
+        graph_(&graph),
         read_(std::move(read)),
         options_(std::move(options)) {}
 
   // The tensor is given and not computed: an input.
   void Give(FlatTensor at, const Tensor& value) { given_[at] = value; }
   void SetValues(int node, std::vector<Tensor> values) { values_[node] = std::move(values); }
-  // Builds a node, whose inputs are built already. Variables, writes and nodes that parse Examples
-  // are the caller's: see SetValues.
+  // Builds a node, whose inputs are built already, or a loop with all its nodes. Variables, writes
+  // and nodes that parse Examples are the caller's: see SetValues.
   // Errors: INVALID_ARGUMENT naming the node; the graph's first error.
   absl::Status Build(int node);
   // The value of `at` that the node `reader` gets.
@@ -73,6 +74,23 @@ class NodeBuilder {
   absl::StatusOr<std::vector<Tensor>> BuildSelect(int node);
   absl::StatusOr<std::vector<Tensor>> BuildUniqueSum(int node);
   absl::StatusOr<std::vector<Tensor>> BuildOp(int node);
+
+  // TensorFlow's TensorList, which is one tensor here: its elements, stacked.
+  struct List {
+    Tensor rows = {};   // [size, ...]; invalid: zeros
+    int64_t size = -1;  // -1: it grows
+    DType dtype = DType::kInvalid;
+    std::optional<Shape> element = std::nullopt;  // nullopt: not known yet
+    Tensor same = {};                             // not invalid: all elements are this tensor
+    Tensor index = {}, item = {};                 // valid: `item` in the place of row `index`
+  };
+  class LoopImporter;
+  bool IsList(FlatTensor at) const { return lists_.count(at) > 0; }
+  absl::StatusOr<List> ListOf(FlatTensor at) const;
+  absl::StatusOr<Tensor> Rows(const List& list, const std::string& name);
+  absl::StatusOr<std::vector<Tensor>> BuildList(int node);
+  absl::StatusOr<List> SumOfLists(int node);
+  absl::StatusOr<std::vector<Tensor>> BuildLoop(int node);
   int OriginOf(int node) const;
   Tensor Const(const Array& value, const std::string& name);
   Tensor Folded(const Tensor& output, const std::string& name);
@@ -80,11 +98,12 @@ class NodeBuilder {
   const FlatGraph& nodes_;
   const VariableOrder& order_;
   const Branches& branches_;
-  Graph& graph_;
+  Graph* graph_;  // that of the innermost loop while its nodes are built
   const ReadFn read_;
   const Options options_;
   std::map<FlatTensor, Tensor> given_;
   std::map<int, std::vector<Tensor>> values_;
+  std::map<FlatTensor, List> lists_;
   std::map<FlatTensor, absl::Status> unselected_;  // outputs of If, and why they have no tensor
 };
 

@@ -33,6 +33,13 @@ bool IsRandomOp(absl::string_view op) {
 
 bool IsSwitchOp(absl::string_view op) { return IsOneOf(op, {"Switch", "RefSwitch"}); }
 bool IsMergeOp(absl::string_view op) { return IsOneOf(op, {"Merge", "RefMerge"}); }
+bool IsLoopOp(absl::string_view op) { return IsOneOf(op, {"While", "StatelessWhile"}); }
+bool IsListOp(absl::string_view op) {
+  return IsOneOf(op,
+                 {"EmptyTensorList", "TensorListReserve", "TensorListFromTensor", "TensorListStack",
+                  "TensorListGetItem", "TensorListSetItem", "TensorListGather", "TensorListLength",
+                  "TensorListElementShape", "TensorListPushBack", "TensorListPopBack"});
+}
 
 bool PassesReference(absl::string_view op) {
   return IsOneOf(op, {"Identity", "RefIdentity", "IdentityN", "StopGradient", "PreventGradient"});

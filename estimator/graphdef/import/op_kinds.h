@@ -16,6 +16,9 @@ bool IsInputOp(absl::string_view op);         // IteratorGetNext, QueueDequeueV2
 bool IsRandomOp(absl::string_view op);
 bool IsSwitchOp(absl::string_view op);
 bool IsMergeOp(absl::string_view op);
+bool IsLoopOp(absl::string_view op);  // While, StatelessWhile
+// Ops that make, read or change a TensorList, and that are imported.
+bool IsListOp(absl::string_view op);
 // Ops through which a reference to a variable, or its handle, passes.
 bool PassesReference(absl::string_view op);
 // Ops that read a handle: ReadVariableOp, ResourceGather.

@@ -47,7 +47,10 @@ std::optional<std::string> TypeProblem(const proto::NodeDef& node) {
     const bool known = dtype != DType::kInvalid && dtype != DType::kString;
     const bool handed_on =
         (dtype == DType::kString && (TakesAnyType(node.op()) || TakesStrings(node.op()))) ||
-        (type == proto::DT_RESOURCE && TakesAnyType(node.op()));
+        (type == proto::DT_RESOURCE && TakesAnyType(node.op())) ||
+        // A TensorList.
+        (type == proto::DT_VARIANT &&
+         IsOneOf(node.op(), {"AddN", "Identity", "StopGradient", "ZerosLike"}));
     if (known || handed_on) continue;
     const std::string text = proto::DataType_Name(type);
     return absl::StrCat("dtype ", text.empty() ? absl::StrCat(static_cast<int>(type)) : text);
@@ -75,11 +78,11 @@ std::string Unsupported(absl::string_view op) {
     return "the graph was built for real TPUs; save it with use_tpu=False";
   }
   if (IsOneOf(op, {"Enter", "Exit", "NextIteration", "LoopCond", "RefEnter", "RefExit",
-                   "RefNextIteration", "While", "StatelessWhile"})) {
-    return "a loop (tf.while_loop)";
+                   "RefNextIteration"})) {
+    return "a loop (tf.while_loop) in TensorFlow 1's form";
   }
   if (IsOneOf(op, {"PyFunc", "PyFuncStateless", "EagerPyFunc"})) return "calls Python";
-  if (IsOneOf(op, {"If", "StatelessIf", "Case", "StatelessCase"})) return "without its functions";
+  if (IsOneOf(op, {"If", "StatelessIf", "While", "StatelessWhile"})) return "without its functions";
   return kNotSupported;
 }
 
@@ -88,10 +91,10 @@ std::string Unsupported(absl::string_view op) {
 std::optional<std::string> NodeProblem(const FlatNode& node) {
   const absl::string_view op = node.op;
   // These the import builds itself, with any attributes.
-  if (IsSwitchOp(op) || IsMergeOp(op) || IsInputOp(op) ||
-      IsOneOf(op,
-              {"IsVariableInitialized", "OptionalFromValue", "OptionalGetValue", "OptionalNone",
-               "RefIdentity", "Unique", "VarIsInitializedOp", "Where", kCallOp, kSelectBranchOp}))
+  if (IsSwitchOp(op) || IsMergeOp(op) || IsInputOp(op) || IsListOp(op) ||
+      IsOneOf(op, {"IsVariableInitialized", "OptionalFromValue", "OptionalGetValue", "OptionalNone",
+                   "RefIdentity", "Unique", "VarIsInitializedOp", kCallOp, kSelectBranchOp, kLoopOp,
+                   kLoopArgOp}))
     return std::nullopt;
   const proto::NodeDef& def = *node.def;
   std::optional<std::string> problem;

@@ -44,6 +44,7 @@ const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
       {"SparseSoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
       {"Svd", {"s", "u", "v"}},
       {"Switch", {"output_false", "output_true"}},
+      {"TensorListPopBack", {"output_handle", "tensor"}},
       {"TopK", {"values", "indices"}},
       {"TopKV2", {"values", "indices"}},
       {"Unique", {"y", "idx"}},

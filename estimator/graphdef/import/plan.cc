@@ -127,6 +127,7 @@ class Planner {
     const FlatNode& node = nodes_.node(i);
     const bool writes = FindWriteRule(node.op) != nullptr;
     if (writes && node.in_branch) return "an update inside tf.cond (If)";
+    if (writes && node.loop >= 0) return "an update inside a loop (While)";
     if (IsRandomOp(node.op) && plan_.branches->IsConditional(i) && !HasFixedConditions(i))
       return "draws random numbers inside tf.cond";
     if (IsMergeOp(node.op) && plan_.branches->ChoiceOf(i) == nullptr) return "not of one tf.cond";
@@ -216,7 +217,7 @@ class Planner {
       const FlatNode& node = nodes_.node(i);
       for (const FlatTensor& input : node.inputs) read.insert(input.node);
       // A call runs after every node of its body, whether these have effects or not.
-      if (node.op == kCallOp || node.op == kSelectBranchOp) continue;
+      if (IsOneOf(node.op, {kCallOp, kSelectBranchOp, kLoopOp})) continue;
       ordered.insert(node.controls.begin(), node.controls.end());
     }
     for (const int i : run_) {
@@ -278,7 +279,7 @@ class Planner {
   void CheckHandles(const FlatNode& node) {
     const absl::string_view op = node.op;
     if (PassesReference(op) || ReadsHandle(op) || IsSwitchOp(op) || IsMergeOp(op) ||
-        op == kSelectBranchOp)
+        op == kSelectBranchOp || op == kLoopOp)
       return;
     for (const FlatTensor& input : node.inputs) {
       const int variable = plan_.order->VariableOf(input);

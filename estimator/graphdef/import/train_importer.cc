@@ -179,7 +179,8 @@ class TrainImporter {
 
   absl::Status BuildNodes() {
     for (const int i : plan_.order->sorted()) {
-      if (!plan_.Needs(i) || IsVariableOp(nodes_.op(i))) continue;
+      // A loop builds its own nodes.
+      if (!plan_.Needs(i) || IsVariableOp(nodes_.op(i)) || nodes_.node(i).loop >= 0) continue;
       if (!absent_.empty() && (absent_.count(i) > 0 || ReadsAbsent(i))) {
         absent_.insert(i);
         continue;
