@@ -1,0 +1,144 @@
+#include "estimator/nn/seq2seq/decoder.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "estimator/base/status.h"
+#include "estimator/graph/graph.h"
+#include "estimator/graph/variable.h"
+#include "estimator/ops/comparison.h"
+#include "estimator/ops/constant.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/select.h"
+#include "estimator/ops/shape_ops.h"
+#include "estimator/ops/while_loop.h"
+
+namespace estimator::seq2seq {
+namespace {
+
+using rnn_cell::State;
+
+// The loop variables: these, and then the tensors of the state.
+enum LoopVariable { kTime, kInputs, kFinished, kLengths, kState };
+
+// A state of the structure of `like`, with the tensors flat[first], flat[first + 1], ...
+State Restore(const State& like, const Tensors& flat, size_t first) {
+  return like.Map([&](const Tensor&, int index, bool) { return flat[first + index]; });
+}
+
+// `finished` [N] where x [N, ...] needs it: with axes of size 1.
+Tensor ForRank(const Tensor& finished, const Tensor& x) {
+  Shape shape(std::vector<int64_t>(x.rank(), 1));
+  shape.set_dim(0, finished.dim(0));
+  return Reshape(finished, shape);
+}
+
+Tensor SwapBatchAndTime(const Tensor& x) {
+  if (!x.valid()) return x;
+  std::vector<int64_t> perm = {1, 0};
+  for (int axis = 2; axis < x.rank(); ++axis) perm.push_back(axis);
+  return Transpose(x, perm);
+}
+
+std::optional<int64_t> NumSteps(const Decoder& decoder, const DynamicDecodeOptions& options) {
+  const std::optional<int64_t> known = decoder.num_steps();
+  if (!known || !options.maximum_iterations) return known ? known : options.maximum_iterations;
+  return std::min(*known, *options.maximum_iterations);
+}
+
+}  // namespace
+
+DynamicDecodeResult<Tensors> DynamicDecode(const Decoder& decoder,
+                                           const DynamicDecodeOptions& options) {
+  const VariableScope scope(options.scope.empty() ? VariableScope::UniqueDefaultName("decoder")
+                                                  : options.scope);
+  const DecoderStart start = decoder.Initialize();
+  Tensors carried = {Constant(0, "time"), start.inputs, start.finished, {}};
+  Graph& graph = GraphFor({start.inputs});
+  const auto invalid = [&] {
+    const Tensor none(&graph, nullptr, 0);
+    return DynamicDecodeResult<Tensors>{{none, none, none, none}, start.state, none};
+  };
+  const std::optional<int64_t> num_steps = NumSteps(decoder, options);
+  const bool counts = !decoder.Lengths(start.state).valid();
+  if (!num_steps.has_value() || *num_steps < 0) {
+    graph.Fail(InvalidArgument(
+        "DynamicDecode: maximum_iterations must be given and not negative, because shapes are "
+        "static; give the longest output that you want"));
+  } else if (options.impute_finished && !counts) {
+    graph.Fail(
+        InvalidArgument("DynamicDecode: impute_finished does not go with a beam search, "
+                        "whose beams keep their own ends; leave it out"));
+  }
+  if (!start.finished.valid() || !start.inputs.valid() || !graph.status().ok()) return invalid();
+  carried[kLengths] = Zeros(start.finished.shape(), DType::kInt32);
+  for (const Tensor& part : start.state.Flatten()) carried.push_back(part);
+
+  State last_state = start.state;
+  const auto body = [&](const Tensors& v, const Tensors&) {
+    const State state = Restore(start.state, v, kState);
+    DecoderStep step = decoder.Step(v[kTime], v[kInputs], state);
+    const Tensor& finished = v[kFinished];
+    if (options.impute_finished) {
+      for (Tensor& output : step.outputs) {
+        if (output.valid()) output = Where(ForRank(finished, output), 0, output);
+      }
+      step.state = state.Zip(step.state, [&](const Tensor& old_part, const Tensor& part) {
+        return part.valid() && part.rank() > 0 ? Where(ForRank(finished, part), old_part, part)
+                                               : part;
+      });
+    }
+    const Tensor next = v[kTime] + 1;
+    Tensors results = {next, step.inputs, step.finished, {}};
+    if (counts) {
+      results[kFinished] = LogicalOr(finished, step.finished);
+      results[kLengths] = Where(finished, v[kLengths], next);
+    } else {
+      results[kLengths] = decoder.Lengths(step.state);
+    }
+    // Zip checks the structure.
+    for (const Tensor& part :
+         state.Zip(step.state, [](const Tensor&, const Tensor& part) { return part; }).Flatten())
+      results.push_back(part);
+    results.insert(results.end(), step.outputs.begin(), step.outputs.end());
+    return results;
+  };
+  Tensors last =
+      AddLoop({.name = "while",
+               .trips = Constant(*num_steps, "maximum_iterations"),
+               .cond = [](const Tensors& v) { return LogicalNot(ReduceAll(v[kFinished])); },
+               .body = body,
+               .carried = carried,
+               .capacity = *num_steps});
+  if (last.empty()) return invalid();
+  last_state = Restore(start.state, last, kState);
+  Tensors outputs(last.begin() + static_cast<int64_t>(carried.size()), last.end());
+  outputs = decoder.Finalize(outputs, last_state);
+  if (!options.output_time_major) {
+    for (Tensor& output : outputs) output = SwapBatchAndTime(output);
+  }
+  return {outputs, last_state, last[kLengths]};
+}
+
+DecoderStart BasicDecoder::Initialize() const {
+  const auto [finished, inputs] = helper_->Initialize();
+  return {finished, inputs, initial_state_};
+}
+
+DecoderStep BasicDecoder::Step(const Tensor& time, const Tensor& inputs, const State& state) const {
+  auto [outputs, next_state] = cell_(inputs, state);
+  if (output_layer_) outputs = output_layer_(outputs);
+  const Tensor sample_ids = helper_->Sample(time, outputs, next_state);
+  const auto [finished, next_inputs] = helper_->NextInputs(time, outputs, next_state, sample_ids);
+  return {{outputs, sample_ids}, next_state, next_inputs, finished};
+}
+
+DynamicDecodeResult<BasicDecoderOutput> DynamicDecode(const BasicDecoder& decoder,
+                                                      const DynamicDecodeOptions& options) {
+  auto [outputs, state, lengths] = DynamicDecode(static_cast<const Decoder&>(decoder), options);
+  return {{outputs[0], outputs[1]}, state, lengths};
+}
+
+}  // namespace estimator::seq2seq
