@@ -19,6 +19,7 @@
 #include "estimator/nn/losses/losses.h"
 #include "estimator/nn/metrics/metrics.h"
 #include "estimator/nn/rnn/rnn.h"
+#include "estimator/nn/seq2seq/seq2seq.h"
 #include "estimator/nn/train/train.h"
 #include "estimator/ops/ops.h"
 #include "estimator/records/progress_bar.h"

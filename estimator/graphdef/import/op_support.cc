@@ -93,8 +93,8 @@ std::optional<std::string> NodeProblem(const FlatNode& node) {
   // These the import builds itself, with any attributes.
   if (IsSwitchOp(op) || IsMergeOp(op) || IsInputOp(op) || IsListOp(op) ||
       IsOneOf(op, {"IsVariableInitialized", "OptionalFromValue", "OptionalGetValue", "OptionalNone",
-                   "RefIdentity", "Unique", "VarIsInitializedOp", kCallOp, kSelectBranchOp, kLoopOp,
-                   kLoopArgOp}))
+                   "RefIdentity", "Unique", "VarIsInitializedOp", "Where", kCallOp, kSelectBranchOp,
+                   kLoopOp, kLoopArgOp}))
     return std::nullopt;
   const proto::NodeDef& def = *node.def;
   std::optional<std::string> problem;

@@ -1,10 +1,11 @@
-// Attention mechanisms: which steps of a memory, such as the outputs of an encoder, a query is like.
+// Attention mechanisms: how much a query is like each step of a memory, such as the outputs of an
+// encoder.
 //
 //   seq2seq::AttentionMechanism attention = seq2seq::LuongAttention(
 //       128, encoder_outputs, {.memory_sequence_length = features["length"]});
 //
-// A mechanism is made from a memory [N, M, D]. For a query [N, Q] it gives alignments [N, M], which
-// are not negative and sum to 1. AttentionWrapper (attention_wrapper.h) uses it in a recurrent cell.
+// A mechanism is made from a memory [N, M, D]. For a query [N, Q] it gives alignments [N, M],
+// which are not negative and sum to 1. AttentionWrapper (attention_wrapper.h) uses it in a cell.
 #ifndef ESTIMATOR_NN_SEQ2SEQ_ATTENTION_H_
 #define ESTIMATOR_NN_SEQ2SEQ_ATTENTION_H_
 

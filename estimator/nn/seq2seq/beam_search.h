@@ -37,13 +37,13 @@ struct BeamSearchResult {
   Tensor scores;  // f32 [N, B], in descending order
 };
 
-// The best sequences of each example. The score of a finished one is its log probability divided by
-// ((5 + length) / 6)^alpha. The search ends before T when no unfinished sequence can become better
-// than the finished ones. An example without a finished sequence has its unfinished ones, with their
-// log probabilities as scores.
+// The best sequences of each example. The score of a finished one is its log probability divided
+// by ((5 + length) / 6)^alpha. The search ends before T when no unfinished sequence can become
+// better than the finished ones. An example without a finished sequence has its unfinished ones,
+// with their log probabilities as scores.
 //   initial_ids: i32 [N].  initial_cache: [N, ...] each; the search makes the beams.
-// Errors (kept by the graph): INVALID_ARGUMENT naming an option that is not positive, ids that are not
-// i32 [N], logits of another shape, or a name that is in only one of the caches.
+// Errors (kept by the graph): INVALID_ARGUMENT naming an option that is not positive, ids that are
+// not i32 [N], logits of another shape, or a name that is in only one of the caches.
 // Source: official/nlp/modeling/ops/beam_search.py of tensorflow/models 2.15 with padded_decode;
 // tensor2tensor's beam_search has the same scores.
 BeamSearchResult BeamSearch(const SymbolsToLogitsFn& symbols_to_logits_fn,

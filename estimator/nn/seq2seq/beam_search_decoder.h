@@ -6,7 +6,7 @@
 //       {.beam_width = kBeams, .output_layer = projection, .length_penalty_weight = 0.6});
 //   const auto [outputs, state, lengths] =
 //       seq2seq::DynamicDecode(decoder, {.maximum_iterations = 50});
-//   ... outputs.predicted_ids ...                                   // [N, T, B], the best one first
+//   ... outputs.predicted_ids ...  // [N, T, B], the best one first
 #ifndef ESTIMATOR_NN_SEQ2SEQ_BEAM_SEARCH_DECODER_H_
 #define ESTIMATOR_NN_SEQ2SEQ_BEAM_SEARCH_DECODER_H_
 
@@ -25,7 +25,8 @@ Tensor TileBatch(const Tensor& x, int64_t multiplier);
 rnn_cell::State TileBatch(const rnn_cell::State& state, int64_t multiplier);
 
 // The tokens of each beam, from its last time step back to the first one.
-//   step_ids, parent_ids: i32 [T, N, B]: the token, and the beam of time step t - 1 that it extends.
+//   step_ids, parent_ids: i32 [T, N, B]: the token, and the beam of the step before that it
+//     extends.
 //   max_sequence_lengths: i32 [N]: how many time steps count.
 //   Returns i32 [T, N, B], with end_token after the first end_token of a beam and after the length.
 // Source: TF 1.15 tf.contrib.seq2seq.gather_tree.
@@ -74,8 +75,8 @@ struct FinalBeamSearchDecoderOutput {
 //   embedding: gives [..., C].  start_tokens: i32 [N].
 //   initial_state: for N * beam_width examples, as TileBatch gives it. The memory of an
 //     AttentionWrapper is tiled too.
-// Errors (kept by the graph): INVALID_ARGUMENT if beam_width is not positive, if start_tokens is not
-// i32 [N], or if the state has another batch than N * beam_width.
+// Errors (kept by the graph): INVALID_ARGUMENT if beam_width is not positive, if start_tokens is
+// not i32 [N], or if the state has another batch than N * beam_width.
 // Source: TF 1.15 tf.contrib.seq2seq.BeamSearchDecoder, without coverage_penalty_weight.
 class BeamSearchDecoder : public Decoder {
  public:

@@ -107,15 +107,14 @@ TEST_F(BeamSearchTest, WithBeamsForAllSequencesItFindsAllOfThemInOrder) {
 
 TEST_F(BeamSearchTest, AnExampleWithoutAnEndHasItsUnfinishedSequences) {
   const auto never = [](const Tensor& ids, const Tensor&, const BeamCache& cache) {
-    return SymbolsToLogits{Gather(Constant({2, 2}, {0.0f, 0.0f, -100.0f, 0.0f}), Squeeze(ids, {1})),
-                           cache};
+    return SymbolsToLogits{BroadcastTo(Constant({-100.0f, 0.0f, 0.0f}), {ids.dim(0), 3}), cache};
   };
   const auto [ids, scores] =
       BeamSearch(never, Constant({1}), {},
-                 {.vocab_size = 2, .beam_size = 1, .max_decode_length = 4, .eos_id = 0});
+                 {.vocab_size = 3, .beam_size = 1, .max_decode_length = 4, .eos_id = 0});
   EST_ASSERT_OK(graph_.status());
   EXPECT_EQ(testing::Doubles(ids), std::vector<double>(5, 1));
-  testing::ExpectNear(*testing::Eval(scores), {0});
+  testing::ExpectNear(*testing::Eval(scores), {4 * std::log(0.5)});
 }
 
 TEST_F(BeamSearchTest, EndsWhenNoUnfinishedSequenceCanBecomeBetter) {

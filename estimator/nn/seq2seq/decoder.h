@@ -47,7 +47,7 @@ class Decoder {
                            const rnn_cell::State& state) const = 0;
   // The largest number of time steps, if the decoder knows it.
   virtual std::optional<int64_t> num_steps() const { return std::nullopt; }
-  // The lengths that the decoder counts itself, i32, if an example can be over and go on again, as a
+  // The lengths that the decoder counts itself, i32, if an example that is over can continue, as a
   // beam can. Invalid: DynamicDecode counts, and an example that is over stays over.
   virtual Tensor Lengths(const rnn_cell::State&) const { return {}; }
   // From the outputs [T, N, ...] to the final ones, [T, N, ...] as well.

@@ -20,8 +20,8 @@
 
 namespace estimator::seq2seq {
 
-// A table [V, E], or a function that looks ids [...] up and returns [..., E]. The function is called
-// several times: it must not create variables of its own.
+// A table [V, E], or a function that looks ids [...] up and returns [..., E]. The function is
+// called several times: it must not create variables of its own.
 class EmbeddingFn {
  public:
   EmbeddingFn(const Tensor& table);                                   // NOLINT: by design
@@ -59,8 +59,8 @@ class Helper {
 
 // Gives the time steps of `inputs`. Samples are the ArgMax of the outputs.
 //   inputs: [N, T, C], or [T, N, C] if time_major.  sequence_length: integer [N].
-// Errors (kept by the graph): INVALID_ARGUMENT if the inputs have a rank below 2 or no time steps, or
-// if sequence_length is not [N].
+// Errors (kept by the graph): INVALID_ARGUMENT if the inputs have a rank below 2 or no time steps,
+// or if sequence_length is not [N].
 // Source: TF 1.15 tf.contrib.seq2seq.TrainingHelper.
 class TrainingHelper : public Helper {
  public:

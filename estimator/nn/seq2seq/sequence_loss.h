@@ -15,7 +15,8 @@ struct SequenceLossOptions {
   bool average_across_batch = true;
   bool sum_over_timesteps = false;
   bool sum_over_batch = false;
-  // From labels [N*T] and logits [N*T, C] to losses [N*T]. None: SparseSoftmaxCrossEntropyWithLogits.
+  // From labels [N*T] and logits [N*T, C] to losses [N*T].
+  // None: SparseSoftmaxCrossEntropyWithLogits.
   std::function<Tensor(const Tensor& labels, const Tensor& logits)> softmax_loss_function = nullptr;
 };
 
