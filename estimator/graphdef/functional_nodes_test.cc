@@ -24,9 +24,9 @@
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
-#include "estimator/ops/matmul.h"
 #include "estimator/ops/random.h"
 #include "estimator/ops/reduction.h"
+#include "estimator/ops/shape_ops.h"
 #include "estimator/ops/tensor_array.h"
 #include "estimator/ops/testing/eval.h"
 #include "estimator/ops/while_loop.h"
@@ -37,7 +37,6 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Not;
 
 class FunctionalNodesTest : public GraphTest {
