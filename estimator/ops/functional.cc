@@ -2,7 +2,7 @@
 
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
-#include "estimator/ops/while_loop.h"
+#include "estimator/ops/building/loop.h"
 
 namespace estimator {
 namespace {
@@ -26,7 +26,7 @@ int64_t NumRows(Graph& graph, absl::string_view what, const Tensors& elems) {
 }
 
 // A loop over the rows. Returns the last carried values and the stacked results, or nothing.
-Tensors OverRows(absl::string_view what, Loop loop) {
+Tensors OverRows(absl::string_view what, LoopSpec loop) {
   Tensors operands = loop.scanned;
   operands.insert(operands.end(), loop.carried.begin(), loop.carried.end());
   Graph& graph = GraphFor(operands);

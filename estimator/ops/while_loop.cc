@@ -15,6 +15,7 @@
 #include "estimator/graph/op_registry.h"
 #include "estimator/op_def/op_def.h"
 #include "estimator/ops/building/function_gradient.h"
+#include "estimator/ops/building/loop.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/gather.h"
 #include "estimator/ops/math_binary.h"
@@ -74,7 +75,7 @@ OutputSpecs WhileRule(const ShapeContext& context) {
   return outputs;
 }
 
-Node* AddWhile(Graph& graph, const Loop& loop, std::shared_ptr<Function> cond,
+Node* AddWhile(Graph& graph, const LoopSpec& loop, std::shared_ptr<Function> cond,
                std::shared_ptr<Function> body, bool backward) {
   if (body == nullptr) return nullptr;
   Tensors inputs = {loop.trips.valid() ? loop.trips
@@ -173,10 +174,10 @@ Tensors WhileGradient(const Node& node, const Tensors& grads) {
   Function& body = parts.body;
   const Paths paths(parts, grads);
 
-  Loop loop{.name = node.name(),
-            .trips = ResultOf(node, static_cast<int>(parts.num_carried)),
-            .capacity = node.attrs().i("capacity"),
-            .reverse = !node.attrs().b("reverse")};
+  LoopSpec loop{.name = node.name(),
+                .trips = ResultOf(node, static_cast<int>(parts.num_carried)),
+                .capacity = node.attrs().i("capacity"),
+                .reverse = !node.attrs().b("reverse")};
   // The operands of the body, of which Gradients() is asked, and where their gradients go.
   Tensors ys, xs;
   std::vector<size_t> carried, scanned, captured;
@@ -265,7 +266,7 @@ EST_REGISTER_OP("While", WhileRule, WhileGradient);
 
 }  // namespace
 
-Tensors AddLoop(const Loop& loop) {
+Tensors AddLoop(const LoopSpec& loop) {
   Tensors operands = loop.carried;
   operands.insert(operands.end(), loop.scanned.begin(), loop.scanned.end());
   for (const Tensor& operand : operands) {
@@ -307,19 +308,19 @@ Tensors AddLoop(const Loop& loop) {
 Tensors WhileLoop(const std::function<Tensor(const Tensors&)>& cond,
                   const std::function<Tensors(const Tensors&)>& body, const Tensors& loop_vars,
                   const WhileLoopOptions& options) {
-  Loop loop{.name = options.name,
-            .cond = cond,
-            .body =
-                [&](const Tensors& carried, const Tensors&) {
-                  Tensors results = body(carried);
-                  if (results.size() != carried.size()) {
-                    Graph::Current().Fail(InvalidArgument("the body returns ", results.size(),
-                                                          " tensors for ", carried.size(),
-                                                          " loop variables"));
-                  }
-                  return results;
-                },
-            .carried = loop_vars};
+  LoopSpec loop{.name = options.name,
+                .cond = cond,
+                .body =
+                    [&](const Tensors& carried, const Tensors&) {
+                      Tensors results = body(carried);
+                      if (results.size() != carried.size()) {
+                        Graph::Current().Fail(InvalidArgument("the body returns ", results.size(),
+                                                              " tensors for ", carried.size(),
+                                                              " loop variables"));
+                      }
+                      return results;
+                    },
+                .carried = loop_vars};
   if (loop_vars.empty()) {
     Graph::Current().Fail(InvalidArgument("WhileLoop needs at least one loop variable"));
     return {};

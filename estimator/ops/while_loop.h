@@ -31,27 +31,6 @@ Tensors WhileLoop(const std::function<Tensor(const Tensors&)>& cond,
                   const std::function<Tensors(const Tensors&)>& body, const Tensors& loop_vars,
                   const WhileLoopOptions& options = {});
 
-// The node of a loop (attributes and operands of `While`): what WhileLoop, MapFn, Scan and their
-// gradients have in common.
-//   t = 0; while (t < trips and cond(carried)) { carried, rows = body(carried, elements); t += 1 }
-// The elements of trip t are row t of each scanned tensor. The rows are put into row t of the
-// stacked results.
-struct Loop {
-  std::string name = "while";
-  // i64 []: the largest number of trips. Invalid: no limit.
-  Tensor trips = {};
-  // Null: always true.
-  std::function<Tensor(const Tensors& carried)> cond = nullptr;
-  std::function<Tensors(const Tensors& carried, const Tensors& elements)> body = nullptr;
-  Tensors carried = {};
-  Tensors scanned = {};
-  // The number of rows of the stacked results: at least the number of trips. -1: not known.
-  int64_t capacity = -1;
-  bool reverse = false;  // trip t has row trips - 1 - t
-};
-// The last carried values, then the stacked results. Empty after an error, which the graph keeps.
-Tensors AddLoop(const Loop& loop);
-
 }  // namespace estimator
 
 #endif  // ESTIMATOR_OPS_WHILE_LOOP_H_

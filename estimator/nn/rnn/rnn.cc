@@ -9,6 +9,7 @@
 #include "estimator/graph/graph.h"
 #include "estimator/graph/variable.h"
 #include "estimator/nn/rnn/dropout_seed.h"
+#include "estimator/ops/building/loop.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/gather.h"
@@ -27,6 +28,10 @@ using rnn_cell::Cell;
 using rnn_cell::CellOutput;
 using rnn_cell::State;
 using rnn_cell::TimeStepScope;
+
+// Unrolled, a few time steps are fused with what is around them. Many make a graph that takes long
+// to compile.
+constexpr int64_t kMaxUnrolled = 32;
 
 std::string NameOr(const std::string& name, absl::string_view default_name) {
   return name.empty() ? std::string(default_name) : name;
@@ -131,6 +136,36 @@ StaticRnnResult Unroll(const Cell& cell, const std::vector<Tensor>& inputs,
   return {std::move(outputs), std::move(loop.state)};
 }
 
+// The same as one loop, so that the graph does not grow with the time steps.
+//   inputs: [T, N, ...].  lengths: as CheckedLengths returns them, or invalid.
+DynamicRnnResult RunLoop(const Cell& cell, const Tensor& inputs, const State& initial,
+                         const Tensor& lengths) {
+  Graph& graph = GraphFor({inputs});
+  const int64_t num_steps = inputs.dim(0);
+  Tensors scanned = {inputs};
+  if (lengths.valid()) scanned.push_back(Finished(lengths, num_steps));
+  const auto body = [&](const Tensors& carried, const Tensors& elements) {
+    const State state = initial.Map([&](const Tensor&, int index, bool) { return carried[index]; });
+    // A random op draws other numbers at each trip, so the time steps need no seeds of their own.
+    Loop step{Graph::Current(), cell, state, {elements.begin() + 1, elements.end()}, false};
+    const Tensor output = Step(step, elements[0], 0);
+    Tensors results = step.state.Flatten();
+    results.push_back(output);
+    return results;
+  };
+  const Tensors last =
+      AddLoop({.trips = graph.AddConst(Array::Scalar<int64_t>(num_steps), "time_steps"),
+               .body = body,
+               .carried = initial.Flatten(),
+               .scanned = scanned,
+               .capacity = num_steps});
+  if (last.empty()) {
+    const Tensor invalid(&graph, nullptr, 0);
+    return {invalid, invalid};
+  }
+  return {last.back(), initial.Map([&](const Tensor&, int index, bool) { return last[index]; })};
+}
+
 // Exchanges the first two axes.
 Tensor TransposeBatchTime(const Tensor& x) {
   if (!x.valid()) return x;
@@ -185,13 +220,17 @@ DynamicRnnResult DynamicRnnInScope(const Cell& cell, const Tensor& inputs,
   }
   const bool own_dtype = options.dtype == DType::kInvalid || options.dtype == inputs.dtype();
   DynamicRnnResult result;
-  if (time_major.valid() && own_dtype && !options.unroll && cell.HasSequence(time_major)) {
+  const bool has_op = own_dtype && time_major.valid() && cell.HasSequence(time_major);
+  const bool few_steps = time_major.valid() && time_major.dim(0) <= kMaxUnrolled;
+  if (time_major.valid() && !options.unroll.value_or(!has_op && few_steps)) {
     const int64_t batch_size = time_major.dim(1);
+    const DType dtype = options.dtype == DType::kInvalid ? inputs.dtype() : options.dtype;
     const State initial =
-        options.initial_state ? *options.initial_state : cell.ZeroState(batch_size, inputs.dtype());
+        options.initial_state ? *options.initial_state : cell.ZeroState(batch_size, dtype);
     const Tensor checked = CheckedLengths(lengths, batch_size);
     if (lengths.valid() && !checked.valid()) return {checked, initial};
-    result = RunSequence(cell, time_major, initial, checked);
+    result = has_op ? RunSequence(cell, time_major, initial, checked)
+                    : RunLoop(cell, time_major, initial, checked);
   } else {
     StaticRnnResult unrolled = Unroll(cell, Unstack(time_major), options.initial_state,
                                       options.dtype, lengths, /*has_time_steps=*/true);

@@ -6,9 +6,9 @@
 //
 // The dynamic functions use one op for all time steps (ops/recurrent.h) of LSTMCell, BasicLSTMCell,
 // GRUCell, and MultiRNNCell of them: in f32, and without peepholes, clipping, projection or an
-// activation of their own. Otherwise the time steps are unrolled into the graph, because shapes are
-// static. A batch has sequences of one padded length, and
-// `sequence_length` says how much of each counts.
+// activation of their own. Otherwise a few time steps are unrolled into the graph, and many are one
+// loop. A batch has sequences of one padded length, and `sequence_length` says how much of each
+// counts.
 #ifndef ESTIMATOR_NN_RNN_RNN_H_
 #define ESTIMATOR_NN_RNN_RNN_H_
 
@@ -32,8 +32,9 @@ struct DynamicRnnOptions {
   std::optional<rnn_cell::State> initial_state = std::nullopt;  // none: cell.ZeroState
   DType dtype = DType::kInvalid;  // of cell.ZeroState; none: that of the inputs
   bool time_major = false;        // inputs and outputs are [T, N, ...]
-  // Unrolls the time steps of every cell: for gradients of gradients, which the op lacks.
-  bool unroll = false;
+  // true: unrolls the time steps of every cell, for gradients of gradients, which the op and loops
+  // lack. false: never unrolls. None: unrolls up to 32 time steps of a cell without an op.
+  std::optional<bool> unroll = std::nullopt;
   std::string scope = "";  // none: rnn
 };
 
@@ -56,8 +57,8 @@ struct BidirectionalDynamicRnnOptions {
   std::optional<rnn_cell::State> initial_state_bw = std::nullopt;
   DType dtype = DType::kInvalid;
   bool time_major = false;
-  bool unroll = false;     // as that of DynamicRnn
-  std::string scope = "";  // none: bidirectional_rnn
+  std::optional<bool> unroll = std::nullopt;  // as that of DynamicRnn
+  std::string scope = "";                     // none: bidirectional_rnn
 };
 
 struct BidirectionalDynamicRnnResult {

@@ -13,6 +13,7 @@
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/select.h"
 #include "estimator/ops/shape_ops.h"
+#include "estimator/ops/building/loop.h"
 #include "estimator/ops/while_loop.h"
 
 namespace estimator::seq2seq {

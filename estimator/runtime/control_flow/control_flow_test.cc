@@ -24,6 +24,7 @@
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/tensor_array.h"
 #include "estimator/ops/testing/eval.h"
+#include "estimator/ops/building/loop.h"
 #include "estimator/ops/while_loop.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/evaluate.h"

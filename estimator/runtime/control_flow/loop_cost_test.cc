@@ -16,6 +16,7 @@
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/tensor_array.h"
+#include "estimator/ops/building/loop.h"
 #include "estimator/ops/while_loop.h"
 #include "estimator/runtime/control_flow/non_finite_watch.h"
 #include "estimator/runtime/control_flow/step_time.h"
