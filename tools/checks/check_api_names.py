@@ -210,7 +210,8 @@ def generate(document, names):
     print('// Compiles if every name of docs/reference/api_names.md is there. Made by '
           'tools/checks/check_api_names.py.')
     print('#include "estimator/estimator.h"\n#include "tpu/tpu_estimator.h"\n')
-    namespaces = set(NAMESPACES.values()) | {"estimator::regularizers", "estimator::rnn_cell"}
+    namespaces = set(NAMESPACES.values()) | {"estimator::regularizers", "estimator::rnn_cell",
+                                             "estimator::seq2seq"}
     contrib = [(full, *document.split(ours)) for full, ours in document.contrib.items()]
     for index, (full, owner, last) in enumerate([*wanted(document, names), *contrib]):
         print(f"// {full}")
