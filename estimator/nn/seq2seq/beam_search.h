@@ -44,8 +44,8 @@ struct BeamSearchResult {
 //   initial_ids: i32 [N].  initial_cache: [N, ...] each; the search makes the beams.
 // Errors (kept by the graph): INVALID_ARGUMENT naming an option that is not positive, ids that are
 // not i32 [N], logits of another shape, or a name that is in only one of the caches.
-// Source: official/nlp/modeling/ops/beam_search.py of tensorflow/models 2.15 with padded_decode;
-// tensor2tensor's beam_search has the same scores.
+// Source: official/nlp/modeling/ops/beam_search.py of tensorflow/models 2.15. ids are padded as
+// without padded_decode, which pads with the initial token. tensor2tensor has the same scores.
 BeamSearchResult BeamSearch(const SymbolsToLogitsFn& symbols_to_logits_fn,
                             const Tensor& initial_ids, const BeamCache& initial_cache,
                             const BeamSearchOptions& options);

@@ -1,4 +1,5 @@
-// BeamSearch against all sequences, scored one by one.
+// BeamSearch against all sequences, scored one by one, and against the official transformer's
+// (testdata/seq2seq/generate.py).
 #include "estimator/nn/seq2seq/beam_search.h"
 
 #include <algorithm>
@@ -8,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/testing/graph_fixture.h"
+#include "estimator/nn/testdata/seq2seq/goldens.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/gather.h"
@@ -102,6 +105,35 @@ TEST_F(BeamSearchTest, WithBeamsForAllSequencesItFindsAllOfThemInOrder) {
     ASSERT_EQ(expected_scores.size(), 14u);
     EXPECT_EQ(testing::Doubles(ids), expected_ids);
     testing::ExpectNear(*testing::Eval(scores), expected_scores, 1e-5);
+  }
+}
+
+// Numbers that generate.py has too.
+Tensor WaveOf(const Shape& shape, double factor) {
+  Array array(DType::kFloat32, shape);
+  for (int64_t i = 0; i < shape.num_elements(); ++i) {
+    array.data<float>()[i] =
+        static_cast<float>((static_cast<double>((i * 37 + 11) % 101) / 101 - 0.5) * factor);
+  }
+  return Constant(array);
+}
+
+TEST_F(BeamSearchTest, FewBeamsFindTheTokensOfTheOfficialTransformer) {
+  const auto network = [](const Tensor& ids, const Tensor&, const BeamCache& cache) {
+    const Tensor last = Squeeze(ids, {1});
+    const Tensor& h = cache.at("h");
+    return SymbolsToLogits{Gather(WaveOf({7, 7}, 3), last) + h,
+                           {{"h", h * 0.5f + Gather(WaveOf({7, 7}, 2), last)}}};
+  };
+  for (const auto& [alpha, name] :
+       {std::pair{0.0, "0.0"}, std::pair{0.6, "0.6"}, std::pair{3.0, "3.0"}}) {
+    const auto [ids, scores] = BeamSearch(
+        network, Constant({1, 3, 5}), {{"h", WaveOf({3, 7}, 3)}},
+        {.vocab_size = 7, .beam_size = 3, .alpha = alpha, .max_decode_length = 6, .eos_id = 2});
+    EST_ASSERT_OK(graph_.status());
+    const std::string prefix = absl::StrCat("transformer_", name);
+    EXPECT_EQ(testing::Doubles(ids), goldens::kSeq2Seq.at(prefix + "_ids"));
+    testing::ExpectNear(*testing::Eval(scores), goldens::kSeq2Seq.at(prefix + "_scores"), 1e-5);
   }
 }
 

@@ -1,9 +1,14 @@
-"""Writes goldens.h: decoders of tensorflow_addons.seq2seq, which continues tf.contrib.seq2seq.
+"""Writes goldens.h: decoders of tensorflow_addons.seq2seq, which continues tf.contrib.seq2seq, and
+the beam search of the official transformer.
 
-Command: python generate.py > goldens.h   (TensorFlow 2.15.1, tensorflow_addons 0.23.0)
+Command: python generate.py > goldens.h
+(TensorFlow 2.15.1, tensorflow_addons 0.23.0, tf-models-official 2.15.0 without its dependencies)
 All weights and inputs are wave(shape), which the tests have too. Outputs are padded to the largest
 number of time steps: with 0, or with the end token for the sequences of a beam search.
 """
+import importlib.util
+import pathlib
+
 import numpy as np
 import tensorflow as tf
 import tensorflow_addons as tfa
@@ -130,7 +135,27 @@ def gather_tree():
                                           [4, 6], 4)
 
 
-print("""// Written by generate.py with TensorFlow 2.15.1 and tensorflow_addons 0.23.0.
+def transformer():
+    official = importlib.util.find_spec("official").submodule_search_locations[0]
+    spec = importlib.util.spec_from_file_location(
+        "beam_search", pathlib.Path(official) / "nlp/modeling/ops/beam_search.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    own, memory = wave([V, V]), wave([V, V], factor=2.0)
+
+    def logits(ids, i, cache):
+        last = ids[:, -1]
+        return tf.gather(own, last) + cache["h"], {"h": cache["h"] * 0.5 + tf.gather(memory, last)}
+
+    for alpha in (0.0, 0.6, 3.0):
+        ids, scores = module.sequence_beam_search(
+            logits, tf.constant([START, 3, 5]), {"h": wave([3, V])}, V, BEAMS, alpha, STEPS, END)
+        yield f"transformer_{alpha}_ids", np.pad(
+            ids, [(0, 0), (0, 0), (0, STEPS + 1 - ids.shape[2])])
+        yield f"transformer_{alpha}_scores", scores
+
+
+print("""// Written by generate.py with TensorFlow 2.15.1.
 #ifndef ESTIMATOR_NN_TESTDATA_SEQ2SEQ_GOLDENS_H_
 #define ESTIMATOR_NN_TESTDATA_SEQ2SEQ_GOLDENS_H_
 
@@ -142,7 +167,7 @@ namespace estimator::goldens {
 
 // clang-format off
 inline const std::map<std::string, std::vector<double>> kSeq2Seq = {""")
-for cases in (training, greedy, beam_search, loss, gather_tree):
+for cases in (training, greedy, beam_search, loss, gather_tree, transformer):
     for name, values in cases():
         values = np.asarray(values).ravel()
         lines, line = [], f'    {{"{name}", {{'
