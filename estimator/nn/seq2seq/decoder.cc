@@ -64,9 +64,9 @@ DynamicDecodeResult<Tensors> DynamicDecode(const Decoder& decoder,
   };
   const std::optional<int64_t> num_steps = NumSteps(decoder, options);
   const bool counts = !decoder.Lengths(start.state).valid();
-  if (!num_steps.has_value() || *num_steps < 0) {
+  if (!num_steps.has_value() || *num_steps <= 0) {
     graph.Fail(InvalidArgument(
-        "DynamicDecode: maximum_iterations must be given and not negative, because shapes are "
+        "DynamicDecode: maximum_iterations must be given and positive, because shapes are "
         "static; give the longest output that you want"));
   } else if (options.impute_finished && !counts) {
     graph.Fail(
@@ -77,7 +77,6 @@ DynamicDecodeResult<Tensors> DynamicDecode(const Decoder& decoder,
   carried[kLengths] = Zeros(start.finished.shape(), DType::kInt32);
   for (const Tensor& part : start.state.Flatten()) carried.push_back(part);
 
-  State last_state = start.state;
   const auto body = [&](const Tensors& v, const Tensors&) {
     const State state = Restore(start.state, v, kState);
     DecoderStep step = decoder.Step(v[kTime], v[kInputs], state);
@@ -114,7 +113,7 @@ DynamicDecodeResult<Tensors> DynamicDecode(const Decoder& decoder,
                .carried = carried,
                .capacity = *num_steps});
   if (last.empty()) return invalid();
-  last_state = Restore(start.state, last, kState);
+  const State last_state = Restore(start.state, last, kState);
   Tensors outputs(last.begin() + static_cast<int64_t>(carried.size()), last.end());
   outputs = decoder.Finalize(outputs, last_state);
   if (!options.output_time_major) {
