@@ -23,7 +23,7 @@
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/shape_ops.h"
-#include "estimator/ops/while_loop.h"
+#include "estimator/ops/building/loop.h"
 
 namespace estimator {
 namespace {
@@ -476,7 +476,7 @@ class NodeBuilder::LoopImporter {
   std::set<size_t> unshaped_;  // lists whose elements have no known shape yet
   bool cond_is_limits_ = false, has_constant_trips_ = false;
   int64_t trips_ = kNoLimit;  // as far as it is a constant
-  Loop made_;
+  LoopSpec made_;
 };
 
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildLoop(int node) {
