@@ -1,26 +1,19 @@
 #include "estimator/graphdef/functional_nodes.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/graph/function.h"
 #include "estimator/graph/op_registry.h"
+#include "estimator/graphdef/function_body.h"
 #include "estimator/graphdef/graph_def_builder.h"
-#include "estimator/graphdef/import/output_numbers.h"
-#include "estimator/proto/serialize.h"
-#include "glog/logging.h"
 
 namespace estimator {
 namespace {
@@ -42,117 +35,6 @@ Array ElementShape(const TensorSpec& rows) {
   const Shape shape = rows.shape.Row();
   return Array::FromSpan<int64_t>({shape.rank()}, shape.dims()).Cast(DType::kInt32);
 }
-
-// FNV-1a.
-uint64_t Hash(absl::string_view bytes) {
-  uint64_t hash = 14695981039346656037u;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211u;
-  return hash;
-}
-
-// The nodes that the results of a function need.
-proto::GraphDef NodesOf(const Function* function, const WriteNodeFn& write_node) {
-  proto::GraphDef nodes;
-  if (function == nullptr) return nodes;
-  std::set<const Node*> needed;
-  std::vector<const Node*> pending;
-  for (const Tensor& result : function->results()) pending.push_back(result.node());
-  while (!pending.empty()) {
-    const Node* const node = pending.back();
-    pending.pop_back();
-    if (!needed.insert(node).second) continue;
-    for (const Tensor& input : node->inputs()) pending.push_back(input.node());
-    for (const Operation& control : node->control_inputs()) pending.push_back(control.node());
-  }
-  for (const Tensor& input : function->inputs()) needed.erase(input.node());
-  for (const auto& node : function->graph().nodes())
-    if (needed.count(node.get()) > 0) write_node(*node, &nodes);
-  return nodes;
-}
-
-// The nodes of a FunctionDef. Tensors have the names of a GraphDef ("node:1") until Finish.
-class Body {
- public:
-  //   function: the graph whose nodes are written; null: none.
-  Body(const Function* function, const WriteNodeFn& write_node)
-      : nodes_(NodesOf(function, write_node)), builder_(&nodes_) {}
-
-  GraphDefBuilder& builder() { return builder_; }
-  // A name for a node that the function's graph does not have.
-  std::string Fresh(absl::string_view name) { return builder_.UniqueScope(name); }
-  std::string AddArg(proto::DataType type) {
-    auto& arg = *function_.mutable_signature()->add_input_arg();
-    arg.set_name(Fresh(absl::StrCat("arg", function_.signature().input_arg_size() - 1)));
-    arg.set_type(type);
-    args_.insert(arg.name());
-    return arg.name();
-  }
-  // What reads the placeholder reads `value`.
-  void Bind(const Tensor& placeholder, const std::string& value) {
-    bound_[placeholder.node()->name()] = value;
-  }
-  void AddResult(const std::string& value, proto::DataType type) {
-    auto& result = *function_.mutable_signature()->add_output_arg();
-    result.set_name(absl::StrCat("result", results_.size()));
-    result.set_type(type);
-    results_.push_back(value);
-  }
-  // Adds the function to the library, and returns its name.
-  //   owner: the node that calls it. TensorFlow's gradients make new functions of these. Their
-  //     names follow from the old ones, so two nodes do not share a function.
-  std::string Finish(absl::string_view prefix, const Node& owner,
-                     proto::FunctionDefLibrary* library) {
-    for (const proto::NodeDef& node : nodes_.node()) ops_[node.name()] = node.op();
-    for (const proto::NodeDef& node : nodes_.node()) {
-      proto::NodeDef& def = *function_.add_node_def();
-      def = node;
-      def.clear_input();
-      for (const std::string& input : node.input()) {
-        if (!absl::StartsWith(input, "^")) {
-          def.add_input(Resolved(input));
-        } else if (ops_.count(input.substr(1)) > 0) {
-          def.add_input(input);
-        }
-      }
-    }
-    for (size_t i = 0; i < results_.size(); ++i) {
-      const auto& name = function_.signature().output_arg(static_cast<int>(i)).name();
-      (*function_.mutable_ret())[name] = Resolved(results_[i]);
-    }
-    std::string bytes;
-    CHECK(SerializeSorted(function_, &bytes));
-    std::string name = absl::StrCat(
-        prefix, "_", absl::Hex(Hash(absl::StrCat(owner.name(), bytes)), absl::kZeroPad16));
-    function_.mutable_signature()->set_name(name);
-    const auto& all = library->function();
-    const bool known = std::any_of(all.begin(), all.end(), [&name](const auto& other) {
-      return other.signature().name() == name;
-    });
-    if (!known) *library->add_function() = std::move(function_);
-    return name;
-  }
-
- private:
-  // "node:output:0" for "node:1".
-  std::string Resolved(std::string name) const {
-    for (auto found = bound_.find(name); found != bound_.end(); found = bound_.find(name))
-      name = found->second;
-    if (args_.count(name) > 0) return name;
-    const std::pair<std::string, std::string> parts = absl::StrSplit(name, absl::MaxSplits(':', 1));
-    int output = 0;
-    CHECK(parts.second.empty() || absl::SimpleAtoi(parts.second, &output));
-    const auto op = ops_.find(parts.first);
-    CHECK(op != ops_.end()) << name;
-    return absl::StrCat(parts.first, ":", OutputName(op->second, output));
-  }
-
-  proto::GraphDef nodes_;
-  GraphDefBuilder builder_;
-  proto::FunctionDef function_;
-  std::set<std::string> args_;
-  std::map<std::string, std::string> bound_, ops_;
-  Names results_;
-};
 
 // Whether TensorFlow must not merge or remove a call: it draws random numbers.
 bool IsStateful(const Node& node) {
@@ -186,7 +68,7 @@ class TensorSet {
 
 //   args: names of the body, for each of `captures`.
 void BindCaptures(const Function& function, const TensorSet& captures, const Names& args,
-                  Body& body) {
+                  FunctionBody& body) {
   for (size_t k = 0; k < function.captures().size(); ++k)
     body.Bind(function.captured()[k], args[captures.IndexOf(function.captures()[k])]);
 }
@@ -215,7 +97,7 @@ void WriteBranches(const Node& node, const WriteNodeFn& write_node, proto::Graph
   Names functions;
   for (size_t i = 0; i < node.functions().size(); ++i) {
     const Function& function = *node.functions()[i];
-    Body body(&function, write_node);
+    FunctionBody body(&function, write_node);
     Names args;
     for (const proto::DataType type : in) args.push_back(body.AddArg(type));
     BindCaptures(function, captures, args, body);
@@ -324,7 +206,7 @@ class LoopWriter {
   }
 
   // The arguments of the condition or the body.
-  Names AddArgs(const ProtoTypes& types, const Function* function, Body& body) const {
+  Names AddArgs(const ProtoTypes& types, const Function* function, FunctionBody& body) const {
     Names args;
     for (const proto::DataType type : types) args.push_back(body.AddArg(type));
     if (function == nullptr) return args;
@@ -335,7 +217,7 @@ class LoopWriter {
   }
 
   std::string WriteCond(const ProtoTypes& types, proto::FunctionDefLibrary* library) const {
-    Body body(cond_, write_node_);
+    FunctionBody body(cond_, write_node_);
     const Names args = AddArgs(types, cond_, body);
     std::string result = cond_ == nullptr ? "" : TensorName(cond_->results()[0]);
     if (limited_) {
@@ -356,7 +238,7 @@ class LoopWriter {
   }
 
   std::string WriteBody(const ProtoTypes& types, proto::FunctionDefLibrary* library) const {
-    Body body(&body_, write_node_);
+    FunctionBody body(&body_, write_node_);
     const Names args = AddArgs(types, &body_, body);
     GraphDefBuilder& builder = body.builder();
     const DTypeAttrs int32 = {{"T", DType::kInt32}};
