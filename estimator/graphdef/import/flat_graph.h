@@ -118,7 +118,7 @@ class FlatGraph {
   std::vector<int> Reached(const std::vector<int>& roots, bool controls) const;
 
  private:
-  struct Scope;
+  struct Scope;  // functions/function_scope.h
   using NodeIndex = std::map<absl::string_view, int>;
   using Functions = std::vector<const proto::FunctionDef*>;
   explicit FlatGraph(const proto::GraphDef& graph_def);
