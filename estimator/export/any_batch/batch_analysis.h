@@ -18,26 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "estimator/array/array.h"
+#include "estimator/export/any_batch/batch_constant.h"
 #include "estimator/graph/graph.h"
 
 namespace estimator {
-
-// A constant that depends on the batch size.
-struct BatchConstant {
-  enum class Kind {
-    kReshape,  // the shape of a Reshape with one varying size: element `index` becomes -1
-    kAffine,   // integers: each element is slope * batch + intercept
-    kFill,     // all elements are `value`; each dim of the shape is slope * batch + intercept
-  };
-  Kind kind = Kind::kAffine;
-  int64_t index = 0;
-  // kReshape: element `index` is (slope * batch + intercept) / divisor, with i64 [] operands. A
-  // Reshape to groups of 4 rows has the divisor 4.
-  int64_t divisor = 1;
-  Array slope = {}, intercept = {};  // of the constant's dtype; kFill: i32 [rank]
-  Array value = {};                  // kFill: a scalar
-};
 
 struct BatchAnalysis {
   // For nodes with a shape that depends on the batch: the shapes of all outputs, in which
