@@ -27,6 +27,13 @@ int64_t BytesOf(const TensorSpec& spec) {
   return spec.shape.num_elements() * static_cast<int64_t>(DTypeSize(spec.dtype));
 }
 
+int64_t BytesOf(const Element& element) {
+  int64_t bytes = 0;
+  for (const ArrayMap* arrays : {&element.features, &element.labels})
+    for (const auto& [name, array] : *arrays) bytes += static_cast<int64_t>(array.num_bytes());
+  return bytes;
+}
+
 }  // namespace
 
 absl::StatusOr<FoundLearningRate> FindLearningRate(const EstimatorBase& estimator,
@@ -96,12 +103,9 @@ absl::StatusOr<FoundBatchSize> FindBatchSize(const EstimatorBase& estimator, con
   const int64_t limit =
       memory_bytes.value_or(available.has_value() ? available->bytes / 10 * 9 : INT64_MAX);
   EST_ASSIGN_OR_RETURN(std::unique_ptr<Trial> trial, Trial::Open(estimator, input));
-  int64_t fits = 0, too_large = 0, next = trial->rows(), bytes_of_row = 0;
+  int64_t fits = 0, too_large = 0, next = trial->rows();
   if (next == 0) return InvalidArgument("FindBatchSize: the input has no batch axis");
-  const Element& element = trial->first().replicas[0];
-  for (const ArrayMap* arrays : {&element.features, &element.labels})
-    for (const auto& [name, array] : *arrays)
-      bytes_of_row += static_cast<int64_t>(array.num_bytes()) / next;
+  const int64_t bytes_of_row = BytesOf(trial->first().replicas[0]) / next;
   const int64_t parts = trial->parts(), epoch = trial->examples_per_epoch();
   const int64_t most = std::max(next, epoch > 0 ? epoch / parts : 1 << 30);
   StepInput step;
@@ -152,14 +156,29 @@ absl::StatusOr<FoundBatchSize> FindBatchSize(const EstimatorBase& estimator, con
 
 absl::StatusOr<std::vector<double>> OverfitBatches(const EstimatorBase& estimator,
                                                    const InputFn& input, int64_t batches,
-                                                   int64_t max_steps) {
+                                                   int64_t max_steps,
+                                                   std::optional<int64_t> memory_bytes) {
   if (batches < 1 || max_steps < 1)
     return InvalidArgument("OverfitBatches: given ", batches, " batches and ", max_steps, " steps");
+  const std::optional<AvailableMemory> available = ReadAvailableMemory();
+  const int64_t limit =
+      memory_bytes.value_or(available.has_value() ? available->bytes / 2 : INT64_MAX);
   EST_ASSIGN_OR_RETURN(const auto trial, Trial::Open(estimator, input));
+  // A repeated input has the same examples again after an epoch.
+  const int64_t epoch = trial->examples_per_epoch(), rows = trial->rows() * trial->parts();
+  if (epoch > 0 && rows > 0) batches = std::min(batches, std::max<int64_t>(1, epoch / rows));
+  int64_t bytes_of_batch = 0;
+  for (const Element& element : trial->first().replicas) bytes_of_batch += BytesOf(element);
+  const int64_t fit = limit / std::max<int64_t>(1, bytes_of_batch);
   std::vector<StepInput> steps;
   for (int64_t i = 0; i < batches; ++i) {
     EST_ASSIGN_OR_RETURN(std::optional<StepInput> step, trial->Next());
     if (!step.has_value()) break;
+    if (i == fit) {
+      return ResourceExhausted("OverfitBatches: only ", fit, " batches of ",
+                               HumanBytes(bytes_of_batch), " fit into ", HumanBytes(limit),
+                               "; ask for no more (--overfit_batches=2)");
+    }
     steps.push_back(*std::move(step));
   }
   EST_RETURN_IF_ERROR(trial->Build(trial->first()));

@@ -6,8 +6,8 @@
 //       FindLearningRate(estimator, estimator.Input(TrainInput), {.path = "rate.png"});
 //
 // Each starts with the variables that Train would start with, and reads the input from its
-// beginning. All return the errors of the input and of the model. For a dry run, give an Estimator
-// of its own RunConfig.dry_run.
+// beginning. All return the errors of the input and of the model, and CANCELLED after a stop request
+// (base/interrupt.h). For a dry run, give an Estimator of its own RunConfig.dry_run.
 #ifndef ESTIMATOR_TRAINING_FINDERS_H_
 #define ESTIMATOR_TRAINING_FINDERS_H_
 
@@ -57,14 +57,18 @@ struct FoundBatchSize {
 absl::StatusOr<FoundBatchSize> FindBatchSize(const EstimatorBase& estimator, const InputFn& input,
                                              std::optional<int64_t> memory_bytes = std::nullopt);
 
-// Trains on the first `batches` batches of the input (fewer if it ends), in their order, over and
-// over, and returns the mean loss of each pass. Ends when one is below kOverfitRatio of the first
-// one, or after max_steps. A model that cannot do this has a mistake.
-// Errors: INVALID_ARGUMENT for numbers below 1, and for a loss that is not finite.
+// Trains on the first `batches` batches of the input, in their order, over and over, and returns
+// the mean loss of each pass. These are fewer if the input ends, or if an epoch has fewer and its
+// size is known. Ends when a loss is below kOverfitRatio of the first one, or after max_steps. A
+// model that cannot do this has a mistake.
+//   memory_bytes: that the batches may take; nullopt: half of what is available.
+// Errors: INVALID_ARGUMENT for numbers below 1, and for a loss that is not finite;
+// RESOURCE_EXHAUSTED if the batches need more memory.
 inline constexpr double kOverfitRatio = 0.1;
 absl::StatusOr<std::vector<double>> OverfitBatches(const EstimatorBase& estimator,
                                                    const InputFn& input, int64_t batches,
-                                                   int64_t max_steps = 1000);
+                                                   int64_t max_steps = 1000,
+                                                   std::optional<int64_t> memory_bytes = {});
 
 // The layers of the model as a table: name, output shape, parameters, and FLOPs of the forward pass
 // for one example (two for each multiply-add of a convolution or a matrix product); then Keras'

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
 #include "estimator/base/finished_early.h"
+#include "estimator/base/interrupt.h"
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
@@ -27,6 +28,7 @@
 namespace estimator {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -162,6 +164,39 @@ TEST_F(FindersTest, AModelLearnsABatchByHeart) {
   EST_ASSERT_OK(not_learned);
   EXPECT_EQ(not_learned->size(), 20u);  // of five batches, which are all of them
   EXPECT_GT(not_learned->back(), 0.9 * not_learned->front());
+}
+
+TEST_F(FindersTest, BatchesToOverfitEndWithTheEpochAndFitIntoMemory) {
+  auto options = Options();
+  options.params.learning_rate = 1e-7;
+  Estimator<TinyParams> estimator(options);
+  // A pass has the five batches of an epoch.
+  const auto losses = OverfitBatches(estimator, estimator.Input(Endless), 1'000'000, 100);
+  EST_ASSERT_OK(losses);
+  EXPECT_EQ(losses->size(), 20u);
+  // An endless input of unknown size. A batch has 4 examples of two features and a label.
+  EXPECT_THAT(
+      OverfitBatches(estimator, estimator.Input(Unknown), 1'000'000, 100, 10'000).status(),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               AllOf(HasSubstr("only 208 batches of 48 B fit into"), HasSubstr("no more"))));
+}
+
+TEST_F(FindersTest, AStopRequestEndsThem) {
+  Estimator<TinyParams> estimator(Options());
+  // 20 batches are read, then the signal comes.
+  const auto stopped = estimator.Input([](const TinyParams& params) {
+    return Endless(params).Filter([seen = std::make_shared<int>(0)](const Element&) {
+      if (++*seen == 20) RequestInterruptForTest();
+      return true;
+    });
+  });
+  const auto cancelled =
+      StatusIs(absl::StatusCode::kCancelled, HasSubstr("interrupted in a trial"));
+  EXPECT_THAT(OverfitBatches(estimator, stopped, 1'000'000).status(), cancelled);
+  const InputFn input = estimator.Input(Endless);
+  EXPECT_THAT(FindBatchSize(estimator, input).status(), cancelled);
+  EXPECT_THAT(FindLearningRate(estimator, input).status(), cancelled);
+  ClearInterrupt();
 }
 
 TEST_F(FindersTest, TheSummaryHasTheLayers) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "estimator/base/interrupt.h"
 #include "estimator/base/saturating.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
@@ -20,7 +21,8 @@
 
 namespace estimator {
 
-// It has a strategy, variables and an input of its own, and writes nothing.
+// It has a strategy, variables and an input of its own, and writes nothing. Open, Next and Step
+// return CANCELLED after a stop request (base/interrupt.h).
 class Trial {
  public:
   // Opens the input at its beginning.
@@ -28,6 +30,7 @@ class Trial {
                                                      const InputFn& input,
                                                      Mode mode = Mode::kTrain) {
     EST_RETURN_IF_ERROR(estimator.status_);
+    EST_RETURN_IF_ERROR(CheckNotInterrupted());
     estimator.trainer_->WaitForCheckpoint();
     auto trial = std::unique_ptr<Trial>(new Trial(estimator, mode));
     const Strategy& strategy = *trial->strategy_;
@@ -58,6 +61,7 @@ class Trial {
   absl::StatusOr<std::optional<StepInput>> Next() {
     const std::vector<InputSlot> slots = SlotsOf(first_.replicas[0], mode_);
     while (true) {
+      EST_RETURN_IF_ERROR(CheckNotInterrupted());
       EST_ASSIGN_OR_RETURN(std::optional<StepInput> next, input_->Next());
       if (!next.has_value() || HasSlots(next->replicas[0], slots, mode_)) return next;
     }
@@ -105,6 +109,7 @@ class Trial {
   }
   // Makes a step of training and returns its loss. If that is not finite, no variable changes.
   absl::StatusOr<double> Step(const StepInput& step) {
+    EST_RETURN_IF_ERROR(CheckNotInterrupted());
     EST_ASSIGN_OR_RETURN(StepFeeds feeds, entry_->step->Feeds(step));
     EST_ASSIGN_OR_RETURN(Executable* const executable, Compile());
     double loss = 0;
@@ -118,6 +123,10 @@ class Trial {
   }
 
  private:
+  static absl::Status CheckNotInterrupted() {
+    return InterruptRequested() ? absl::CancelledError("interrupted in a trial before the training")
+                                : absl::OkStatus();
+  }
   Trial(const EstimatorBase& estimator, Mode mode)
       : estimator_(estimator),
         mode_(mode),
