@@ -19,6 +19,7 @@
 #include "estimator/kernels/flops.h"
 #include "estimator/training/hooks/timer.h"
 #include "estimator/training/trial.h"
+#include "glog/logging.h"
 
 namespace estimator {
 namespace {
@@ -118,6 +119,7 @@ absl::StatusOr<FoundBatchSize> FindBatchSize(const EstimatorBase& estimator, con
   };
   FoundBatchSize found;
   while (next > fits) {
+    const double begin = SteadyClock()();
     // The batch of the step, two that are read ahead, and one that is being made.
     int64_t bytes = 4 * bytes_of_row * parts * next;
     if (bytes <= limit) {
@@ -134,6 +136,11 @@ absl::StatusOr<FoundBatchSize> FindBatchSize(const EstimatorBase& estimator, con
       for (const Variable& v : trial->model().graph->variables()) bytes += BytesOf(v.spec());
       if (!compiled.ok()) bytes = INT64_MAX;
     }
+    const bool is_planned = bytes != INT64_MAX;
+    LOG(INFO) << "batch size " << next * parts << ": a step takes "
+              << (is_planned ? HumanBytes(bytes) : "more memory than there is") << ", which "
+              << (bytes <= limit ? "fits into " : "does not fit into ") << HumanBytes(limit)
+              << "; planned in " << HumanDuration(SteadyClock()() - begin);
     (bytes <= limit ? fits : too_large) = next;
     if (bytes <= limit) found.memory_bytes = bytes;
     if (fits == 0) {
@@ -147,9 +154,12 @@ absl::StatusOr<FoundBatchSize> FindBatchSize(const EstimatorBase& estimator, con
   EST_RETURN_IF_ERROR(build(fits));
   EST_RETURN_IF_ERROR(trial->LoadVariables());
   EST_RETURN_IF_ERROR(trial->Compile().status());
+  LOG(INFO) << "batch size " << fits * parts << ": one step confirms it";
   const double start = SteadyClock()();
   EST_RETURN_IF_ERROR(trial->Step(step).status());
   found.step_seconds = SteadyClock()() - start;
+  LOG(INFO) << "batch size " << fits * parts << ": the step took "
+            << HumanDuration(found.step_seconds);
   found.batch_size = fits * parts;
   return found;
 }

@@ -50,7 +50,8 @@ struct FoundBatchSize {
 };
 // The largest batch whose planned memory fits, and a step with it. Plans twice the size until one
 // does not fit or the batch is an epoch, then sizes between. From 64 rows of a replica on they are
-// multiples of 8. The step has the rows of the input's first batch, repeated.
+// multiples of 8. The step has the rows of the input's first batch, repeated. Logs a line for each
+// size.
 //   memory_bytes: that may be taken; nullopt: nine tenths of what is available.
 // Errors: RESOURCE_EXHAUSTED if the batch of the input does not fit; INVALID_ARGUMENT for an input
 // without a batch axis; UNIMPLEMENTED on devices, whose memory is not planned here.

@@ -32,6 +32,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 using Files = std::map<std::string, std::string>;
 
@@ -127,8 +128,13 @@ TEST_F(FindersTest, TheBatchSizeIsTheLargestThatFits) {
   Estimator<TinyParams> estimator(Options());
   const InputFn input = estimator.Input(Unknown);
   constexpr int64_t kMemory = 1 << 20;
+  const testing::CapturedLog log;
   const auto found = FindBatchSize(estimator, input, kMemory);
   EST_ASSERT_OK(found);
+  EXPECT_THAT(log.infos, Contains(StartsWith("batch size 4: a step takes ")));
+  EXPECT_THAT(log.infos, Contains(HasSubstr("which does not fit into 1.0 MiB; planned in ")));
+  EXPECT_THAT(log.infos.back(),
+              StartsWith(absl::StrCat("batch size ", found->batch_size, ": the step took ")));
   EXPECT_LE(found->memory_bytes, kMemory);
   EXPECT_GT(found->batch_size, 1000);
   EXPECT_EQ(found->batch_size % 8, 0);
