@@ -55,6 +55,12 @@ absl::StatusOr<FoundLearningRate> FindLearningRate(const EstimatorBase& estimato
   EST_RETURN_IF_ERROR(trial->LoadVariables());
   FoundLearningRate found;
   auto& curve = found.curve;
+  if (const int64_t trained = trial->global_step(); trained > 0) {
+    found.warnings.push_back(
+        absl::StrCat("the model has been trained for ", trained,
+                     " steps already, so its loss is low; use an empty model_dir for the rate of a "
+                     "training from the beginning"));
+  }
   double mean = 0, least = INFINITY, highest = 0;
   for (int64_t i = 0; i < options.steps; ++i) {
     const double part = static_cast<double>(i) / static_cast<double>(options.steps - 1);
@@ -85,6 +91,14 @@ absl::StatusOr<FoundLearningRate> FindLearningRate(const EstimatorBase& estimato
                               " steps from rate ", options.min,
                               " on; begin with a smaller rate, or "
                               "see with --overfit_batches=1 whether the model learns at all");
+  }
+  const double first = curve[0].second;
+  if (first - least < kMinLossFall * std::abs(first)) {
+    found.warnings.push_back(
+        absl::StrFormat("the smoothed loss fell only from %.4g to %.4g, less than %.0f %%, so the "
+                        "suggestion may be "
+                        "noise; look at the curve, and use more steps or a larger batch",
+                        first, least, 100 * kMinLossFall));
   }
   if (options.path.empty()) return found;
   const image::LineChart chart{
@@ -313,6 +327,8 @@ absl::Status RunFinderOfConfig(const EstimatorBase& estimator, const InputFn& in
         "suggested learning rate: %.2g, where the loss of %d steps falls most "
         "steeply; the curve is in %s\n",
         found.suggestion, found.curve.size(), config.find_learning_rate);
+    for (const std::string& warning : found.warnings)
+      absl::StrAppend(&report, "warning: ", warning, "\n");
   }
   std::cout << report << std::flush;
   return end;

@@ -28,13 +28,17 @@ struct FindLearningRateOptions {
   double min = 1e-7, max = 10;  // the rates of the first step and of the last
   int64_t steps = 100;          // the rates between grow by the same factor in each step
 };
+inline constexpr double kMinLossFall = 0.1;  // a part of the first smoothed loss
 struct FoundLearningRate {
   double suggestion = 0;                         // where the smoothed loss falls most steeply
   std::vector<std::pair<double, double>> curve;  // rate and smoothed loss
+  // Why the suggestion may be of no use: sentences. Empty if it is sound.
+  std::vector<std::string> warnings;
 };
 // Trains with a rate that grows exponentially, and looks at the loss:
 //   m_t = 0.98 * m_(t-1) + 0.02 * loss_t,   smoothed_t = m_t / (1 - 0.98^t)
-// Ends when that is four times its least value. The suggestion leaves out the first 10 steps and
+// Ends when that is four times its least value. Warns if the least value is not kMinLossFall below
+// the first one, and if the variables have been trained before. The suggestion leaves out the first 10 steps and
 // the last one. An input that ends is repeated.
 // Errors: INVALID_ARGUMENT for options out of range; FAILED_PRECONDITION if the optimizer has no
 // rate, or if the loss falls nowhere.

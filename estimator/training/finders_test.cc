@@ -30,7 +30,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -110,7 +112,23 @@ TEST_F(FindersTest, TheLearningRateIsWhereLightningFindsIt) {
   }
   EXPECT_EQ(found->curve.size(), 39u);  // the next one is four times the least
   EXPECT_NEAR(found->suggestion, 0.14251027, 1e-6);
+  EXPECT_THAT(found->warnings, IsEmpty());
   EXPECT_GT(image::DecodePng(ReadFile(dir_.File("rate.png")).value()).value().shape()[0], 100);
+}
+
+TEST_F(FindersTest, ALearningRateThatIsNotSoundHasWarnings) {
+  Estimator<TinyParams> estimator(Parabola(dir_.File("m")));
+  const InputFn input = estimator.Input(Batches);
+  // The rates are so small that w hardly moves.
+  const FindLearningRateOptions small = {.min = 1e-7, .max = 1e-5};
+  const auto flat = FindLearningRate(estimator, input, small);
+  EST_ASSERT_OK(flat);
+  EXPECT_THAT(flat->warnings, ElementsAre(HasSubstr("the smoothed loss fell only from 9 to ")));
+  EST_ASSERT_OK(estimator.Train(Batches, MaxSteps(3)));
+  const auto trained = FindLearningRate(estimator, input, small);
+  EST_ASSERT_OK(trained);
+  EXPECT_THAT(trained->warnings,
+              ElementsAre(HasSubstr("trained for 3 steps already"), HasSubstr("fell only from")));
 }
 
 TEST_F(FindersTest, ALossThatNeverFallsHasNoLearningRate) {

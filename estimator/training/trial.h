@@ -98,6 +98,8 @@ class Trial {
         models_.EnsureVariables(model(), choice, estimator_.trainer_->state()).status());
     return InitializeVariables(*model().graph, models_.state().store(), /*only_local=*/true);
   }
+  // The steps that the loaded variables have been trained for; 0: first values or a warm start.
+  int64_t global_step() { return models_.state().global_step(); }
   // The rate of the optimizer: scale_learning_rate multiplies it. Call it after LoadVariables.
   absl::Status SetLearningRate(double rate) {
     if (!model().graph->FindVariable(train::kSetLearningRate).has_value()) {
