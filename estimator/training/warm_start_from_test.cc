@@ -24,6 +24,7 @@ namespace estimator {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 constexpr auto Endless = [](const TinyParams&) { return TinyDataset(4).Repeat(); };
@@ -215,7 +216,11 @@ TEST_F(WarmStartFromTest, InitFnSeesTheLoadedValuesAndHasTheLastWord) {
       },
       more);
   Estimator<TinyParams> estimator(options);
+  const testing::CapturedLog log;
   EST_ASSERT_OK(estimator.Train(Endless, Steps(1)));
+  EXPECT_THAT(log.warnings, Contains("warm_start_from takes precedence over InitFromCheckpoint, "
+                                     "which has no effect on 1 of 2 variables, such as "
+                                     "dense_1/bias"));
   ExpectSame(Value("new/model.ckpt-0", "dense/kernel"), Array(DType::kFloat32, {2, 4}));
   ExpectSame(Value("new/model.ckpt-0", "dense_1/bias"), Value("old", "dense_1/bias/Momentum"));
 }

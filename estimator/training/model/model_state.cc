@@ -160,7 +160,8 @@ absl::Status ModelState::InitializeFresh(const Graph& graph, const Scaffold& sca
   if (warm_start.has_value()) {
     EST_ASSIGN_OR_RETURN(warm_started, WarmStart(*warm_start, graph, store_));
   }
-  EST_RETURN_IF_ERROR(LoadCheckpointInitializers(graph, warm_started, store_).status());
+  EST_RETURN_IF_ERROR(
+      LoadCheckpointInitializers(graph, warm_started, store_, "warm_start_from").status());
   EST_RETURN_IF_ERROR(InitializeVariables(graph, store_));
   // It comes last, as in TensorFlow's SessionManager, so it may change any value.
   return scaffold.init_fn ? scaffold.init_fn(store_) : absl::OkStatus();

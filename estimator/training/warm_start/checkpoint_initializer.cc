@@ -7,6 +7,7 @@
 #include "estimator/graph/op_registry.h"
 #include "estimator/training/warm_start/load_variables.h"
 #include "estimator/training/warm_start/moving_averages.h"
+#include "glog/logging.h"
 
 namespace estimator {
 namespace {
@@ -61,7 +62,8 @@ RestoreAdvice CheckpointInitializerAdvice() {
 
 absl::StatusOr<std::set<std::string>> LoadCheckpointInitializers(const Graph& graph,
                                                                  const std::set<std::string>& done,
-                                                                 VariableStore& store) {
+                                                                 VariableStore& store,
+                                                                 absl::string_view done_by) {
   // Variable's name -> (prefix, stored name).
   std::map<std::string, std::pair<std::string, std::string>> sources;
   for (const auto& node : graph.nodes()) {
@@ -73,14 +75,21 @@ absl::StatusOr<std::set<std::string>> LoadCheckpointInitializers(const Graph& gr
   }
   std::map<std::string, std::vector<WantedVariable>> by_prefix;
   std::set<std::string> names, all = done;
+  std::vector<std::string> dropped;
   for (const auto& [name, source] : sources) {
-    if (done.count(name) > 0) continue;
+    if (done.count(name) > 0) {
+      dropped.push_back(name);
+      continue;
+    }
     const std::optional<Variable> variable = graph.FindVariable(name);
     by_prefix[source.first].push_back(
         {.name = name, .spec = variable->spec(), .stored_name = source.second});
     names.insert(name);
     all.insert(name);
   }
+  LOG_IF(WARNING, !done_by.empty() && !dropped.empty())
+      << done_by << " takes precedence over InitFromCheckpoint, which has no effect on "
+      << dropped.size() << " of " << sources.size() << " variables, such as " << dropped[0];
   for (const auto& [prefix, wanted] : by_prefix) {
     EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
     EST_RETURN_IF_ERROR(CheckRestorable(*reader, wanted, CheckpointInitializerAdvice()));
