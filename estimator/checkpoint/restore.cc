@@ -108,10 +108,61 @@ std::string Summary(size_t differing, size_t wanted, size_t unwanted, size_t sho
   return text;
 }
 
+// The message for variables that the checkpoint has all with one more scope in front, or with one
+// less. Empty if there are other differences.
+std::string PrefixMessage(const BundleReader& reader, const std::vector<WantedVariable>& wanted) {
+  if (wanted.size() < 2) return "";  // the table is as short
+  const std::string& first = wanted[0].stored_name;
+  // Whether each value is at `more` and the name without its first `drop` bytes.
+  const auto fits = [&](absl::string_view more, size_t drop) {
+    return std::all_of(wanted.begin(), wanted.end(), [&](const WantedVariable& variable) {
+      const std::string& name = variable.stored_name;
+      if (reader.Has(name) || name.compare(0, drop, first, 0, drop) != 0) return false;
+      const auto found = reader.specs().find(absl::StrCat(more, name.substr(drop)));
+      return found != reader.specs().end() && found->second == variable.spec;
+    });
+  };
+  std::string more;
+  size_t drop = 0;
+  for (const auto& [name, spec] : reader.specs()) {
+    absl::string_view scope = name;
+    if (absl::ConsumeSuffix(&scope, first) && absl::EndsWith(scope, "/") && fits(scope, 0))
+      more = std::string(scope);
+  }
+  for (size_t at = first.find('/'); at != std::string::npos; at = first.find('/', at + 1)) {
+    if (more.empty() && drop == 0 && fits("", at + 1)) drop = at + 1;
+  }
+  if (more.empty() && drop == 0) return "";
+  const std::string there = more + first.substr(drop);
+  std::string text = absl::StrCat(
+      "only a prefix differs: the checkpoint has all ", wanted.size(), " variables with their ",
+      "types, but ", more.empty() ? "without" : "with", " the scope \"",
+      more.empty() ? first.substr(0, drop) : more, "\" (", there, ", asked for as ", first, "). ");
+  // The scope of the variables here, which the map's entry needs.
+  const auto scope_of = [&](const WantedVariable& variable) -> std::optional<std::string> {
+    absl::string_view scope = variable.name;
+    if (!absl::ConsumeSuffix(&scope, variable.stored_name.substr(drop))) return std::nullopt;
+    return std::string(scope);
+  };
+  const std::optional<std::string> into = scope_of(wanted[0]);
+  const bool same = std::all_of(wanted.begin(), wanted.end(),
+                                [&](const auto& variable) { return scope_of(variable) == into; });
+  if (!into.has_value() || !same) return text + "Add it in assignment_map";
+  const auto shown = [](const std::string& scope) { return scope.empty() ? "/" : scope; };
+  absl::StrAppend(&text, "Call train::InitFromCheckpoint(path, {{\"", shown(more), "\", \"",
+                  shown(*into), "\"}}) when these variables are built, and not yet others; ",
+                  "leave the option .weights of a network empty then");
+  return text;
+}
+
 }  // namespace
 
 absl::Status CheckRestorable(const BundleReader& reader, const std::vector<WantedVariable>& wanted,
                              const RestoreAdvice& advice) {
+  if (advice.maps_scopes) {
+    const std::string text = PrefixMessage(reader, wanted);
+    if (!text.empty()) return NotFound("checkpoint ", reader.prefix(), " does not fit: ", text);
+  }
   constexpr size_t kMaxUnwanted = 20;  // rows
   std::vector<std::vector<std::string>> rows = {
       {"variable", "here", "checkpoint", "nearest", "likely cure"}};

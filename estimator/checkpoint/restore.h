@@ -37,6 +37,9 @@ struct RestoreAdvice {
   // For a variable that only the checkpoint has, unless it is a slot or a scalar. If empty, these
   // are not listed.
   std::string unwanted = "not in this model";
+  // Whether the caller's user maps scopes: train::InitFromCheckpoint. If every name differs by the
+  // same prefix, the message then has that map instead of the table.
+  bool maps_scopes = false;
   // A sentence below the table.
   std::string closing =
       "To start another run from the values that fit, use another model_dir, with warm_start_from "

@@ -1,5 +1,6 @@
 #include "models/images/weights.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -106,6 +107,9 @@ void InitFromWeights(absl::string_view path, absl::string_view scope,
   }
   const std::vector<std::string> names = NamesInFile(wanted, stored);
   train::AssignmentMap map;
+  // If not, InitFromCheckpoint says whether a prefix is the difference.
+  const bool some_there = std::any_of(names.begin(), names.end(),
+                                      [&](const auto& name) { return specs.contains(name); });
   for (size_t i = 0; i < names.size(); ++i) {
     const auto spec = specs.find(names[i]);
     if (spec != specs.end() && IsOfTop(wanted[i]) && spec->second.shape != variables[i].shape()) {
@@ -115,7 +119,7 @@ void InitFromWeights(absl::string_view path, absl::string_view scope,
           ": for other classes use include_top = false and a layer of your own"));
       return;
     }
-    if (spec == specs.end() && !specs.empty() && IsOfTop(wanted[i])) {
+    if (spec == specs.end() && some_there && IsOfTop(wanted[i])) {
       variables[i].graph()->Fail(InvalidArgument(
           "weights: ", path, " has no '", names[i],
           "': a file without the top needs include_top = false and a layer of your own"));

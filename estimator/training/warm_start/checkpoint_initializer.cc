@@ -54,6 +54,7 @@ RestoreAdvice CheckpointInitializerAdvice() {
           "assignment_map",
       .other_network = "another size: leave it out of assignment_map",
       .unwanted = "",
+      .maps_scopes = true,
       .closing =
           "A map of names leaves variables out: that of GetAssignmentMapFromCheckpoint has those "
           "that the checkpoint has, of any size. Remove those of another size, as a new head: "

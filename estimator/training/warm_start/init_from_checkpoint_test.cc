@@ -8,6 +8,7 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/checkpoint/checkpoint.h"
 #include "estimator/checkpoint/testing/v1_files.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/graphdef/graph_def.h"
@@ -261,6 +262,34 @@ TEST_F(InitFromCheckpointTest, EveryMismatchIsInOneTableWithItsCure) {
                                      HasSubstr("f32 [2]"), HasSubstr("another dtype"),
                                      HasSubstr("map it in assignment_map"),
                                      HasSubstr("leave it out of assignment_map"))));
+}
+
+// A fixed bug: each variable had a row with the cure to leave it out.
+TEST_F(InitFromCheckpointTest, APrefixThatIsTheWholeDifferenceIsNamedWithItsMap) {
+  EST_ASSERT_OK(SaveVariables(dir_.File("scoped"), {{"a/conv/kernel", Array(DType::kFloat32, {2})},
+                                                    {"a/conv/bias", Array(DType::kFloat32, {1})},
+                                                    {"plain/kernel", Array(DType::kFloat32, {4})},
+                                                    {"plain/bias", Array(DType::kFloat32, {3})}}));
+  const auto error = [this](const std::string& scope, int64_t size,
+                            const train::AssignmentMap& map) {
+    Graph graph;
+    const GraphScope in_graph(graph);
+    GetVariable(scope + "kernel", {size});
+    GetVariable(scope + "bias", {size - 1});
+    train::InitFromCheckpoint(dir_.File("scoped"), map);
+    return graph.status();
+  };
+  const std::string there = "a/conv/kernel, asked for as conv/kernel";
+  EXPECT_THAT(error("conv/", 2, {{"/", "/"}}),
+              ErrorIs(AllOf(HasSubstr("only a prefix differs"), HasSubstr("with the scope \"a/\""),
+                            HasSubstr(there), HasSubstr("{{\"a/\", \"/\"}}"),
+                            Not(HasSubstr("leave it out")))));
+  EXPECT_THAT(error("a/conv/", 2, {{"/", "a/"}}), ErrorHas("{{\"a/\", \"a/\"}}"));
+  EXPECT_THAT(
+      error("b/plain/", 4, {{"/", "/"}}),
+      ErrorIs(AllOf(HasSubstr("without the scope \"b/\""), HasSubstr("{{\"/\", \"b/\"}}"))));
+  // Other sizes are a difference too.
+  EXPECT_THAT(error("conv/", 3, {{"/", "/"}}), ErrorHas("2 of 2 variables differ"));
 }
 
 // A fixed bug: the cure was Scaffold::partial_restore, which has no say here.
