@@ -216,13 +216,40 @@ class GetDatasetTest(unittest.TestCase):
             self.assertFalse(part.exists())
         self.assertEqual(self.get("flowers", str(self.folder / "flowers"))[0], 0)
 
+    def test_a_server_that_is_not_reached_is_told_apart(self):
+        self.use_flowers()
+        silent = socketserver.TCPServer(("127.0.0.1", 0), None)  # it never answers
+        self.module.TIMEOUT_S = 0.2
+        dataset = self.module.DATASETS["flowers"]
+        url = f"http://127.0.0.1:{silent.server_address[1]}/"
+        self.module.DATASETS["flowers"] = dataset._replace(urls=[url])
+        code, text = self.get("flowers", str(self.folder / "flowers"))
+        self.assertEqual(code, 1)
+        self.assertIn("no data for 0.2 seconds", text)
+        self.assertNotIn("Without a network", text)
+        silent.server_close()  # nothing listens there any more
+        code, text = self.get("flowers", str(self.folder / "flowers"))
+        self.assertEqual(code, 1)
+        self.assertIn("Without a network, fetch this", text)
+
+    def test_a_dir_that_cannot_be_made_is_named(self):
+        (self.folder / "file").write_text("mine")
+        code, text = self.get("mnist", str(self.folder / "file"))
+        self.assertEqual(code, 1)
+        self.assertIn("file is a file; give the folder for the data set", text)
+        code, text = self.get("mnist", str(self.folder / "file/below"))
+        self.assertEqual(code, 1)
+        self.assertIn("cannot be made: Not a directory", text)
+
     def test_without_a_network_it_says_how_by_hand(self):
         self.use_flowers()
         data = self.server.files.pop("flower_photos.tgz")
         out = str(self.folder / "flowers")
         code, text = self.get("flowers", out)
         self.assertEqual(code, 1)
-        self.assertIn(f"{self.server.url}/flower_photos.tgz: ", text)
+        self.assertIn(f"{self.server.url}/flower_photos.tgz: HTTP 404 Not Found", text)
+        self.assertIn("If this machine cannot fetch it, fetch this on another machine", text)
+        self.assertNotIn("Without a network", text)
         self.assertIn("fetch this on another machine", text)
         self.assertIn("tools/get_dataset flowers DIR --from=FOLDER", text)
         by_hand = self.folder / "by hand"
