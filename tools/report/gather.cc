@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,7 @@
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/summary/event_reader.h"
+#include "glog/logging.h"
 #include "models/common/evaluated_examples.h"
 #include "models/common/record_run.h"
 #include "tools/report/assets.h"
@@ -80,17 +82,31 @@ void ShortenExample(json& example, size_t max_scores, size_t& scores) {
   example.erase("sure");
 }
 
-// The objects in the lines of a file. A process may be writing the last one.
-absl::StatusOr<json> Lines(const std::string& path, size_t max_scores) {
+// The objects in the lines of a file. A process may be writing the last one, which has no line end
+// yet.
+//   notes: gets a sentence about other lines that cannot be read.
+absl::StatusOr<json> Lines(const std::string& path, size_t max_scores, json& notes) {
   EST_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
   json lines = json::array();
-  size_t scores = 0;
-  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+  size_t scores = 0, number = 0, first_bad = 0, num_bad = 0;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
+    if (line.empty()) continue;
     json object = json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
-    if (!object.is_object()) continue;
+    if (!object.is_object()) {
+      const bool unfinished = line.end() == absl::string_view(text).end();
+      if (!unfinished && num_bad++ == 0) first_bad = number;
+      continue;
+    }
     if (object.contains("label") && object["title"].is_string())
       ShortenExample(object, max_scores, scores);
     lines.push_back(std::move(object));
+  }
+  if (num_bad > 0) {
+    notes.push_back(absl::StrCat(num_bad, num_bad == 1 ? " line of " : " lines of ", path,
+                                 " cannot be read and ", num_bad == 1 ? "is" : "are",
+                                 " left out: line ", first_bad, num_bad == 1 ? "" : " first",
+                                 " is not a JSON object."));
   }
   return lines;
 }
@@ -176,7 +192,14 @@ class Gatherer : public ReportGatherer {
   json RunOf(const std::string& dir) {
     json run = {{"notes", json::array()}};
     const auto lines = [&](const char* file) {
-      return Lines(JoinPath(dir, file), kMaxScores / dirs_.size());
+      json notes = json::array();
+      auto objects = Lines(JoinPath(dir, file), kMaxScores / dirs_.size(), notes);
+      for (const json& note : notes) {
+        run["notes"].push_back(note);
+        // A page that is shown live is gathered every few seconds.
+        if (told_.insert(note.get<std::string>()).second) LOG(WARNING) << note.get<std::string>();
+      }
+      return objects;
     };
     const auto add = [&run](const char* key, const char* what, const char* cure,
                             const absl::StatusOr<json>& part) {
@@ -208,6 +231,7 @@ class Gatherer : public ReportGatherer {
   }
 
   const std::vector<std::string> dirs_;
+  std::set<std::string> told_;
   std::map<std::string, std::pair<std::string, json>> weights_;  // by folder: checkpoint, weights
 };
 

@@ -140,6 +140,19 @@ TEST_F(ReportTest, WhatIsMissingOrDamagedIsSaidInThePage) {
   EXPECT_THAT(DataOf(dir_.File("m"))["runs"][0]["notes"].dump(), HasSubstr("model.ckpt-1"));
 }
 
+TEST_F(ReportTest, ALineThatCannotBeReadIsToldInThePageAndOnStderr) {
+  const std::string run = WriteRun("a", 0.5);
+  EST_ASSERT_OK(WriteFileAtomically(JoinPath(run, "run.jsonl"),
+                                    "{\"step\":0,\"flags\":{}}\n{\"step\":\n3\n"));
+  const std::string note = "2 lines of " + run +
+                           "/run.jsonl cannot be read and are left out: "
+                           "line 2 first is not a JSON object.";
+  EXPECT_THAT(Report(absl::StrCat(run, " --output=", dir_.File("r.html"))).output, HasSubstr(note));
+  const json data = DataOf(run);
+  EXPECT_EQ(data["runs"][0]["notes"], json::array({note}));
+  EXPECT_EQ(data["runs"][0]["starts"].size(), 1u);
+}
+
 TEST_F(ReportTest, WhatIsNoRunIsRefused) {
   const std::string output = absl::StrCat(" --output=", dir_.File("none.html"));
   const ProgramRun none = Report(output);
