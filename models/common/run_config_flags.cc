@@ -139,7 +139,9 @@ std::string NameFlagsOfValidate(absl::string_view message) {
     message.remove_prefix(1);
     first_word = first_word || absl::EndsWith(text, "; ") || absl::EndsWith(text, "Config: ");
   }
-  return absl::StrReplaceAll(text, {{"RunConfig: ", ""}, {"TPUConfig: ", ""}});
+  return absl::StrReplaceAll(text, {{"RunConfig: ", ""},
+                                    {"TPUConfig: ", ""},
+                                    {", summary and --dry_run", ", --summary and --dry_run"}});
 }
 
 }  // namespace

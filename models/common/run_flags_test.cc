@@ -99,6 +99,7 @@ TEST_F(RunFlagsTest, ChecksBeforeARunAreFieldsOfTheConfig) {
   Set("find_learning_rate", "/nowhere/rate.png");
   Set("summary", "true");
   EXPECT_THAT(RequireFlags({}), ErrorHas("only one of --find_learning_rate, --find_batch_size, "));
+  EXPECT_THAT(RequireFlags({}), ErrorHas("--overfit_batches, --summary and --dry_run can be set"));
   EXPECT_THAT(RequireFlags({}), ErrorHas("--find_learning_rate must be a file in a folder that"));
   Set("find_learning_rate", "--use_tpu=false");
   Set("summary", "false");

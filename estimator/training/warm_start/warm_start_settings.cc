@@ -10,7 +10,9 @@ namespace estimator {
 absl::Status ValidateWarmStart(const WarmStartSettings& settings) {
   std::vector<std::string> errors;
   if (settings.ckpt_to_initialize_from.empty()) {
-    errors.push_back("`ckpt_to_initialize_from` MUST be set in WarmStartSettings");
+    errors.push_back(
+        "`ckpt_to_initialize_from` MUST be set in WarmStartSettings: the prefix of a checkpoint, a "
+        "model_dir, or a SavedModel's folder; leave warm_start_from out for first values");
   }
   const VarsToWarmStart& vars = settings.vars_to_warm_start;
   if (vars.kind() != VarsToWarmStart::Kind::kNamed) {

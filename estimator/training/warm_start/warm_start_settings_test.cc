@@ -36,7 +36,8 @@ TEST(WarmStartSettings, APathStandsForSettingsWithDefaults) {
 
 TEST(WarmStartSettings, AnEmptyPathIsRefusedAsInTensorFlow) {
   EXPECT_THAT(ValidateWarmStart(*WarmStartFrom("").settings()),
-              ErrorHas("`ckpt_to_initialize_from` MUST be set in WarmStartSettings"));
+              ErrorHas("`ckpt_to_initialize_from` MUST be set in WarmStartSettings: the prefix of "
+                       "a checkpoint, a model_dir, or a SavedModel's folder"));
 }
 
 TEST(WarmStartSettings, AllThatIsWrongIsSaidAtOnce) {
