@@ -6,8 +6,8 @@
 //       FindLearningRate(estimator, estimator.Input(TrainInput), {.path = "rate.png"});
 //
 // Each starts with the variables that Train would start with, and reads the input from its
-// beginning. All return the errors of the input and of the model, and CANCELLED after a stop request
-// (base/interrupt.h). For a dry run, give an Estimator of its own RunConfig.dry_run.
+// beginning. All return the errors of the input and of the model, and CANCELLED after a stop
+// request (base/interrupt.h). For a dry run, give an Estimator of its own RunConfig.dry_run.
 #ifndef ESTIMATOR_TRAINING_FINDERS_H_
 #define ESTIMATOR_TRAINING_FINDERS_H_
 
@@ -38,8 +38,8 @@ struct FoundLearningRate {
 // Trains with a rate that grows exponentially, and looks at the loss:
 //   m_t = 0.98 * m_(t-1) + 0.02 * loss_t,   smoothed_t = m_t / (1 - 0.98^t)
 // Ends when that is four times its least value. Warns if the least value is not kMinLossFall below
-// the first one, and if the variables have been trained before. The suggestion leaves out the first 10 steps and
-// the last one. An input that ends is repeated.
+// the first one, and if the variables have been trained before. The suggestion leaves out the first
+// 10 steps and the last one. An input that ends is repeated.
 // Errors: INVALID_ARGUMENT for options out of range; FAILED_PRECONDITION if the optimizer has no
 // rate, or if the loss falls nowhere.
 // Source: Smith, Cyclical Learning Rates (2017); fastai 1's lr_find; Lightning 2.0's Tuner.lr_find.

@@ -25,7 +25,7 @@ RestoreAdvice CheckpointInitializerAdvice();
 // Loads the recorded variables of `graph` into the store, except those in `done`, and returns their
 // names. Other variables of the store do not change. Each checkpoint is opened once, and each value
 // is read directly into its storage.
-//   done_by: what set those in `done`, for a warning if InitFromCheckpoint names them too; "": none.
+//   done_by: what set those in `done`, for a warning if InitFromCheckpoint names them too.
 // Errors: as CheckRestorable and BundleReader::ReadInto.
 absl::StatusOr<std::set<std::string>> LoadCheckpointInitializers(const Graph& graph,
                                                                  const std::set<std::string>& done,
