@@ -382,6 +382,18 @@ TEST_F(CallbacksTest, EarlyStoppingEndsTrainAndEvaluate) {
   EXPECT_EQ(result->eval_result->global_step(), 10);
 }
 
+TEST_F(CallbacksTest, ARunThatWasStoppedEarlySaysSoWhenItIsStartedAgain) {
+  const auto train = [this] {
+    Estimator<TinyParams> estimator(Options("m"));
+    const auto early = EarlyStopping({.monitor = "loss", .min_delta = 100, .patience = 1});
+    return estimator.TrainEpochs(Shuffled, {.epochs = 9, .hooks = {early}}).status();
+  };
+  EST_ASSERT_OK(train());
+  const testing::CapturedLog log;
+  EST_ASSERT_OK(train());
+  EXPECT_THAT(log.infos, Contains(HasSubstr("stopped this training after epoch 2, so it does")));
+}
+
 // The evaluation follows the save of its step, which is therefore saved again.
 TEST_F(CallbacksTest, EarlyStoppingLeavesTheBestWeightsInTheCheckpoint) {
   auto options = Options("m");

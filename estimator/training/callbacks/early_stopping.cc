@@ -49,7 +49,10 @@ class EarlyStoppingCallback : public Callback {
 
   absl::Status OnEpochReplayed(Context& context, int64_t epoch, const Logs& logs) override {
     // The checkpoint is of the last epoch that is replayed.
-    if (Look(epoch, logs).stop && epoch + 1 == context.first_epoch()) context.StopTraining();
+    if (!Look(epoch, logs).stop || epoch + 1 != context.first_epoch()) return absl::OkStatus();
+    LOG(INFO) << "EarlyStopping stopped this training after epoch " << epoch + 1
+              << ", so it does not continue; a larger patience would let it";
+    context.StopTraining();
     return absl::OkStatus();
   }
 
