@@ -35,12 +35,12 @@
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/collective.h"
 #include "estimator/runtime/compile_options.h"
-#include "estimator/runtime/control_flow/executor.h"
-#include "estimator/runtime/control_flow/growing_list.h"
 
 namespace estimator {
 
 class DerivedValues;
+class Executor;
+class GrowingList;
 class ProgramImpl;
 struct Trace;
 
@@ -87,6 +87,7 @@ class ProgramRun {
       std::shared_ptr<const Program> program, VariableStore& store, int replica, int num_replicas,
       std::shared_ptr<Arena> arena = nullptr, std::shared_ptr<Arena> shared = nullptr,
       std::shared_ptr<DerivedValues> derived = nullptr);
+  ~ProgramRun();
   ProgramRun(const ProgramRun&) = delete;
   ProgramRun& operator=(const ProgramRun&) = delete;
   // The values that this run keeps between steps.
@@ -106,7 +107,7 @@ class ProgramRun {
   // CANCELLED for a loop that does not end after a stop was requested (control_flow/step_time.h);
   // FAILED_PRECONDITION in a parallel region of OpenMP (openmp_team.h).
   absl::Status RunSegment(int segment, int64_t global_step, int64_t deadline_ns = 0);
-  void* buffer(int number) { return executor_.address(number); }
+  void* buffer(int number);
   // Makes all updates take effect. Call it on replica 0 only, after the last segment. Its ops do
   // not fail, but --check_kernels may find a wrong result.
   absl::Status ApplyUpdates();
@@ -126,7 +127,7 @@ class ProgramRun {
 
   const std::shared_ptr<const Program> program_;
   const ProgramImpl& impl_;
-  Executor executor_;
+  const std::unique_ptr<Executor> executor_;
   VariableStore& store_;
   const int replica_;
   const int num_replicas_;

@@ -8,6 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/runtime/control_flow/executor.h"
+#include "estimator/runtime/control_flow/growing_list.h"
 #include "estimator/runtime/derived_values.h"
 #include "estimator/runtime/openmp_team.h"
 #include "estimator/runtime/passes/select_kernels.h"
@@ -50,34 +52,34 @@ void ProgramRun::Bind() {
     const size_t index = static_cast<size_t>(buffer.index);
     switch (buffer.kind) {
       case ir::Buffer::Kind::kArena:
-        executor_.set_address(b, arena_->data() + buffer.offset);
+        executor_->set_address(b, arena_->data() + buffer.offset);
         break;
       case ir::Buffer::Kind::kShared:
-        executor_.set_address(b, shared_->data() + buffer.offset);
+        executor_->set_address(b, shared_->data() + buffer.offset);
         break;
       case ir::Buffer::Kind::kDerived:
-        executor_.set_address(b, derived_->data() + buffer.offset);
+        executor_->set_address(b, derived_->data() + buffer.offset);
         break;
       case ir::Buffer::Kind::kOwn:
-        executor_.set_address(b, own_[index].raw());
+        executor_->set_address(b, own_[index].raw());
         break;
       case ir::Buffer::Kind::kList:
-        executor_.set_address(b, &lists_[index]);
+        executor_->set_address(b, &lists_[index]);
         break;
       case ir::Buffer::Kind::kConstant:  // the executor knows it
         break;
       case ir::Buffer::Kind::kFeed:
-        executor_.set_address(b, feeds_[index].raw());
+        executor_->set_address(b, feeds_[index].raw());
         break;
       case ir::Buffer::Kind::kVariable:
-        executor_.set_address(b, variables_[index]->raw());
+        executor_->set_address(b, variables_[index]->raw());
         break;
     }
   }
   // With collectives, PlanMemory puts all scratch into the shared arena: it is not needed after its
   // instruction.
-  executor_.Bind({{arena_->data(), arena_->bytes()}, {shared_->data(), shared_->bytes()}},
-                 plan.shared_bytes > 0 ? shared_->data() : arena_->data());
+  executor_->Bind({{arena_->data(), arena_->bytes()}, {shared_->data(), shared_->bytes()}},
+                  plan.shared_bytes > 0 ? shared_->data() : arena_->data());
 }
 
 void ProgramRun::BindFetches() {
@@ -125,10 +127,14 @@ ProgramRun::ProgramRun(std::shared_ptr<const Program> program, VariableStore& st
                        int num_replicas)
     : program_(std::move(program)),
       impl_(*program_->impl_),
-      executor_(impl_),
+      executor_(std::make_unique<Executor>(impl_)),
       store_(store),
       replica_(replica),
       num_replicas_(num_replicas) {}
+
+ProgramRun::~ProgramRun() = default;
+
+void* ProgramRun::buffer(int number) { return executor_->address(number); }
 
 absl::Status ProgramRun::Init(std::shared_ptr<Arena> arena, std::shared_ptr<Arena> shared,
                               std::shared_ptr<DerivedValues> derived) {
@@ -215,7 +221,7 @@ absl::Status ProgramRun::RunDerived(Trace* trace) {
   const absl::Span<const char> stale = derived_->FindStale(wanted_);
   for (size_t i = 0; i < stale.size(); ++i) {
     if (!stale[i]) continue;
-    EST_RETURN_IF_ERROR(executor_.Run(i, step_, trace));
+    EST_RETURN_IF_ERROR(executor_->Run(i, step_, trace));
     derived_->MarkComputed(i);
   }
   return absl::OkStatus();
@@ -256,7 +262,7 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step, int64_t de
     // Only fetches that no hook asked for in this run depend on the instruction.
     if (instruction.groups != ir::Instruction::kAlways && (instruction.groups & wanted_) == 0)
       continue;
-    EST_RETURN_IF_ERROR(executor_.Run(static_cast<size_t>(i), step_, trace.get()));
+    EST_RETURN_IF_ERROR(executor_->Run(static_cast<size_t>(i), step_, trace.get()));
   }
   return absl::OkStatus();
 }
@@ -274,14 +280,14 @@ absl::Status ProgramRun::ApplyUpdates() {
   for (uint64_t* const version : updated_versions_) ++*version;
   for (size_t i = static_cast<size_t>(impl_.code.updates_begin); i < impl_.code.instructions.size();
        ++i) {
-    EST_RETURN_IF_ERROR(executor_.Run(i, step_, trace.get()));
+    EST_RETURN_IF_ERROR(executor_->Run(i, step_, trace.get()));
   }
   // The copies come last, because instructions of the update phase may read the old values.
   for (const int u : impl_.schedule.copies) {
     const ir::Update& update = ir::At(module.updates, u);
     Array& variable = *ir::At(variables_, update.variable);
     ir::CopyElements(variable.dtype(), variable.num_elements(),
-                     executor_.address(impl_.plan.buffer(update.value)), variable.raw());
+                     executor_->address(impl_.plan.buffer(update.value)), variable.raw());
   }
   // The store is asked by name, which takes too long for every step.
   if (!marked_) {
