@@ -201,7 +201,8 @@ TEST(InputLimits, EachShapeOfTheFirstHundredBatchesIsAProgram) {
     const InputFn input([num_shapes](const InputFn::Call&) -> absl::StatusOr<Dataset> {
       return Dataset::Range(0, 200).Map([num_shapes](const Element& e) -> absl::StatusOr<Element> {
         const int64_t i = e.features.Only()->scalar<int64_t>();
-        return Element{.features = {{"x", Array(DType::kFloat32, {8, 1 + i % num_shapes})}}};
+        return Element{.features = {{"x", Array(DType::kFloat32, {8, 1 + i % num_shapes})}},
+                       .labels = {}};
       });
     });
     Report report;
