@@ -64,9 +64,11 @@ EstimatorSpec LabelsOfFrames(const Features& features, const Labels& labels) {
   const auto [outputs, states] =
       BidirectionalDynamicRnn(rnn_cell::GRUCell(4), rnn_cell::GRUCell(4), features["frames"],
                               {.sequence_length = features["length"]});
-  const Tensor loss = ReduceMean(CtcLoss(
-      labels["ids"], Dense(Concat(outputs, 2), {.units = 6}), labels["length"], features["length"],
-      {.logits_time_major = false, .blank_index = -1, .ignore_longer_outputs_than_inputs = true}));
+  // TensorFlow's loss takes the batch first, and transposes it outside of its scope.
+  const Tensor logits = Transpose(Dense(Concat(outputs, 2), {.units = 6}), {1, 0, 2});
+  const Tensor loss =
+      ReduceMean(CtcLoss(labels["ids"], logits, labels["length"], features["length"],
+                         {.blank_index = -1, .ignore_longer_outputs_than_inputs = true}));
   return EstimatorSpec::Train(loss, train::Adam(0.02).Minimize(loss));
 }
 
