@@ -35,10 +35,10 @@ class Readers {
       pending.pop_back();
       for (const Node* consumer : consumers_[Index(*value)]) {
         // What reads a view reads the memory of the variable, so it must run before the update too.
-        if (IsAlias(*consumer)) {
-          pending.push_back(consumer);
-        } else if (IsUpdateRule(*consumer) ? rules
-                                           : !depends_[Index(*consumer)] && !IsAssign(*consumer)) {
+        // A branch, or a loop without a trip, may return what it reads.
+        if (IsAlias(*consumer) || !consumer->functions().empty()) pending.push_back(consumer);
+        if (IsAlias(*consumer)) continue;
+        if (IsUpdateRule(*consumer) ? rules : !depends_[Index(*consumer)] && !IsAssign(*consumer)) {
           readers.push_back(consumer);
         }
       }
