@@ -8,6 +8,7 @@
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/variable.h"
+#include "estimator/nn/rnn/batch_time.h"
 #include "estimator/nn/rnn/dropout_seed.h"
 #include "estimator/ops/building/loop.h"
 #include "estimator/ops/comparison.h"
@@ -29,9 +30,9 @@ using rnn_cell::CellOutput;
 using rnn_cell::State;
 using rnn_cell::TimeStepScope;
 
-// Unrolled, a few time steps are fused with what is around them. Many make a graph that takes long
-// to compile.
-constexpr int64_t kMaxUnrolled = 32;
+// Unrolled, time steps are fused with what is around them, and the graph takes longer to build:
+// docs/recurrent.md has the figures.
+constexpr int64_t kMaxUnrolled = 128;
 
 std::string NameOr(const std::string& name, absl::string_view default_name) {
   return name.empty() ? std::string(default_name) : name;
@@ -68,14 +69,6 @@ Tensor CheckedLengths(const Tensor& lengths, int64_t batch_size) {
 Tensor Finished(const Tensor& lengths, int64_t num_steps) {
   const Tensor steps = TimeSteps(*lengths.graph(), num_steps);
   return GreaterEqual(Reshape(steps, {num_steps, 1, 1}), Reshape(lengths, {1, lengths.dim(0), 1}));
-}
-
-// `finished` with axes of size 1, so that it broadcasts to x.
-Tensor ForRankOf(const Tensor& x, const Tensor& finished) {
-  if (x.rank() == 2 || !finished.valid()) return finished;
-  Shape shape(std::vector<int64_t>(x.rank(), 1));
-  shape.set_dim(0, finished.dim(0));
-  return Reshape(finished, shape);
 }
 
 // Source: TF 2.15 rnn._rnn_step.
@@ -164,14 +157,6 @@ DynamicRnnResult RunLoop(const Cell& cell, const Tensor& inputs, const State& in
     return {invalid, invalid};
   }
   return {last.back(), initial.Map([&](const Tensor&, int index, bool) { return last[index]; })};
-}
-
-// Exchanges the first two axes.
-Tensor TransposeBatchTime(const Tensor& x) {
-  if (!x.valid()) return x;
-  std::vector<int64_t> perm = {1, 0};
-  for (int axis = 2; axis < x.rank(); ++axis) perm.push_back(axis);
-  return Transpose(x, perm);
 }
 
 // The part of the state after the last time step that counts.

@@ -33,7 +33,7 @@ struct DynamicRnnOptions {
   DType dtype = DType::kInvalid;  // of cell.ZeroState; none: that of the inputs
   bool time_major = false;        // inputs and outputs are [T, N, ...]
   // true: unrolls the time steps of every cell, for gradients of gradients, which the op and loops
-  // lack. false: never unrolls. None: unrolls up to 32 time steps of a cell without an op.
+  // lack. false: never unrolls. None: unrolls up to 128 time steps of a cell without an op.
   std::optional<bool> unroll = std::nullopt;
   std::string scope = "";  // none: rnn
 };

@@ -21,6 +21,7 @@ namespace estimator {
 namespace {
 
 using rnn_cell::BasicLSTMCell;
+using rnn_cell::BasicRNNCell;
 using rnn_cell::Cell;
 using rnn_cell::DropoutWrapper;
 using rnn_cell::GRUCell;
@@ -119,6 +120,34 @@ TEST_F(RnnSequence, OfAStackInTimeMajorOrderEqualsTheUnrolledOne) {
   ExpectSame(MultiRNNCell({GRUCell(5), LSTMCell(4)}),
              {.sequence_length = Constant({0, 5, 2, 1}), .time_major = true}, "BlockLSTM");
   EXPECT_TRUE(HasOp(graph_, "_BlockGRU"));
+}
+
+// Cells without an op are one loop.
+TEST_F(RnnSequence, OfALoopEqualsTheUnrolledOne) { ExpectSame(BasicRNNCell(3), {}, "While"); }
+
+TEST_F(RnnSequence, OfALoopWithLengthsAndAFirstStateEqualsTheUnrolledOne) {
+  ExpectSame(LSTMCell(2, {.use_peepholes = true}),
+             {.sequence_length = Lengths(),
+              .initial_state = State(LSTMStateTuple{Part(2, -0.3), Part(2, -0.8)})},
+             "While");
+}
+
+TEST_F(RnnSequence, OfALoopInTimeMajorOrderEqualsTheUnrolledOne) {
+  ExpectSame(MultiRNNCell({BasicRNNCell(5), LSTMCell(4)}),
+             {.sequence_length = Constant({0, 5, 2, 1}), .time_major = true}, "While");
+}
+
+// A loop is chosen where the unrolled graph would be large.
+TEST_F(RnnSequence, ManyTimeStepsOfACellWithoutAnOpAreALoop) {
+  const auto uses_loop = [&](int64_t num_steps) {
+    Graph graph;
+    const GraphScope scope(graph);
+    DynamicRnn(BasicRNNCell(2), Zeros({1, num_steps, 2}));
+    EXPECT_EQ(graph.status().ToString(), "OK");
+    return HasOp(graph, "While");
+  };
+  EXPECT_FALSE(uses_loop(128));
+  EXPECT_TRUE(uses_loop(129));
 }
 
 TEST_F(RnnSequence, HasTheVariablesOfTheUnrolledNetwork) {

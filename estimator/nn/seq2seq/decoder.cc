@@ -6,6 +6,8 @@
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/variable.h"
+#include "estimator/nn/rnn/batch_time.h"
+#include "estimator/ops/building/loop.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/manipulation.h"
@@ -13,8 +15,6 @@
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/select.h"
 #include "estimator/ops/shape_ops.h"
-#include "estimator/ops/building/loop.h"
-#include "estimator/ops/while_loop.h"
 
 namespace estimator::seq2seq {
 namespace {
@@ -27,20 +27,6 @@ enum LoopVariable { kTime, kInputs, kFinished, kLengths, kState };
 // A state of the structure of `like`, with the tensors flat[first], flat[first + 1], ...
 State Restore(const State& like, const Tensors& flat, size_t first) {
   return like.Map([&](const Tensor&, int index, bool) { return flat[first + index]; });
-}
-
-// `finished` [N] where x [N, ...] needs it: with axes of size 1.
-Tensor ForRank(const Tensor& finished, const Tensor& x) {
-  Shape shape(std::vector<int64_t>(x.rank(), 1));
-  shape.set_dim(0, finished.dim(0));
-  return Reshape(finished, shape);
-}
-
-Tensor SwapBatchAndTime(const Tensor& x) {
-  if (!x.valid()) return x;
-  std::vector<int64_t> perm = {1, 0};
-  for (int axis = 2; axis < x.rank(); ++axis) perm.push_back(axis);
-  return Transpose(x, perm);
 }
 
 std::optional<int64_t> NumSteps(const Decoder& decoder, const DynamicDecodeOptions& options) {
@@ -83,10 +69,10 @@ DynamicDecodeResult<Tensors> DynamicDecode(const Decoder& decoder,
     const Tensor& finished = v[kFinished];
     if (options.impute_finished) {
       for (Tensor& output : step.outputs) {
-        if (output.valid()) output = Where(ForRank(finished, output), 0, output);
+        if (output.valid()) output = Where(ForRankOf(output, finished), 0, output);
       }
       step.state = state.Zip(step.state, [&](const Tensor& old_part, const Tensor& part) {
-        return part.valid() && part.rank() > 0 ? Where(ForRank(finished, part), old_part, part)
+        return part.valid() && part.rank() > 0 ? Where(ForRankOf(part, finished), old_part, part)
                                                : part;
       });
     }
@@ -117,7 +103,7 @@ DynamicDecodeResult<Tensors> DynamicDecode(const Decoder& decoder,
   Tensors outputs(last.begin() + static_cast<int64_t>(carried.size()), last.end());
   outputs = decoder.Finalize(outputs, last_state);
   if (!options.output_time_major) {
-    for (Tensor& output : outputs) output = SwapBatchAndTime(output);
+    for (Tensor& output : outputs) output = TransposeBatchTime(output);
   }
   return {outputs, last_state, last[kLengths]};
 }
