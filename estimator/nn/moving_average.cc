@@ -20,7 +20,12 @@ Tensor UpdatedValue(const Operation& operation, const Variable& variable) {
 Operation AssignMovingAverage(const Variable& variable, const Tensor& value, const Operand& decay) {
   Tensor start = variable.read();
   if (variable.valid()) {
-    std::vector<Operation>& updates = GraphFor({variable.read(), value}).update_ops();
+    Graph& graph = GraphFor({variable.read(), value});
+    // In a branch, whose last update counts.
+    for (const Graph::BodyUpdate& update : graph.body_updates()) {
+      if (update.variable.node() == variable.node()) start = update.value;
+    }
+    std::vector<Operation>& updates = graph.update_ops();
     for (size_t i = 0; i < updates.size(); ++i) {
       const bool same = updates[i].valid() && updates[i].node()->op() == "Assign" &&
                         updates[i].node()->input(0).node() == variable.node();

@@ -14,6 +14,7 @@
 #include "estimator/nn/regularizers.h"
 #include "estimator/nn/testing/step.h"
 #include "estimator/ops/activations.h"
+#include "estimator/ops/branches.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/reduction.h"
@@ -199,6 +200,23 @@ TEST_F(Layers, BatchNormalizationAppliedTwiceUpdatesTwice) {
     const VariableScope scope("shared", {.reuse = Reuse::kAuto});
     layers::BatchNormalization(Rows(), {.momentum = 0.5, .training = true});
   }
+  ASSERT_EQ(graph_.update_ops().size(), 2u);
+  stepper_.Run(Group(graph_.update_ops()));
+  ExpectNear(stepper_.Value("shared/batch_normalization/moving_mean"), {2 * 0.75, 2.5 * 0.75});
+}
+
+TEST_F(Layers, BatchNormalizationAppliedTwiceInABranchUpdatesTwice) {
+  Cond(
+      Constant(true),
+      [&] {
+        Tensor y;
+        for (int i = 0; i < 2; ++i) {
+          const VariableScope scope("shared", {.reuse = Reuse::kAuto});
+          y = layers::BatchNormalization(Rows(), {.momentum = 0.5, .training = true});
+        }
+        return y;
+      },
+      [&] { return Rows(); });
   ASSERT_EQ(graph_.update_ops().size(), 2u);
   stepper_.Run(Group(graph_.update_ops()));
   ExpectNear(stepper_.Value("shared/batch_normalization/moving_mean"), {2 * 0.75, 2.5 * 0.75});
