@@ -223,5 +223,20 @@ TEST_F(FunctionalNodesTest, AnArrayThatALoopWritesIsReadBack) {
   ExpectSameAfterReading({last[1]});
 }
 
+// In TensorFlow the branch returns the memory of the variable, which the update would change.
+TEST_F(FunctionalNodesTest, AnUpdateWaitsForWhatReadsTheVariableThroughABranch) {
+  const auto zero = [](const Shape& shape, DType dtype) { return Zeros(shape, dtype); };
+  const Variable w = GetVariable("w", {2}, {.initializer = zero});
+  const Tensor y = Cond(
+      Constant(true), [&] { return w.read(); }, [&] { return Negate(w); });
+  ReduceSum(y, {0}, {.name = "reader"});
+  const Operation update = Assign(w, Constant({1.0f, 2.0f}), "update");
+  EXPECT_TRUE(update.valid());
+  Def();
+  std::vector<std::string> inputs(Find("update").input().begin(), Find("update").input().end());
+  EXPECT_THAT(inputs, Contains("^reader"));
+  EXPECT_THAT(inputs, Contains("^cond"));
+}
+
 }  // namespace
 }  // namespace estimator
