@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/graph.h"
+#include "estimator/kernels/testing/split_products.h"
 #include "estimator/ops/testing/eval.h"
 
 namespace estimator::testing {
@@ -86,12 +87,17 @@ struct Wanted {
   Array value;
 };
 
-std::string DifferenceOf(const GoldenCase& golden, const Array& actual, const Array& expected) {
+std::string DifferenceOf(const GoldenCase& golden, KernelTier tier, const Array& actual,
+                         const Array& expected) {
   if (golden.tolerance == "bits" && !SameBits(actual, expected)) {
     const std::string report = Compare(actual, expected).report;
     return report.empty() ? "the bits differ" : report;
   }
-  return Compare(actual, expected, GoldenTolerance(golden.tolerance, expected)).report;
+  Tolerance tolerance = GoldenTolerance(golden.tolerance, expected);
+  // Both factors and their gradients are results of products.
+  if (golden.op == "MatMul" && tier == KernelTier::kNative)
+    tolerance.absolute += ErrorOfSplitProducts(expected);
+  return Compare(actual, expected, tolerance).report;
 }
 
 // TensorFlow has gradients of zeros where no gradient flows here (Sign). These are equal.
@@ -203,7 +209,7 @@ void ExpectEqualsTensorFlow(const GoldenCase& golden, const GoldenBuilder& build
     const auto values = EvalAll(fetches, feeds, {}, tier);
     ASSERT_TRUE(values.ok()) << kernels << ": " << values.status();
     for (size_t i = 0; i < wanted.size(); ++i) {
-      EXPECT_EQ(DifferenceOf(golden, (*values)[i], wanted[i].value), "")
+      EXPECT_EQ(DifferenceOf(golden, tier, (*values)[i], wanted[i].value), "")
           << wanted[i].what << ", " << kernels << " kernels";
     }
   }
