@@ -79,12 +79,18 @@ bool WrapsBareOptimizers() {
   return ReplicaScope::Current().num_replicas > 1 && !CrossShardScope::Active();
 }
 
+Graph& GraphOfSum(const Tensor& tensor) {
+  Graph& graph = GraphFor({tensor});
+  return tensor.valid() && graph.IsInside(*tensor.graph()) ? *tensor.graph() : graph;
+}
+
 Tensor ScaleLossForReplicas(const Tensor& loss, Reduction reduction, int64_t group_size) {
   if (reduction != Reduction::kMean && reduction != Reduction::kSum) {
     return GraphFor({loss}).Fail(InvalidArgument(
         "CrossShardOptimizer: the reduction must be Reduction::kMean or Reduction::kSum"));
   }
   if (!loss.valid() || reduction == Reduction::kSum || group_size <= 1) return loss;
+  const GraphScope scope(GraphOfSum(loss));
   return Multiply(loss, 1.0 / static_cast<double>(group_size), "loss_of_shard");
 }
 
@@ -94,6 +100,7 @@ std::vector<train::GradientAndVariable> SumGradientsOverReplicas(
   std::vector<train::GradientAndVariable> summed = grads_and_vars;
   for (train::GradientAndVariable& pair : summed) {
     if (!pair.gradient.valid()) continue;
+    const GraphScope scope(GraphOfSum(pair.gradient));
     pair.gradient = CrossReplicaSum(pair.gradient, groups);
   }
   return summed;

@@ -33,6 +33,11 @@ struct GradientAndVariable {
 
 }  // namespace train
 
+// The graph in which `tensor` is summed over replicas: its own. A branch cannot sum, because the
+// replicas need not run the same one. So an optimizer in a branch sums gradients of a loss that was
+// computed outside there.
+Graph& GraphOfSum(const Tensor& tensor);
+
 // Returns loss / group_size for kMean, and loss for kSum.
 // Errors (kept by the graph): INVALID_ARGUMENT for any other reduction.
 Tensor ScaleLossForReplicas(const Tensor& loss, Reduction reduction, int64_t group_size);

@@ -135,6 +135,14 @@ Branch Build(Graph& graph, StringArg name, const std::function<Tensors()>& fn) {
   return {Function::Build(graph, name, {}, [&fn](const Tensors&) { return fn(); }), {}};
 }
 
+// Calls `build` in the name scope of the node, which TensorFlow's names of the variables that an
+// optimizer makes in a branch begin with. Returns the name for AddNode.
+std::string InScopeOfNode(Graph& graph, StringArg name, const std::function<void()>& build) {
+  const NameScope scope(name, graph);
+  build();
+  return scope.prefix();
+}
+
 // The updates of a branch that `operations` run, by the name of the variable.
 std::map<std::string, Graph::BodyUpdate> UpdatesOf(Graph& body,
                                                    const std::vector<Operation>& operations) {
@@ -210,9 +218,11 @@ Chosen Choose(Graph& graph, StringArg op, const Tensor& selector, std::vector<Br
 Tensors Cond(const Tensor& predicate, const std::function<Tensors()>& true_fn,
              const std::function<Tensors()>& false_fn, StringArg name) {
   Graph& graph = GraphFor({predicate});
-  std::vector<Branch> branches = {Build(graph, "true_fn", true_fn),
-                                  Build(graph, "false_fn", false_fn)};
-  return Choose(graph, "If", predicate, std::move(branches), name).results;
+  std::vector<Branch> branches;
+  const std::string node = InScopeOfNode(graph, name, [&] {
+    branches = {Build(graph, "true_fn", true_fn), Build(graph, "false_fn", false_fn)};
+  });
+  return Choose(graph, "If", predicate, std::move(branches), node).results;
 }
 
 Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
@@ -226,16 +236,19 @@ Operation Cond(const Tensor& predicate, const std::function<Operation()>& true_f
                const std::function<Operation()>& false_fn, StringArg name) {
   Graph& graph = GraphFor({predicate});
   std::vector<Branch> branches;
-  for (const auto* fn : {&true_fn, &false_fn}) {
+  const auto build = [&](StringArg branch_name, const std::function<Operation()>& fn) {
     Operation operation;
-    Branch branch = Build(graph, fn == &true_fn ? "true_fn" : "false_fn", [&] {
-      operation = (*fn)();
+    branches.push_back(Build(graph, branch_name, [&] {
+      operation = fn();
       return Tensors();
-    });
-    branch.returned = {operation};
-    branches.push_back(std::move(branch));
-  }
-  return Group(Choose(graph, "If", predicate, std::move(branches), name).updates, name);
+    }));
+    branches.back().returned = {operation};
+  };
+  const std::string node = InScopeOfNode(graph, name, [&] {
+    build("true_fn", true_fn);
+    build("false_fn", false_fn);
+  });
+  return Group(Choose(graph, "If", predicate, std::move(branches), node).updates, name);
 }
 
 Tensor Case(const std::vector<std::pair<Tensor, std::function<Tensor()>>>& predicates,
@@ -254,9 +267,11 @@ Tensors SwitchCase(const Tensor& index, const std::vector<std::function<Tensors(
     return {};
   }
   std::vector<Branch> built;
-  for (size_t i = 0; i < branches.size(); ++i)
-    built.push_back(Build(graph, absl::StrCat("branch", i), branches[i]));
-  return Choose(graph, "Case", index, std::move(built), name).results;
+  const std::string node = InScopeOfNode(graph, name, [&] {
+    for (size_t i = 0; i < branches.size(); ++i)
+      built.push_back(Build(graph, absl::StrCat("branch", i), branches[i]));
+  });
+  return Choose(graph, "Case", index, std::move(built), node).results;
 }
 
 }  // namespace estimator

@@ -28,7 +28,8 @@ Tensor Cond(const Tensor& predicate, const std::function<Tensor()>& true_fn,
 // The same for functions that update variables: Cond(p, [&] { return adam.Minimize(loss); }, ...).
 // The operation is the update of every variable that one of the functions updates; in the other
 // one the variable keeps its value. Update ops that a function adds to the graph (the moving
-// averages of batch normalization) run with every step, in each form of Cond.
+// averages of batch normalization) run with every step, in each form of Cond. On replicas the loss
+// must be computed outside: its gradients are then computed and summed outside, in every step.
 Operation Cond(const Tensor& predicate, const std::function<Operation()>& true_fn,
                const std::function<Operation()>& false_fn, StringArg name = "cond");
 

@@ -160,6 +160,21 @@ TEST_F(CondTest, UpdateOpsOfABranchBecomeThoseOfTheGraph) {
   EXPECT_THAT(Doubles(graph_.update_ops()[0].node()->input(1)), ElementsAre(7));
 }
 
+TEST_F(CondTest, SaysWhichOneAddsALossAndWhereItBelongs) {
+  EXPECT_THAT(ErrorOf([] {
+                Cond(
+                    Constant(true), [] { return Constant(1.0f); },
+                    [] {
+                      const Tensor loss = Constant(2.0f);
+                      Graph::Current().losses().push_back(loss);
+                      return loss;
+                    },
+                    "warm_up");
+              }),
+              HasSubstr("warm_up: in 'false_fn': it adds a loss to the graph; return it, and add "
+                        "it outside"));
+}
+
 TEST(SwitchCase, AnIndexOutOfRangeRunsTheLastBranch) {
   Graph graph;
   const GraphScope scope(graph);

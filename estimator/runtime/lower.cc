@@ -124,7 +124,8 @@ class Importer {
       if (from.op() == "CrossReplicaSum" && graph_.outer() != nullptr) {
         return Unimplemented(node.name,
                              ": a sum over replicas inside a loop or a branch; return the value "
-                             "from it, and sum that");
+                             "from it, and sum that (of an optimizer in a Cond: compute the loss "
+                             "outside)");
       }
       EST_RETURN_IF_ERROR(AddFunctions(from, node));
       index_[id] = module_.Add(std::move(node)).node;

@@ -51,7 +51,8 @@ Operation Optimizer::Minimize(const Tensor& loss, const MinimizeOptions& options
 
 std::vector<GradientAndVariable> Optimizer::ComputeGradients(
     const Tensor& loss, const std::vector<Variable>& variables) {
-  Graph& graph = GraphFor({loss});
+  // On replicas, where ApplyGradients can sum them.
+  Graph& graph = ReplicaScope::Current().num_replicas > 1 ? GraphOfSum(loss) : GraphFor({loss});
   const GraphScope graph_scope(graph);
   if (absl::Status status = CheckLoss(loss); !status.ok()) {
     graph.Fail(std::move(status));
@@ -132,6 +133,9 @@ Operation Optimizer::ApplyGradients(const std::vector<GradientAndVariable>& grad
   rates_ = StepRates(learning_rate_, variables);
   // Read before the optimizer's own name scope begins: TensorFlow names beta1_power without it.
   non_slot_scope_ = graph.name_scope();
+  // In a branch, its name begins with those of the scopes around it, and with its own.
+  for (const Graph* outer = graph.outer(); outer != nullptr; outer = outer->outer())
+    non_slot_scope_ = absl::StrCat(outer->name_scope(), non_slot_scope_);
   const NameScope scope(name_, graph);
   Prepare(variables);
   for (const GradientAndVariable& pair : pairs) {

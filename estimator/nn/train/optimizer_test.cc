@@ -9,8 +9,11 @@
 #include "estimator/nn/moving_average.h"
 #include "estimator/nn/replica_scope.h"
 #include "estimator/nn/testing/step.h"
+#include "estimator/nn/train/adam.h"
 #include "estimator/nn/train/gradient_descent.h"
 #include "estimator/nn/train/momentum.h"
+#include "estimator/ops/branches.h"
+#include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
@@ -226,6 +229,39 @@ TEST_F(OptimizerTest, WithoutReplicasNothingIsSummed) {
   const ReplicaScope replicas({.num_replicas = 1});
   (void)train::GradientDescent(0.1).Minimize(ReduceSum(Square(Weight())));
   EXPECT_EQ(CountOps(graph_, "CrossReplicaSum"), 0);
+}
+
+// One of two optimizers makes the step.
+Operation AdamOrMomentum(const Tensor& loss) {
+  train::Adam adam(0.1);
+  train::Momentum momentum(0.1, 0.9);
+  return Cond(
+      Equal(GetOrCreateGlobalStep(), 1), [&] { return adam.Minimize(loss); },
+      [&] { return momentum.Minimize(loss); });
+}
+
+// As TF 2.15 names them without control flow of version 2.
+TEST_F(OptimizerTest, InABranchTheOptimizersVariablesHaveTheScopeOfTheCond) {
+  const VariableScope scope("train");
+  (void)AdamOrMomentum(ReduceSum(Square(Weight())));
+  EST_ASSERT_OK(graph_.status());
+  EXPECT_EQ(VariableNames(graph_),
+            (std::vector<std::string>{"train/w", "global_step", "train/cond/beta1_power",
+                                      "train/cond/beta2_power", "train/train/w/Adam",
+                                      "train/train/w/Adam_1", "train/train/w/Momentum"}));
+}
+
+TEST_F(OptimizerTest, OnReplicasAnOptimizerInABranchSumsOutsideOfIt) {
+  const ReplicaScope replicas({.num_replicas = 4});
+  const Operation step = AdamOrMomentum(ReduceSum(Square(Weight())));
+  EST_ASSERT_OK(graph_.status());
+  EXPECT_EQ(CountOps(graph_, "CrossReplicaSum"), 2);  // passes merge them
+  EXPECT_EQ(CountOps(graph_, "If"), 1);
+  // A quarter of the step of Momentum, and then one of Adam, whose size is its rate.
+  stepper_.Run(step);
+  ExpectNear(stepper_.Value("w"), {0.95, -1.9});
+  stepper_.Run(step);
+  ExpectNear(stepper_.Value("w"), {0.85, -1.8}, 1e-5);
 }
 
 TEST_F(OptimizerTest, ALossThatNoVariableReachesIsNamed) {

@@ -41,8 +41,8 @@ void MergeEqual(Module& module) {
   for (size_t n = 0; n < module.nodes.size(); ++n) {
     Node& node = module.nodes[n];
     ReplaceInputs(node, to);
-    // Two random ops with equal inputs give different numbers.
-    if (node.stateful) continue;
+    // Two random ops with equal inputs give different numbers. Two sums over replicas are equal.
+    if (node.stateful && node.op != "CrossReplicaSum") continue;
     const size_t hash = Hash(node);
     const auto [begin, end] = seen.equal_range(hash);
     for (auto it = begin; it != end && to[n].empty(); ++it) {

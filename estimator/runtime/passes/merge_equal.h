@@ -6,7 +6,8 @@
 
 namespace estimator::ir {
 
-// Keeps the first of equal nodes. Stateful nodes (random ops) are never merged.
+// Keeps the first of equal nodes. Stateful nodes (random ops) are not merged,
+// except for sums over replicas.
 void MergeEqual(Module& module);
 
 }  // namespace estimator::ir

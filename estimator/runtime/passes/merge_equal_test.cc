@@ -49,5 +49,17 @@ TEST(MergeEqual, RandomNodesStayApart) {
   EXPECT_EQ(Count(b.module, "RandomUniform"), 2);
 }
 
+TEST(MergeEqual, SumsOverReplicasOfOneValueBecomeOne) {
+  ModuleBuilder b;
+  const Value x = b.Feed({2});
+  for (int i = 0; i < 2; ++i) {
+    const Value sum = b.Op("CrossReplicaSum", {x}, {2});
+    b.node(sum).stateful = true;
+    b.Fetch(sum);
+  }
+  MergeEqual(b.module);
+  EXPECT_EQ(Count(b.module, "CrossReplicaSum"), 1);
+}
+
 }  // namespace
 }  // namespace estimator::ir
