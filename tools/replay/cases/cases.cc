@@ -6,8 +6,8 @@ const Cases& AllCases() {
   static const Cases* const all = [] {
     auto* cases = new Cases;
     for (const auto& family :
-         {BertCases, EmbeddingCases, ImageCases, MnistCases, NormalizationCases, RecurrentCases,
-          ResnetCases, ScheduleCases, TextCases, TrainingCases, VisionCases})
+         {BertCases, EmbeddingCases, ImageCases, LoopCases, MnistCases, NormalizationCases,
+          RecurrentCases, ResnetCases, ScheduleCases, TextCases, TrainingCases, VisionCases})
       for (const auto& [name, model] : family()) cases->emplace(name, model);
     return cases;
   }();

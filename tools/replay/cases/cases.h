@@ -18,6 +18,7 @@ const Cases& AllCases();
 Cases BertCases();
 Cases EmbeddingCases();
 Cases ImageCases();
+Cases LoopCases();
 Cases MnistCases();
 // The mnist_* cases with all filters of models/mnist. They are not in AllCases, because their
 // references are too large for the repository (REFERENCE_WHOLE_MNIST=1 regenerate.py makes them).

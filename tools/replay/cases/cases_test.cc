@@ -117,8 +117,9 @@ TEST_P(ReplicasCaseTest, MatchesTensorFlowOnTwoReplicas) {
 
 INSTANTIATE_TEST_SUITE_P(Reference, ReplicasCaseTest,
                          ::testing::Values("attention_block", "bidirectional_dynamic_rnn",
-                                           "crf_tagger", "ctc", "embedding_classifier",
-                                           "exponential_moving_average", "l2_regularization"),
+                                           "cond_optimizers", "crf_tagger", "ctc", "detector_nms",
+                                           "embedding_classifier", "exponential_moving_average",
+                                           "l2_regularization", "per_example_gradients"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
