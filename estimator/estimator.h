@@ -18,6 +18,7 @@
 #include "estimator/nn/losses/keras_losses.h"
 #include "estimator/nn/losses/losses.h"
 #include "estimator/nn/metrics/metrics.h"
+#include "estimator/nn/rnn/raw_rnn.h"
 #include "estimator/nn/rnn/rnn.h"
 #include "estimator/nn/seq2seq/seq2seq.h"
 #include "estimator/nn/train/train.h"

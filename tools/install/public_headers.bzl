@@ -128,6 +128,7 @@ PUBLIC_HEADERS = [
     "estimator/nn/replica_scope.h",
     "estimator/nn/rnn/cell.h",
     "estimator/nn/rnn/cells.h",
+    "estimator/nn/rnn/raw_rnn.h",
     "estimator/nn/rnn/rnn.h",
     "estimator/nn/rnn/state.h",
     "estimator/nn/rnn/wrappers.h",
