@@ -5,9 +5,7 @@
 #include "estimator/ops/building/loop.h"
 
 namespace estimator {
-namespace {
 
-// The number of rows of all `elems`; -1 after an error, which the graph keeps.
 int64_t NumRows(Graph& graph, absl::string_view what, const Tensors& elems) {
   if (elems.empty()) {
     graph.Fail(InvalidArgument(what, " needs at least one tensor of elements"));
@@ -24,6 +22,8 @@ int64_t NumRows(Graph& graph, absl::string_view what, const Tensors& elems) {
   }
   return elems[0].dim(0);
 }
+
+namespace {
 
 // A loop over the rows. Returns the last carried values and the stacked results, or nothing.
 Tensors OverRows(absl::string_view what, LoopSpec loop) {
@@ -64,6 +64,13 @@ Tensors MapFn(const std::function<Tensors(const Tensors&)>& fn, const Tensors& e
 Tensor MapFn(const std::function<Tensor(const Tensor&)>& fn, const Tensor& elems, StringArg name) {
   const Tensors results =
       MapFn([&fn](const Tensors& row) { return Tensors{fn(row[0])}; }, Tensors{elems}, name);
+  return results.empty() ? Tensor(elems.graph(), nullptr, 0) : results[0];
+}
+
+Tensor VectorizedMap(const std::function<Tensor(const Tensor&)>& fn, const Tensor& elems,
+                     StringArg name) {
+  const Tensors results = VectorizedMap([&fn](const Tensors& row) { return Tensors{fn(row[0])}; },
+                                        Tensors{elems}, name);
   return results.empty() ? Tensor(elems.graph(), nullptr, 0) : results[0];
 }
 

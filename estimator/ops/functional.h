@@ -1,5 +1,5 @@
 // Functions over the first axis: map, scan and fold. Each is one loop (while_loop.h) with as many
-// trips as the elements have rows.
+// trips as the elements have rows, except for VectorizedMap.
 #ifndef ESTIMATOR_OPS_FUNCTIONAL_H_
 #define ESTIMATOR_OPS_FUNCTIONAL_H_
 
@@ -19,6 +19,16 @@ Tensors MapFn(const std::function<Tensors(const Tensors& row)>& fn, const Tensor
               StringArg name = "map");
 Tensor MapFn(const std::function<Tensor(const Tensor& row)>& fn, const Tensor& elems,
              StringArg name = "map");
+
+// The same without a loop: each op of the function is replaced by one op for all rows. It is faster
+// where one row is little work, and needs memory for what all rows compute. fn is called once.
+// Errors: also UNIMPLEMENTED naming an op that has no form for all rows, as random ops, loops and
+// the gradient of a convolution's filter. MapFn takes such a function.
+// Source: TF 2.15 tf.vectorized_map.
+Tensors VectorizedMap(const std::function<Tensors(const Tensors& row)>& fn, const Tensors& elems,
+                      StringArg name = "vectorized_map");
+Tensor VectorizedMap(const std::function<Tensor(const Tensor& row)>& fn, const Tensor& elems,
+                     StringArg name = "vectorized_map");
 
 struct ScanOptions {
   bool reverse = false;  // begins with the last row

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -30,6 +31,10 @@ struct LoopSpec {
 };
 // The last carried values, then the stacked results. Empty after an error, which the graph keeps.
 Tensors AddLoop(const LoopSpec& loop);
+
+// The number of rows of all `elems`; -1 after an error, which the graph keeps.
+//   what: for the message: "MapFn".
+int64_t NumRows(Graph& graph, absl::string_view what, const Tensors& elems);
 
 }  // namespace estimator
 
