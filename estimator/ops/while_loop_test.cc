@@ -1,5 +1,6 @@
 #include "estimator/ops/while_loop.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/random.h"
 #include "estimator/ops/reduction.h"
+#include "estimator/ops/summary.h"
 #include "estimator/ops/tensor_array.h"
 #include "estimator/ops/testing/eval.h"
 #include "gmock/gmock.h"
@@ -186,6 +188,23 @@ TEST_F(WhileLoopTest, RefusesUpdatesInABody) {
                           {Constant(0)});
               }),
               HasSubstr("updates variable 'w'; make its value a loop variable"));
+}
+
+TEST_F(WhileLoopTest, SaysWhereLossesAndSummariesBelong) {
+  const auto error_of = [](const std::function<void(const Tensor&)>& add) {
+    return ErrorOf([&add] {
+      WhileLoop([](const Tensors& v) { return Less(v[0], 3.0f); },
+                [&](const Tensors& v) {
+                  add(v[0]);
+                  return Tensors{Add(v[0], 1.0f)};
+                },
+                {Constant(0.0f)});
+    });
+  };
+  EXPECT_THAT(error_of([](const Tensor& x) { Graph::Current().losses().push_back(x); }),
+              HasSubstr("in 'body': it adds a loss to the graph; return it, and add it outside"));
+  EXPECT_THAT(error_of([](const Tensor& x) { summary::Scalar("x", x); }),
+              HasSubstr("in 'body': it writes a summary; return the value, and write it outside"));
 }
 
 TEST_F(WhileLoopTest, RefusesTheGradientOfAGradient) {

@@ -24,6 +24,7 @@
 #include "estimator/ops/select.h"
 #include "estimator/ops/shape_ops.h"
 #include "estimator/ops/softmax.h"
+#include "estimator/ops/while_loop.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -461,6 +462,29 @@ TEST_F(TrainErrorsTest, AnErrorOfAHookStopsWithoutItsEnd) {
   const auto again = std::make_shared<RunRecorder>();
   EST_ASSERT_OK(estimator.Train(Endless, Steps(3), {.hooks = {again}}));
   EXPECT_THAT(again->steps, ElementsAre(2, 3, 4));
+}
+
+// From step 2 on, a loop of the model does not end.
+TEST_F(TrainErrorsTest, ALoopWithoutEndIsEndedByTheTimeoutAndTheStepsBeforeItAreSaved) {
+  auto options = TinyOptions(dir_.File("m"));
+  options.config.step_timeout_secs = 0.5;
+  options.model_fn = [](const Features& features, const Labels& labels, Mode, const TinyParams&) {
+    const Tensor step = GetOrCreateGlobalStep().read();
+    const Tensor i =
+        WhileLoop([&](const Tensors& v) { return LogicalOr(Less(v[0], 3), GreaterEqual(step, 2)); },
+                  [](const Tensors& v) { return Tensors{FloorMod(v[0] + 1, 100)}; }, {Constant(0)},
+                  {.name = "search"})[0];
+    const Tensor loss =
+        TinyLoss(labels, TinyNetwork(features, true, 0)) + 0 * Cast(i, DType::kFloat32);
+    return EstimatorSpec::Train(loss, Minimize(loss));
+  };
+  Estimator<TinyParams> estimator(options);
+  EXPECT_THAT(estimator.Train(Endless, Steps(10)),
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       AllOf(HasSubstr("search: trip "),
+                             HasSubstr("the step runs longer than RunConfig.step_timeout_secs"),
+                             HasSubstr("(all steps up to 2 are saved in"))));
+  EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 2);
 }
 
 // A fixed bug: the kernel ended the process in the first step, without a word.

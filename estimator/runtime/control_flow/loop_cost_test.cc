@@ -1,22 +1,27 @@
 // What the trips of a loop cost: no allocation, and an end if there are too many.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
+#include <iostream>
 #include <new>
 
 #include "estimator/base/interrupt.h"
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/graph/gradients.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/activations.h"
 #include "estimator/ops/branches.h"
+#include "estimator/ops/building/loop.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/matmul.h"
 #include "estimator/ops/tensor_array.h"
-#include "estimator/ops/building/loop.h"
 #include "estimator/ops/while_loop.h"
 #include "estimator/runtime/control_flow/non_finite_watch.h"
 #include "estimator/runtime/control_flow/step_time.h"
@@ -112,6 +117,37 @@ TEST_F(LoopCostTest, ALoopWithoutEndIsEndedByAStopRequest) {
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
   EXPECT_THAT(status.ToString(),
               AllOf(HasSubstr("search: trip "), HasSubstr("a stop was requested")));
+}
+
+using LoopCostDeathTest = LoopCostTest;
+
+// The gradient of the loop needs the values of each trip, and the loop does not end.
+TEST_F(LoopCostDeathTest, AListWithoutEndIsRefusedWhenTheMemoryIsUsedUp) {
+#if defined(__SANITIZE_ADDRESS__) || defined(EST_SANITIZE_THREAD)
+  GTEST_SKIP() << "sanitizers need all of the address space";
+#endif
+  // The child begins as a new process, which has not started threads.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run = [&] {
+    const Tensor x = Fill({1 << 18}, Constant(0.5f));
+    const Tensor y = WhileLoop([](const Tensors& v) { return GreaterEqual(v[0], 0); },
+                               [&](const Tensors& v) {
+                                 return Tensors{FloorMod(Add(v[0], 1), 1000), Multiply(v[1], x)};
+                               },
+                               {Constant(0), x}, {.name = "search"})[1];
+    const auto executable = Compile(Gradients({y}, {x}));
+    int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const auto most = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGESIZE) + (int64_t{256} << 20));
+    const rlimit limit = {.rlim_cur = most, .rlim_max = most};
+    if (::setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+    const absl::Status status = Step(*executable, 0);
+    std::cerr << status.ToString() << std::endl;
+    _exit(status.code() == absl::StatusCode::kResourceExhausted ? 0 : 1);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(0),
+              "search: trip .*: out of memory: a list of .* elements needs .* of a limit of .* on "
+              "its address space .* are free; give the loop a smaller number of trips");
 }
 
 TEST_F(LoopCostTest, OnlyALoopReadsAListWithoutEnd) {
