@@ -58,6 +58,7 @@ PUBLIC_HEADERS = [
     "estimator/data/sources/idx.h",
     "estimator/data/transforms/cast_arrays.h",
     "estimator/estimator.h",
+    "estimator/distributed/process_group.h",
     "estimator/export/export.h",
     "estimator/export/saved_model/frozen_graph.h",
     "estimator/export/saved_model/saved_model_reader.h",
