@@ -9,9 +9,10 @@
 
 namespace estimator {
 
-// Sums `input` over the replicas of each group, in replica order, into `output` of every replica of
-// the group. Both are buffer numbers for ProgramRun::buffer. They may be the same buffer: element i
-// of all inputs is read before element i of any output is written.
+// Sums `input` over the replicas of each group, along the tree of array/tree_sum.h over the group's
+// list of replicas, into `output` of every replica of the group. Both are buffer numbers for
+// ProgramRun::buffer. They may be the same buffer: element i of all inputs is read before element i
+// of any output is written.
 struct Collective {
   int input = 0;
   int output = 0;

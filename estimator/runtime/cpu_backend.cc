@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/array/tree_sum.h"
 #include "estimator/base/status.h"
-#include "estimator/runtime/all_reduce.h"
 #include "estimator/runtime/compile_that_fits.h"
 #include "estimator/runtime/control_flow/step_time.h"
 #include "glog/logging.h"
@@ -89,7 +89,9 @@ class CpuExecutable : public Executable {
         inputs.push_back(run.buffer(collective.input));
         outputs.push_back(run.buffer(collective.output));
       }
-      EST_RETURN_IF_ERROR(AllReduceSum(collective.spec, inputs, outputs));
+      const TensorSpec& spec = collective.spec;
+      EST_RETURN_IF_ERROR(
+          TreeSum(spec.dtype, spec.dtype, spec.shape.num_elements(), inputs, outputs));
     }
     return absl::OkStatus();
   }

@@ -12,8 +12,8 @@
 namespace estimator {
 
 // Replicas run one after another, each on all cores, from one collective to the next. Sums are
-// added in the order of replicas, so the bits do not depend on timing. Only replica 0's updates
-// take effect.
+// added along a fixed tree over the replicas (array/tree_sum.h), so the bits do not depend on
+// timing. Only replica 0's updates take effect.
 //   store: must outlive the backend. Backends of one model can share it (training and evaluation).
 //   arenas: the memory of its steps, for num_replicas replicas or more, which backends that never
 //   run at the same time can share. Null: the backend has its own.

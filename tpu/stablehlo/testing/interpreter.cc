@@ -154,17 +154,22 @@ class Interpreter {
     return results;
   }
 
-  // Sums over the groups, in the order of replicas.
+  // Sums over the groups, along the tree of replicas in one process: neighbours are added in pairs,
+  // and so are the sums.
   OfReplicas AllReduce(const Op& op, const OfReplicas& x) {
     const Combiner combine = CombinerOf(op.regions.at(0));
     OfReplicas results(num_replicas_);
     for (const Ints& group : op.Rows("replica_groups")) {
-      Tensor sum = *x.at(static_cast<size_t>(group.at(0)));
-      for (size_t i = 1; i < group.size(); ++i) {
-        const Tensor& next = *x.at(static_cast<size_t>(group[i]));
-        for (size_t e = 0; e < sum.elements.size(); ++e)
-          sum.elements[e] = Rounded(sum.type, combine({sum.elements[e], next.elements[e]}));
+      std::vector<Tensor> sums;
+      for (const int64_t replica : group) sums.push_back(*x.at(static_cast<size_t>(replica)));
+      for (size_t step = 1; step < sums.size(); step *= 2) {
+        for (size_t i = 0; i + step < sums.size(); i += 2 * step) {
+          for (size_t e = 0; e < sums[i].elements.size(); ++e)
+            sums[i].elements[e] =
+                Rounded(sums[i].type, combine({sums[i].elements[e], sums[i + step].elements[e]}));
+        }
       }
+      const Tensor& sum = sums.at(0);
       for (const int64_t replica : group)
         results.at(static_cast<size_t>(replica)) = std::make_shared<const Tensor>(sum);
     }
