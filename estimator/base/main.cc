@@ -22,6 +22,7 @@
 
 #include "estimator/base/command_line.h"
 #include "estimator/base/cpu/cpu_isa.h"
+#include "estimator/base/exit_code.h"
 #include "estimator/base/finished_early.h"
 #include "estimator/base/flag_spelling.h"
 #include "estimator/base/home_directory.h"
@@ -230,13 +231,15 @@ int Main(int argc, char** argv, const std::function<absl::Status()>& body) {
   const auto run = [&body](const std::vector<std::string>&) {
     const absl::Status status = body();
     if (status.ok() || IsFinishedEarly(status)) return 0;
-    if (absl::IsCancelled(status) && InterruptRequested()) {
+    if (absl::IsCancelled(status) &&
+        (InterruptRequested() || ExitCodeOf(status) == kInterruptedExitCode)) {
       absl::FPrintF(stderr, "stopped: %s\n", status.message());
       return kInterruptedExitCode;
     }
     const std::string text = status.ToString(absl::StatusToStringMode::kWithNoExtraData);
     absl::FPrintF(stderr, "error: %s\n", text);
-    return IsUsageError(status) ? kUsageExitCode : kErrorExitCode;
+    if (IsUsageError(status)) return kUsageExitCode;
+    return ExitCodeOf(status).value_or(kErrorExitCode);
   };
   return RunMain(argc, argv, /*takes_arguments=*/false, run, kErrorExitCode);
 }

@@ -28,6 +28,8 @@ inline constexpr int kUsageExitCode = 2;  // the command line is wrong; the prog
 //        unexpected argument. All problems are printed together. Also for a UsageError
 //        (usage_error.h) of body, and for an error that gflags finds, for example in a --flagfile.
 //   130  body returned CANCELLED after an interrupt.
+// An error that has an exit code of its own (exit_code.h) ends the program with that one: 3 if
+// another process of the run was lost.
 // Under `bazel run`, relative paths are relative to the directory where the user typed the command.
 // `~/` at the beginning of a flag's value or of an argument becomes the user's home directory.
 // --help prints the program's own flags; --helpfull prints all flags. --version prints the version

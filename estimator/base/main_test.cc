@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "estimator/base/cpu/cpu_isa.h"
+#include "estimator/base/exit_code.h"
 #include "estimator/base/file.h"
 #include "estimator/base/finished_early.h"
 #include "estimator/base/flag_spelling.h"
@@ -372,6 +373,16 @@ TEST(MainTest, CancelledAfterAnInterruptReturns130) {
   EXPECT_EQ(RunMain({}, absl::InternalError("broken")).exit_code, 1);
   ClearInterrupt();
   EXPECT_EQ(RunMain({}, absl::CancelledError("by itself")).exit_code, 1);
+}
+
+TEST(MainTest, AnErrorWithAnExitCodeEndsWithIt) {
+  const absl::Status lost = absl::UnavailableError("rank 1 died");
+  const Outcome outcome = RunMain({}, WithExitCode(lost, kLostPeerExitCode));
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.standard_error, HasSubstr("error: UNAVAILABLE: rank 1 died\n"));
+  const Outcome stopped = RunMain({}, WithExitCode(absl::CancelledError("step 5"), 130));
+  EXPECT_EQ(stopped.exit_code, kInterruptedExitCode);
+  EXPECT_THAT(stopped.standard_error, HasSubstr("stopped: step 5\n"));
 }
 
 }  // namespace
