@@ -18,8 +18,8 @@ namespace estimator {
 // order, one at a time, from any thread. A call waits for the other ranks as long as they are
 // alive, because one of them may be compiling, saving or evaluating.
 // Errors: UNAVAILABLE with rank, host and cause if a process died or left the group;
-// DEADLINE_EXCEEDED if one did not answer for peer_timeout_secs. After an error every further call
-// returns it at once.
+// DEADLINE_EXCEEDED if one did not answer for peer_timeout_secs. Both have the exit code of a lost
+// peer (base/exit_code.h). After an error every further call returns it at once.
 class ProcessGroup {
  public:
   virtual ~ProcessGroup() = default;
@@ -35,7 +35,10 @@ class ProcessGroup {
   // Returns the bytes of each rank in the order of ranks, on rank `root`. Elsewhere: empty.
   virtual absl::StatusOr<std::vector<std::string>> Gather(absl::string_view bytes,
                                                           int root = 0) = 0;
-  // Sums `count` numbers over the ranks as TreeSum (tree_sum.h) does: the same bits on every rank.
+  // Returns the bytes of each rank in the order of ranks, on all ranks.
+  virtual absl::StatusOr<std::vector<std::string>> AllGather(absl::string_view bytes) = 0;
+  // Sums `count` numbers over the ranks as TreeSum (array/tree_sum.h) does: the same bits on every
+  // rank.
   //   input, output: may be the same memory. They may also be in a SharedBuffer, at the same
   //   offset on every rank; then processes of one host copy nothing.
   // Errors: also UNIMPLEMENTED for strings and bools.
@@ -46,6 +49,10 @@ class ProcessGroup {
   // Returns memory for AllReduceSum, the same size on every rank. It is aligned to 64 bytes, is
   // zero, and lives as long as the group.
   virtual absl::StatusOr<void*> SharedBuffer(int64_t size_bytes) = 0;
+
+  // Ends the group: all ranks get an error with the rank and the cause, also those that wait in a
+  // call. Not collective. For a rank that cannot continue.
+  virtual void Abandon(absl::string_view cause) = 0;
 };
 
 // The group of one process: all calls return at once.

@@ -9,8 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "estimator/array/tree_sum.h"
+#include "estimator/base/exit_code.h"
 #include "estimator/distributed/process_group.h"
-#include "estimator/distributed/tree_sum.h"
 
 namespace estimator {
 namespace {
@@ -48,7 +49,7 @@ struct ThreadHub {
 
   // REQUIRES: the mutex is held. The first error stays.
   void Fail(const absl::Status& status) {
-    error.Update(status);
+    error.Update(WithExitCode(status, kLostPeerExitCode));
     changed.notify_all();
   }
 
@@ -107,9 +108,23 @@ class ThreadGroup : public ProcessGroup {
         inputs.push_back(static_cast<const char*>(in) + begin * element);
         outputs.push_back(static_cast<char*>(out) + begin * element);
       }
-      sum = TreeSum(dtype, end - begin, inputs, outputs);
+      sum = TreeSum(dtype, dtype, end - begin, inputs, outputs);
     });
     return status.ok() ? sum : status;
+  }
+
+  absl::StatusOr<std::vector<std::string>> AllGather(absl::string_view bytes) override {
+    std::vector<std::string> result;
+    const absl::Status status = Exchange(&bytes, [&] {
+      for (int i = 0; i < size(); ++i) result.emplace_back(Slot<absl::string_view>(i));
+    });
+    if (!status.ok()) return status;
+    return result;
+  }
+
+  void Abandon(absl::string_view cause) override {
+    const std::lock_guard<std::mutex> lock(hub_->mutex);
+    hub_->Fail(absl::UnavailableError(absl::StrCat("rank ", rank_, ": ", cause)));
   }
 
   absl::StatusOr<int64_t> AllReduceMax(int64_t value) override {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <thread>
 
+#include "estimator/base/exit_code.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/distributed/process_group.h"
 
@@ -34,6 +35,7 @@ TEST(ThreadGroup, GathersAndBroadcastsInTheOrderOfRanks) {
       const auto sent = group.Broadcast(mine, 2);
       EST_ASSERT_OK(sent.status());
       EXPECT_EQ(*sent, "ccc");
+      EXPECT_THAT(group.AllGather(mine).value(), testing::ElementsAre("a", "bb", "ccc", "dddd"));
     }
   });
 }
@@ -74,6 +76,15 @@ TEST(ThreadGroup, ARankThatLeavesIsAnErrorOfTheOthers) {
     EXPECT_TRUE(absl::IsUnavailable(status)) << status;
     EXPECT_THAT(status, ErrorHas("rank 1 has left the group"));
     EXPECT_EQ(group.AllReduceMax(1).status(), status);
+  });
+}
+
+TEST(ThreadGroup, ARankThatGivesUpTellsTheOthersWhy) {
+  OnRanks(2, [](ProcessGroup& group) {
+    if (group.rank() == 1) group.Abandon("the data is damaged");
+    const absl::Status status = group.Barrier();
+    EXPECT_THAT(status, ErrorHas("rank 1: the data is damaged"));
+    EXPECT_EQ(ExitCodeOf(status), kLostPeerExitCode);
   });
 }
 
