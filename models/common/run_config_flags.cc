@@ -12,6 +12,7 @@
 #include "estimator/base/path.h"
 #include "estimator/base/usage_error.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
+#include "models/common/group_flags.h"
 
 DEFINE_string(model_dir, "", "folder of checkpoints and event files; empty: a temporary folder");
 
@@ -253,11 +254,12 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
                      FLAGS_log_step_count_steps));
     run_config.log_step_count_steps = std::nullopt;
   }
+  for (const std::string& problem : GroupFlagProblems()) violations.push_back(problem);
   const absl::Status config = validate(run_config);
   if (!config.ok()) violations.push_back(NameFlagsOfValidate(config.message()));
   if (violations.empty()) {
     if (FLAGS_dry_run) DiscardResultFiles();
-    return absl::OkStatus();
+    return StartOrJoinGroup();
   }
   return UsageError(absl::StrJoin(violations, "; "));
 }

@@ -33,10 +33,11 @@ struct FlagRequirement {
   std::string problem = "";
 };
 // Checks the program's requirements, and the flags of this file: model_dir must be writable, and
-// the RunConfig must be valid. Call it before any work.
+// the RunConfig must be valid. Then it joins the processes of the run, or starts them
+// (group_flags.h). Call it before any work.
 //   validate: checks the RunConfig; default: RunConfig::Validate.
 // Errors: a UsageError (base/usage_error.h) listing all violations, such as "--train_steps must be
-// positive, given 0".
+// positive, given 0"; those of StartOrJoinGroup.
 absl::Status RequireRunConfigFlags(
     const std::vector<FlagRequirement>& requirements,
     const std::function<absl::Status(const RunConfig&)>& validate = &RunConfig::Validate);

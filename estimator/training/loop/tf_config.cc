@@ -164,6 +164,18 @@ absl::StatusOr<TaskConfig> TaskConfigFromEnvironment() {
   return ParseTfConfig(json == nullptr ? "" : json);
 }
 
+std::optional<GroupOptions> GroupOfTask(const TaskConfig& task) {
+  if (task.task_type == kEvaluator) return GroupOptions();
+  if (task.cluster_spec.empty() || task.num_ps_replicas > 0) return std::nullopt;
+  if (!task.is_chief && task.task_type != kWorker) return std::nullopt;  // a job of the user's
+  GroupOptions group;
+  group.rank = task.is_chief ? 0 : static_cast<int>(task.task_id) + 1;
+  group.size = static_cast<int>(task.num_worker_replicas);
+  const char* const chief = task.cluster_spec.count(kMaster) > 0 ? kMaster : kChief;
+  group.rendezvous = task.cluster_spec.at(chief)[0];
+  return group;
+}
+
 absl::Status CheckMayTrain(const TaskConfig& task) {
   if (task.task_type == kEvaluator || task.task_type == kPs) {
     return Invalid("the task is \"", task.task_type, "\", which does not train: ",

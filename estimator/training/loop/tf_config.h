@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "estimator/distributed/join_group.h"
 
 namespace estimator {
 
@@ -41,6 +42,11 @@ absl::StatusOr<TaskConfig> ParseTfConfig(absl::string_view json);
 
 // Parses the environment variable TF_CONFIG.
 absl::StatusOr<TaskConfig> TaskConfigFromEnvironment();
+
+// The group of processes that train, as the cluster says it: rank 0 is the chief, then come the
+// workers, and they meet at the chief's address. An evaluator is alone. nullopt if there is no
+// cluster, or if it has parameter servers, which CheckMayTrain refuses.
+std::optional<GroupOptions> GroupOfTask(const TaskConfig& task);
 
 // Whether this process may train. Training runs in one process, so the cluster must have only one
 // task that trains.

@@ -150,5 +150,30 @@ TEST(TfConfig, OnlyAProcessThatTrainsAloneMayTrain) {
   EXPECT_THAT(several, StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("3 tasks that train")));
 }
 
+TEST(TfConfig, TheChiefAndTheWorkersAreAGroup) {
+  const auto group_of = [](const std::string& task) {
+    return GroupOfTask(
+        Parsed(R"({"cluster": {"chief": ["c:1"], "worker": ["w:1", "w:2"]}, )" + task + "}"));
+  };
+  const auto chief = group_of(R"("task": {"type": "chief", "index": 0})");
+  ASSERT_TRUE(chief.has_value());
+  EXPECT_EQ(chief->rank, 0);
+  EXPECT_EQ(chief->size, 3);
+  EXPECT_EQ(chief->rendezvous, "c:1");
+  const auto worker = group_of(R"("task": {"type": "worker", "index": 1})");
+  ASSERT_TRUE(worker.has_value());
+  EXPECT_EQ(worker->rank, 2);
+  EXPECT_EQ(worker->rendezvous, "c:1");
+  const auto evaluator = group_of(R"("task": {"type": "evaluator", "index": 0})");
+  ASSERT_TRUE(evaluator.has_value());
+  EXPECT_EQ(evaluator->size, 1);
+}
+
+TEST(TfConfig, WithoutAClusterOrWithParameterServersThereIsNoGroup) {
+  EXPECT_FALSE(GroupOfTask(TaskConfig()).has_value());
+  EXPECT_FALSE(GroupOfTask(TaskOf("worker", 0)).has_value());
+  EXPECT_FALSE(GroupOfTask(TaskOf("ps", 0)).has_value());
+}
+
 }  // namespace
 }  // namespace estimator
