@@ -11,10 +11,10 @@
 #include "estimator/op_def/op_def.h"
 #include "estimator/runtime/ir.h"
 #include "estimator/runtime/neutral_module.h"
+#include "estimator/runtime/varies_by_replica.h"
 #include "tpu/stablehlo/collectives.h"
 #include "tpu/stablehlo/op_lowering.h"
 #include "tpu/stablehlo/ops/support.h"
-#include "tpu/stablehlo/varies_by_replica.h"
 #include "tpu/stablehlo/writer.h"
 
 namespace estimator::tpu::stablehlo {
@@ -70,7 +70,7 @@ class StepLowering {
       : module_(module),
         spec_(spec),
         options_(options),
-        varies_(VariesByReplica(module, options.num_replicas)) {
+        varies_(ir::VariesByReplica(module, options.num_replicas)) {
     w_.set_compute_dtype(options.compute_dtype);
   }
 
