@@ -4,8 +4,8 @@
 // The tree over n operands: neighbours are added in pairs, 0 + 1, 2 + 3, ..., and one that is left
 // over is its own sum. The same is done with the sums, until one is left:
 //   n = 8: ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7))    n = 5: ((0 + 1) + (2 + 3)) + 4
-// If n operands are divided into consecutive parts of 2^j, the tree over n is the tree over the sums
-// of the parts. So processes that have 2^j replicas each exchange one sum each.
+// If n operands are divided into consecutive parts of 2^j, the tree over n is the tree over the
+// sums of the parts. So processes that have 2^j replicas each exchange one sum each.
 #ifndef ESTIMATOR_ARRAY_TREE_SUM_H_
 #define ESTIMATOR_ARRAY_TREE_SUM_H_
 
