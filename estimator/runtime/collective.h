@@ -1,4 +1,4 @@
-// A sum over replicas, which runs between two segments of a program.
+// Sums over replicas, which run between two segments of a program.
 #ifndef ESTIMATOR_RUNTIME_COLLECTIVE_H_
 #define ESTIMATOR_RUNTIME_COLLECTIVE_H_
 
@@ -18,6 +18,18 @@ struct Collective {
   int output = 0;
   TensorSpec spec;
   std::vector<std::vector<int64_t>> groups;  // empty: one group of all replicas
+  // Whether only updates read the output: then the replica whose updates take effect needs it.
+  bool only_updates = false;
+};
+
+// Sums over all replicas that processes exchange together, and while the segment still computes.
+// Their inputs and outputs are one range of ProgramRun::bucket_memory().
+struct CollectiveBucket {
+  int ready = 0;  // the inputs are computed before this instruction of the program
+  DType dtype = DType::kInvalid;
+  int64_t offset = 0;  // of the range, in bytes
+  int64_t count = 0;   // elements of the range, with those of gaps between tensors
+  std::vector<Collective> collectives;
 };
 
 }  // namespace estimator

@@ -6,6 +6,7 @@
 #include "estimator/base/status.h"
 #include "estimator/runtime/compare_kernels.h"
 #include "estimator/runtime/control_flow/kernels.h"
+#include "estimator/runtime/passes/buckets.h"
 #include "estimator/runtime/passes/choose_layouts.h"
 #include "estimator/runtime/passes/derive_values.h"
 #include "estimator/runtime/passes/fold_constants.h"
@@ -73,6 +74,7 @@ absl::StatusOr<CompiledModule> CompileModule(ir::Module neutral, const CompileOp
   // Reference kernels do not write copies, so a checked sweep would differ.
   if (Runs(options, "write_copies") && !options.check_kernels)
     ir::WriteCopies(module, compiled.schedule);
+  if (options.buckets) ir::MakeBuckets(module, compiled.schedule);
   compiled.plan = ir::PlanMemory(module, compiled.schedule);
   EST_ASSIGN_OR_RETURN(compiled.code, ir::Emit(module, compiled.schedule, compiled.plan));
   if (options.check_kernels) ChooseChecks(compiled, info);

@@ -40,6 +40,8 @@ struct CompileOptions {
   double step_timeout_secs = 0;
   // The program will only run as one replica, so collectives are removed and do not prevent fusing.
   bool single_replica = false;
+  // Gradients are summed in buckets, which processes exchange during the step (passes/buckets.h).
+  bool buckets = false;
 };
 
 // The names of the passes that may be left out, in the order in which they run. Without them a

@@ -11,10 +11,14 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileThatFits(
     const Arenas& arenas, const std::optional<AvailableMemory>& available) {
   EST_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                        Program::Compile(graph, spec, options));
+  // What the program takes itself. The buckets of all replicas are in memory of their own.
+  const auto own_bytes = [&] {
+    return program->info().planned_derived_bytes +
+           program->bucket_bytes() * static_cast<int64_t>(arenas.own.size());
+  };
   const auto missing = [&] {
     const ExecutableInfo& info = program->info();
-    return MissingBytes(arenas, info.planned_peak_bytes, info.planned_shared_bytes,
-                        info.planned_derived_bytes);
+    return MissingBytes(arenas, info.planned_peak_bytes, info.planned_shared_bytes, own_bytes());
   };
   // Only the derived values can be given up: a step needs the rest.
   const int64_t derived_bytes = program->info().planned_derived_bytes;
@@ -27,8 +31,7 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileThatFits(
     EST_ASSIGN_OR_RETURN(program, Program::Compile(graph, spec, smaller));
   }
   EST_RETURN_IF_ERROR(ReserveArenas(arenas, program->info().planned_peak_bytes,
-                                    program->info().planned_shared_bytes,
-                                    program->info().planned_derived_bytes));
+                                    program->info().planned_shared_bytes, own_bytes()));
   return program;
 }
 

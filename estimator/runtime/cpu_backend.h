@@ -1,10 +1,12 @@
 // The backend of this process: N replicas of one program on one set of variables, on all CPU cores.
-// With several replicas it has the semantics of a TPU without a TPU.
+// With several replicas it has the semantics of a TPU without a TPU. Several processes can run the
+// replicas of one step together.
 #ifndef ESTIMATOR_RUNTIME_CPU_BACKEND_H_
 #define ESTIMATOR_RUNTIME_CPU_BACKEND_H_
 
 #include <memory>
 
+#include "estimator/distributed/process_group.h"
 #include "estimator/runtime/arena.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/runtime/program.h"
@@ -21,6 +23,26 @@ namespace estimator {
 std::unique_ptr<Backend> MakeCpuBackend(VariableStore& store, CompileOptions options = {},
                                         std::shared_ptr<const Arenas> arenas = nullptr,
                                         int num_replicas = 1);
+
+// The same for some of the replicas of a step: each process of `group` runs `num_replicas` of them.
+// The program is the same for every number of processes, and so are the bits, if a replica has the
+// same number of threads. All ranks make the same calls of the backend and its executables. Feeds
+// and fetches are those of this process.
+//   RunLoop: all ranks need input for the same steps. They compute the fetches that any of them
+//   wants. Sums are exchanged while gradients are computed (passes/buckets.h), and none is pending
+//   when the outfeed is called. Updates that depend on a replica's own batch, such as moving
+//   averages, take the values of replica 0 of rank 0. If an outfeed stops a step, those of all
+//   ranks must.
+//   group: null: this process alone.
+//   accumulate_steps: num_replicas / accumulate_steps replicas run so many batches each, in turns
+//   (ReplicaLayout).
+// Errors of Compile and RunLoop: also those of the group, and FAILED_PRECONDITION naming a rank
+// that runs another program.
+// REQUIRES: num_replicas is a multiple of accumulate_steps.
+std::unique_ptr<Backend> MakeCpuBackend(VariableStore& store, CompileOptions options,
+                                        std::shared_ptr<const Arenas> arenas, int num_replicas,
+                                        std::shared_ptr<ProcessGroup> group,
+                                        int accumulate_steps = 1);
 
 }  // namespace estimator
 

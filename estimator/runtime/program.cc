@@ -9,6 +9,7 @@
 #include "estimator/runtime/neutral_module.h"
 #include "estimator/runtime/openmp_team.h"
 #include "estimator/runtime/program_impl.h"
+#include "estimator/runtime/varies_by_replica.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -38,6 +39,13 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Compile(const Graph& gra
                        ir::BuildNeutralModule(graph, spec,
                                               {.merge_equal = Runs(options, "merge_equal"),
                                                .single_replica = options.single_replica}));
+  if (!options.single_replica) {
+    const std::vector<char> varies = ir::VariesByReplica(module, /*num_replicas=*/2);
+    for (const ir::Update& update : module.updates) {
+      if (ir::At(varies, update.value.node) != 0)
+        impl->replica_updates.push_back(ir::At(module.variables, update.variable).name);
+    }
+  }
   EST_ASSIGN_OR_RETURN(static_cast<CompiledModule&>(*impl),
                        CompileModule(std::move(module), options, impl->info));
   if (options.check_kernels) LogUnchecked(impl->info);
@@ -59,6 +67,14 @@ int Program::num_segments() const { return static_cast<int>(impl_->code.segments
 const std::vector<Collective>& Program::collectives(int segment) const {
   return ir::At(impl_->code.segments, segment).collectives;
 }
+
+const std::vector<CollectiveBucket>& Program::buckets(int segment) const {
+  return ir::At(impl_->code.segments, segment).buckets;
+}
+
+int64_t Program::bucket_bytes() const { return impl_->plan.bucket_bytes; }
+
+const std::vector<std::string>& Program::replica_updates() const { return impl_->replica_updates; }
 
 const ExecutableInfo& Program::info() const { return impl_->info; }
 

@@ -16,12 +16,14 @@
 // next segment. With one replica a collective is a copy, if its buffers differ.
 //
 // Updates: RunSegment changes no variable. The update phase (ApplyUpdates) runs the instructions
-// that write variables in place and copies the other new values. Only replica 0 runs it, after the
-// last segment of all replicas. Other replicas skip instructions that only updates need.
+// that write variables in place and copies the other new values. One replica of a process runs it,
+// after the last segment of all replicas. Other replicas skip instructions that only updates need.
 #ifndef ESTIMATOR_RUNTIME_PROGRAM_H_
 #define ESTIMATOR_RUNTIME_PROGRAM_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +59,11 @@ class Program {
   int num_segments() const;
   // The collectives after segment `segment`; there are none after the last segment.
   const std::vector<Collective>& collectives(int segment) const;
+  // The other sums of the segment, if CompileOptions::buckets is set.
+  const std::vector<CollectiveBucket>& buckets(int segment) const;
+  int64_t bucket_bytes() const;  // of the memory of a replica's buckets
+  // The variables whose new values depend on the replica: those that take the values of replica 0.
+  const std::vector<std::string>& replica_updates() const;
   const ExecutableInfo& info() const;
   // The variables that the program reads or updates, with their specs.
   const std::vector<std::pair<std::string, TensorSpec>>& variables() const;
@@ -80,13 +87,14 @@ class ProgramRun {
   //   which take turns. Null: the run has its own.
   //   derived: `derived_values()` of another run of the same program and store, which takes turns
   //   with this one. Null: the run has its own.
+  //   updates: whether this is the run whose ApplyUpdates is called.
   // Errors: INVALID_ARGUMENT if the store has a variable with another dtype or shape, if the groups
   // of a collective do not name every replica once, or if the program was compiled for a single
   // replica but num_replicas is not 1.
   static absl::StatusOr<std::unique_ptr<ProgramRun>> Create(
       std::shared_ptr<const Program> program, VariableStore& store, int replica, int num_replicas,
       std::shared_ptr<Arena> arena = nullptr, std::shared_ptr<Arena> shared = nullptr,
-      std::shared_ptr<DerivedValues> derived = nullptr);
+      std::shared_ptr<DerivedValues> derived = nullptr, bool updates = true);
   ~ProgramRun();
   ProgramRun(const ProgramRun&) = delete;
   ProgramRun& operator=(const ProgramRun&) = delete;
@@ -106,9 +114,15 @@ class ProgramRun {
   // Errors: errors of kernels, with the node's name; DEADLINE_EXCEEDED after the deadline, and
   // CANCELLED for a loop that does not end after a stop was requested (control_flow/step_time.h);
   // FAILED_PRECONDITION in a parallel region of OpenMP (openmp_team.h).
-  absl::Status RunSegment(int segment, int64_t global_step, int64_t deadline_ns = 0);
+  //   on_bucket: called with the number of each bucket of the segment when its inputs are computed.
+  absl::Status RunSegment(int segment, int64_t global_step, int64_t deadline_ns = 0,
+                          const std::function<absl::Status(size_t bucket)>& on_bucket = nullptr);
   void* buffer(int number);
-  // Makes all updates take effect. Call it on replica 0 only, after the last segment. Its ops do
+  // The memory of the buckets: Program::bucket_bytes(), aligned to 64 bytes. Set it before the
+  // first step; it outlives the run.
+  void set_bucket_memory(char* memory) { buckets_ = memory; }
+  char* bucket_memory() const { return buckets_; }
+  // Makes all updates take effect. Call it on one replica only, after the last segment. Its ops do
   // not fail, but --check_kernels may find a wrong result.
   absl::Status ApplyUpdates();
   // Valid until the next step begins.
@@ -116,7 +130,7 @@ class ProgramRun {
 
  private:
   ProgramRun(std::shared_ptr<const Program> program, VariableStore& store, int replica,
-             int num_replicas);
+             int num_replicas, bool updates);
   // The part of Create that may fail.
   absl::Status Init(std::shared_ptr<Arena> arena, std::shared_ptr<Arena> shared,
                     std::shared_ptr<DerivedValues> derived);
@@ -131,7 +145,9 @@ class ProgramRun {
   VariableStore& store_;
   const int replica_;
   const int num_replicas_;
+  const bool updates_;
   std::shared_ptr<Arena> arena_, shared_;
+  char* buckets_ = nullptr;
   std::shared_ptr<DerivedValues> derived_;
   // The addresses of the arenas when `address_` was computed.
   std::optional<std::pair<const char*, const char*>> bound_to_;

@@ -17,6 +17,7 @@ class ProgramImpl : public CompiledModule {
   std::string name;  // ProgramSpec::name
   ExecutableInfo info;
   std::vector<std::pair<std::string, TensorSpec>> variables;
+  std::vector<std::string> replica_updates;
 };
 
 }  // namespace estimator

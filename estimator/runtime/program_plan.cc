@@ -59,11 +59,11 @@ Work WorkOf(const ir::Node& node, const KernelSpec& spec) {
 }
 
 std::string BufferString(const ir::MemoryPlan& plan, int number) {
-  // In the order of Buffer::Kind. The first three are memory with several values.
-  constexpr std::array<const char*, 8> kPrefixes = {"@",    "shared@", "derived@", "own",
+  // In the order of Buffer::Kind. The first four are memory with several values.
+  constexpr std::array<const char*, 9> kPrefixes = {"@",    "shared@", "derived@", "bucket@", "own",
                                                     "list", "const",   "feed",     "var"};
   const ir::Buffer& buffer = ir::At(plan.buffers, number);
-  const bool has_offset = buffer.kind <= ir::Buffer::Kind::kDerived;
+  const bool has_offset = buffer.kind <= ir::Buffer::Kind::kBucket;
   return absl::StrCat(kPrefixes[static_cast<size_t>(buffer.kind)],
                       has_offset ? buffer.offset : buffer.index);
 }
@@ -159,9 +159,19 @@ std::string Program::Plan() const {
     const ir::Code::Segment& segment = impl_->code.segments[k];
     absl::StrAppend(&text, "segment ", k, "\n");
     append(segment.begin, segment.end);
-    for (const Collective& collective : segment.collectives)
-      absl::StrAppend(&text, "       all-reduce  ", collective.spec.ToString(), "  ",
-                      Statement(plan, {collective.output}, "all-reduce", {collective.input}), "\n");
+    const auto append_sums = [&](const std::vector<Collective>& collectives) {
+      for (const Collective& collective : collectives)
+        absl::StrAppend(&text, "       all-reduce  ", collective.spec.ToString(), "  ",
+                        Statement(plan, {collective.output}, "all-reduce", {collective.input}),
+                        "\n");
+    };
+    for (const CollectiveBucket& bucket : segment.buckets) {
+      const int64_t bytes = bucket.count * static_cast<int64_t>(DTypeSize(bucket.dtype));
+      absl::StrAppend(&text, "       bucket of ", HumanBytes(bytes), ", ready before ",
+                      bucket.ready, "\n");
+      append_sums(bucket.collectives);
+    }
+    append_sums(segment.collectives);
   }
   absl::StrAppend(&text, "updates\n");
   append(impl_->code.updates_begin, static_cast<int>(impl_->code.instructions.size()));

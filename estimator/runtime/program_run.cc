@@ -60,6 +60,9 @@ void ProgramRun::Bind() {
       case ir::Buffer::Kind::kDerived:
         executor_->set_address(b, derived_->data() + buffer.offset);
         break;
+      case ir::Buffer::Kind::kBucket:
+        executor_->set_address(b, buckets_ + buffer.offset);
+        break;
       case ir::Buffer::Kind::kOwn:
         executor_->set_address(b, own_[index].raw());
         break;
@@ -105,7 +108,7 @@ void ProgramRun::BindFetches() {
 absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
     std::shared_ptr<const Program> program, VariableStore& store, int replica, int num_replicas,
     std::shared_ptr<Arena> arena, std::shared_ptr<Arena> shared,
-    std::shared_ptr<DerivedValues> derived) {
+    std::shared_ptr<DerivedValues> derived, bool updates) {
   const ProgramImpl& impl = *program->impl_;
   // Its collectives were removed, so several replicas would not be summed.
   if (impl.options.single_replica && num_replicas != 1) {
@@ -118,19 +121,21 @@ absl::StatusOr<std::unique_ptr<ProgramRun>> ProgramRun::Create(
       EST_RETURN_IF_ERROR(CheckGroups(collective, num_replicas));
     }
   }
-  std::unique_ptr<ProgramRun> run(new ProgramRun(std::move(program), store, replica, num_replicas));
+  std::unique_ptr<ProgramRun> run(
+      new ProgramRun(std::move(program), store, replica, num_replicas, updates));
   EST_RETURN_IF_ERROR(run->Init(std::move(arena), std::move(shared), std::move(derived)));
   return run;
 }
 
 ProgramRun::ProgramRun(std::shared_ptr<const Program> program, VariableStore& store, int replica,
-                       int num_replicas)
+                       int num_replicas, bool updates)
     : program_(std::move(program)),
       impl_(*program_->impl_),
       executor_(std::make_unique<Executor>(impl_)),
       store_(store),
       replica_(replica),
-      num_replicas_(num_replicas) {}
+      num_replicas_(num_replicas),
+      updates_(updates) {}
 
 ProgramRun::~ProgramRun() = default;
 
@@ -235,7 +240,8 @@ absl::Status ProgramRun::CheckArena() const {
       "Predict from hooks, not from host_call or from another thread");
 }
 
-absl::Status ProgramRun::RunSegment(int segment, int64_t global_step, int64_t deadline_ns) {
+absl::Status ProgramRun::RunSegment(int segment, int64_t global_step, int64_t deadline_ns,
+                                    const std::function<absl::Status(size_t bucket)>& on_bucket) {
   const OpenMpTeam team;
   EST_RETURN_IF_ERROR(team.status());
   // Another program may have grown the shared arena since the addresses were computed.
@@ -255,16 +261,22 @@ absl::Status ProgramRun::RunSegment(int segment, int64_t global_step, int64_t de
   const std::shared_ptr<Trace> trace = ThreadTrace();
   if (segment == 0) EST_RETURN_IF_ERROR(RunDerived(trace.get()));
   const ir::Code::Segment& code = ir::At(impl_.code.segments, segment);
+  size_t num_ready = 0;
+  const auto report_buckets = [&](int before) {
+    while (on_bucket && num_ready < code.buckets.size() && code.buckets[num_ready].ready <= before)
+      EST_RETURN_IF_ERROR(on_bucket(num_ready++));
+    return absl::OkStatus();
+  };
   for (int i = code.begin; i < code.end; ++i) {
-    // Only replica 0's updates take effect.
+    EST_RETURN_IF_ERROR(report_buckets(i));
     const ir::Instruction& instruction = ir::At(impl_.code.instructions, i);
-    if (replica_ > 0 && instruction.only_updates) continue;
+    if (!updates_ && instruction.only_updates) continue;
     // Only fetches that no hook asked for in this run depend on the instruction.
     if (instruction.groups != ir::Instruction::kAlways && (instruction.groups & wanted_) == 0)
       continue;
     EST_RETURN_IF_ERROR(executor_->Run(static_cast<size_t>(i), step_, trace.get()));
   }
-  return absl::OkStatus();
+  return report_buckets(code.end);
 }
 
 absl::Status ProgramRun::ApplyUpdates() {

@@ -51,6 +51,15 @@ std::vector<uint64_t> Groups(const Module& module) {
   return groups;
 }
 
+// Whether only updates read the sum of node n, which has one output.
+bool OnlyUpdatesRead(const Module& module, const Schedule& schedule,
+                     const std::vector<std::vector<int>>& readers, int n) {
+  const auto is_sum = [n](const Value& fetch) { return fetch.node == n; };
+  return std::none_of(module.fetches.begin(), module.fetches.end(), is_sum) &&
+         std::all_of(At(readers, n).begin(), At(readers, n).end(),
+                     [&](int m) { return m < 0 || At(schedule.only_updates, m) != 0; });
+}
+
 Instruction MakeInstruction(const Module& module, const Schedule& schedule, const MemoryPlan& plan,
                             const std::vector<uint64_t>& groups, int t) {
   const int n = At(schedule.order, t);
@@ -103,6 +112,10 @@ void EmitDerived(const Module& module, const Schedule& schedule, const MemoryPla
 
 absl::StatusOr<Code> Emit(const Module& module, const Schedule& schedule, const MemoryPlan& plan) {
   Code code;
+  const std::vector<std::vector<int>> readers = Readers(module);
+  std::map<int, size_t> bucket_of;  // collective -> its bucket in the schedule
+  for (size_t b = 0; b < schedule.buckets.size(); ++b)
+    for (const int n : schedule.buckets[b].collectives) bucket_of[n] = b;
   const std::vector<uint64_t> groups = Groups(module);
   EmitDerived(module, schedule, plan, groups, code);
   for (const Schedule::Segment& from : schedule.segments) {
@@ -112,15 +125,32 @@ absl::StatusOr<Code> Emit(const Module& module, const Schedule& schedule, const 
       code.instructions.push_back(MakeInstruction(module, schedule, plan, groups, t));
     }
     segment.end = static_cast<int>(code.instructions.size());
+    std::map<size_t, size_t> emitted;  // bucket in the schedule -> in the segment
+    for (size_t b = 0; b < schedule.buckets.size(); ++b) {
+      const Schedule::Bucket& bucket = schedule.buckets[b];
+      if (bucket.segment != code.segments.size()) continue;
+      emitted[b] = segment.buckets.size();
+      segment.buckets.push_back(
+          {.ready = segment.begin + bucket.ready - from.begin,
+           .dtype = bucket.dtype,
+           .offset = bucket.offset,
+           .count = bucket.bytes / static_cast<int64_t>(DTypeSize(bucket.dtype)),
+           .collectives = {}});
+    }
     // A collective has no kernel: the backend adds up the buffers of the replicas.
     for (int t = from.end; t < from.collectives_end; ++t) {
       const int n = At(schedule.order, t);
       const Node& node = module.node(n);
       EST_ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> replicas, ReplicaGroups(module, node));
-      segment.collectives.push_back({.input = plan.buffer(node.inputs[0]),
-                                     .output = plan.buffer({n, 0}),
-                                     .spec = node.outputs[0],
-                                     .groups = std::move(replicas)});
+      const auto bucket = bucket_of.find(n);
+      std::vector<Collective>& collectives =
+          bucket == bucket_of.end() ? segment.collectives
+                                    : segment.buckets[emitted.at(bucket->second)].collectives;
+      collectives.push_back({.input = plan.buffer(node.inputs[0]),
+                             .output = plan.buffer({n, 0}),
+                             .spec = node.outputs[0],
+                             .groups = std::move(replicas),
+                             .only_updates = OnlyUpdatesRead(module, schedule, readers, n)});
     }
     code.segments.push_back(std::move(segment));
   }

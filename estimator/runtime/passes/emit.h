@@ -37,7 +37,8 @@ struct Code {
   struct Segment {
     int begin = 0;  // instructions[begin, end)
     int end = 0;
-    std::vector<Collective> collectives;  // run after the instructions
+    std::vector<Collective> collectives;    // run after the instructions
+    std::vector<CollectiveBucket> buckets;  // in the order in which they are ready
   };
   std::vector<Instruction> instructions;
   std::vector<Derived> derived;  // of instructions[0, derived.size()), which run before segment 0

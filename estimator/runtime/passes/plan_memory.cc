@@ -204,6 +204,16 @@ class Planner {
       BufferOf(value) =
           AddBuffer({.kind = Buffer::Kind::kVariable, .offset = 0, .index = variable});
     }
+    for (const Schedule::Bucket& bucket : schedule_.buckets) {
+      int64_t offset = bucket.offset;
+      for (const int n : bucket.collectives) {
+        // The sum is written over its operand.
+        const int buffer = AddBuffer({.kind = Buffer::Kind::kBucket, .offset = offset, .index = 0});
+        BufferOf({n, 0}) = BufferOf(Root(module_, module_.node(n).inputs[0])) = buffer;
+        offset += FirstFit::Rounded(module_.node(n).outputs[0].num_bytes());
+      }
+      plan_.bucket_bytes = offset;
+    }
   }
 
   // Lets carried value `i` of a loop's body stay in its buffer, if the kernels that compute the

@@ -13,6 +13,7 @@
 // Replicas take turns: each runs a whole segment before the next one does. In a program with
 // collectives, a value that lives within one segment is therefore in a second arena, which all
 // replicas share. Only what crosses a segment or is summed has a place in each replica's own arena.
+// What is summed in buckets (buckets.h) has a memory of its own instead, which is not used twice.
 #ifndef ESTIMATOR_RUNTIME_PASSES_PLAN_MEMORY_H_
 #define ESTIMATOR_RUNTIME_PASSES_PLAN_MEMORY_H_
 
@@ -28,9 +29,10 @@ namespace estimator::ir {
 struct Buffer {
   // kShared: in the arena that the replicas share.
   // kDerived: in the memory of kept derived values.
-  enum class Kind { kArena, kShared, kDerived, kOwn, kList, kConstant, kFeed, kVariable };
+  // kBucket: in the memory of all buckets.
+  enum class Kind { kArena, kShared, kDerived, kBucket, kOwn, kList, kConstant, kFeed, kVariable };
   Kind kind = Kind::kArena;
-  int64_t offset = 0;  // kArena, kShared, kDerived: in bytes
+  int64_t offset = 0;  // kArena, kShared, kDerived, kBucket: in bytes
   // kOwn: in MemoryPlan::own; kList: in MemoryPlan::lists; kConstant: the node; kFeed, kVariable:
   // its number
   int index = 0;
@@ -48,6 +50,7 @@ struct MemoryPlan {
   int64_t arena_bytes = 0;
   int64_t shared_bytes = 0;   // 0 in a program without collectives
   int64_t derived_bytes = 0;  // 0 in a program without kept derived values
+  int64_t bucket_bytes = 0;   // of each replica; 0 in a program without buckets
 
   int buffer(Value value) const { return At(buffer_of, value); }
 };

@@ -33,6 +33,17 @@ struct Schedule {
   std::vector<char> only_updates;  // for each node: OnlyUpdates
   std::map<Value, int> in_place;   // a node's output -> the variable that it is written into
   std::vector<int> copies;         // the updates whose values are copied at the end
+
+  // Collectives of a segment whose values are side by side in memory (buckets.h).
+  struct Bucket {
+    size_t segment = 0;
+    DType dtype = DType::kInvalid;
+    std::vector<int> collectives;  // nodes, in the order of memory
+    int ready = 0;                 // order[0, ready) compute the inputs
+    int64_t offset = 0;            // in the memory of all buckets
+    int64_t bytes = 0;
+  };
+  std::vector<Bucket> buckets;
 };
 
 // Inserts copies of variables whose bytes would be read after they have changed: for a fetch of a

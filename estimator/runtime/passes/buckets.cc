@@ -1,0 +1,85 @@
+#include "estimator/runtime/passes/buckets.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "estimator/array/tree_sum.h"
+#include "estimator/runtime/passes/plan_memory.h"
+#include "estimator/runtime/passes/select_kernels.h"
+
+namespace estimator::ir {
+namespace {
+
+class BucketMaker {
+ public:
+  BucketMaker(const Module& module, Schedule& schedule) : module_(module), schedule_(schedule) {
+    for (size_t t = 0; t < schedule.order.size(); ++t)
+      position_[At(schedule.order, static_cast<int64_t>(t))] = static_cast<int>(t);
+    for (const Node& node : module.nodes) {
+      for (const Value& input : node.inputs)
+        if (!IsView(node)) ++uses_[Root(module, input)];
+    }
+    for (const Update& update : module.updates) ++uses_[Root(module, update.value)];
+    for (const Value& fetch : module.fetches) fetched_.insert(Root(module, fetch));
+  }
+
+  void Run(int64_t bucket_bytes) {
+    int64_t offset = 0;
+    for (size_t k = 0; k < schedule_.segments.size(); ++k) {
+      const Schedule::Segment& segment = schedule_.segments[k];
+      std::vector<std::pair<int, int>> sums;  // where the operand is computed, and the sum
+      for (int t = segment.end; t < segment.collectives_end; ++t) {
+        const int n = At(schedule_.order, t);
+        if (Fits(n)) sums.emplace_back(position_.at(Operand(n).node), n);
+      }
+      std::sort(sums.begin(), sums.end());
+      for (const auto& [position, n] : sums) {
+        const TensorSpec& spec = module_.node(n).outputs[0];
+        std::vector<Schedule::Bucket>& buckets = schedule_.buckets;
+        if (buckets.empty() || buckets.back().segment != k || buckets.back().dtype != spec.dtype ||
+            buckets.back().bytes >= bucket_bytes)
+          buckets.push_back(
+              {.segment = k, .dtype = spec.dtype, .collectives = {}, .offset = offset});
+        buckets.back().collectives.push_back(n);
+        buckets.back().ready = position + 1;
+        const int64_t bytes = FirstFit::Rounded(spec.num_bytes());
+        buckets.back().bytes += bytes;
+        offset += bytes;
+      }
+    }
+  }
+
+ private:
+  Value Operand(int n) const { return Root(module_, module_.node(n).inputs[0]); }
+
+  bool Fits(int n) const {
+    const Node& node = module_.node(n);
+    const Array* const groups = node.inputs.size() < 2 ? nullptr : module_.constant(node.inputs[1]);
+    if (node.inputs.size() > 1 && (groups == nullptr || groups->num_elements() > 0)) return false;
+    // Sums of 16-bit floats are exchanged in f32, which have no room there.
+    const DType dtype = node.outputs[0].dtype;
+    if (!(IsFloating(dtype) || IsInteger(dtype)) || SumDType(dtype) != dtype) return false;
+    const Value operand = Operand(n);
+    const Node& producer = module_.node(operand);
+    // The memory of other values is not free to choose: feeds, variables, derived values, fetches.
+    return producer.kind == Node::Kind::kOp && !producer.derived && producer.op != kCollectiveOp &&
+           uses_.at(operand) == 1 && fetched_.count(operand) == 0 && fetched_.count({n, 0}) == 0;
+  }
+
+  const Module& module_;
+  Schedule& schedule_;
+  std::map<int, int> position_;  // node -> its position in the order
+  std::map<Value, int> uses_;    // root -> its readers, with updates
+  std::set<Value> fetched_;      // roots
+};
+
+}  // namespace
+
+void MakeBuckets(const Module& module, Schedule& schedule, int64_t bucket_bytes) {
+  BucketMaker(module, schedule).Run(bucket_bytes);
+}
+
+}  // namespace estimator::ir
