@@ -46,6 +46,10 @@ EST_COPTS = BASE_COPTS + [
     "-Wextra",
     "-Wpedantic",
     "-Werror",
+    # Says so if the compiler ignores the precompiled header, because of other flags for example. No
+    # error: after an update of the compiler, those in the cache do not fit.
+    "-Winvalid-pch",
+    "-Wno-error=invalid-pch",
     # With several sources in one (jumbo.bzl), the compiler takes a type of a source for one of a
     # header.
     "-Wno-subobject-linkage",

@@ -27,8 +27,8 @@ def _precompiled_header_impl(ctx):
     )
     precompiled = ctx.actions.declare_file(ctx.label.name + ".h.gch")
 
-    # The flags are those of every other compilation: gcc ignores a precompiled header of other
-    # flags.
+    # The flags are those of every other compilation: gcc ignores a precompiled header if a flag
+    # gives another set of predefined macros. -Wpedantic does, for example.
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
         cc_toolchain = toolchain,
