@@ -26,34 +26,30 @@ KernelPlan MakeGather(const KernelSpec& spec) {
   const int64_t limit = params.dim(axis);
   // Each slice is an item, so that threads share the work even if there is one batch or one index.
   const fused::Chunks chunks = fused::MakeChunks(batches * outer * n, inner);
-  return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
-    using Index = decltype(index_tag);
-    return VisitElement(spec.inputs[0].dtype, [&](auto tag) {
-      using T = decltype(tag);
-      return MakeKernel([=](const KernelArgs& args) {
-        const Index* const all = args.in<Index>(1);
-        // All indices are checked before anything is written, so that the error names the first
-        // one.
-        for (int64_t i = 0; i < batches * n; ++i) {
-          const auto index = static_cast<int64_t>(all[i]);
-          if (index < 0 || index >= limit)
-            return IndexOutOfRange("indices", i, batches * n, index, limit, args.step);
+  const DType index_dtype = spec.inputs[1].dtype;
+  if (!IsIndex(index_dtype)) return nullptr;
+  return VisitElement(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    return MakeKernel([=](const KernelArgs& args) {
+      const Indices all(index_dtype, args.inputs[1]);
+      // All indices are checked before anything is written, so that the error names the first one.
+      for (int64_t i = 0; i < batches * n; ++i) {
+        if (all[i] < 0 || all[i] >= limit)
+          return IndexOutOfRange("indices", i, batches * n, all[i], limit, args.step);
+      }
+      fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+        // Counted, because a division costs more than to copy a short slice.
+        int64_t o = begin / n, k = begin % n;  // index k of slice o of params
+        int64_t of_batch = o / outer * n;
+        for (int64_t i = begin; i < end; ++i) {
+          std::copy_n(args.in<T>(0) + (o * limit + all[of_batch + k]) * inner, inner,
+                      args.out<T>(0) + i * inner);
+          if (++k < n) continue;
+          k = 0;
+          of_batch = ++o / outer * n;
         }
-        fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-          // Counted, because a division costs more than to copy a short slice.
-          int64_t o = begin / n, k = begin % n;  // index k of slice o of params
-          const Index* of_batch = all + o / outer * n;
-          for (int64_t i = begin; i < end; ++i) {
-            const auto index = static_cast<int64_t>(of_batch[k]);
-            std::copy_n(args.in<T>(0) + (o * limit + index) * inner, inner,
-                        args.out<T>(0) + i * inner);
-            if (++k < n) continue;
-            k = 0;
-            of_batch = all + ++o / outer * n;
-          }
-        });
-        return absl::OkStatus();
       });
+      return absl::OkStatus();
     });
   });
 }

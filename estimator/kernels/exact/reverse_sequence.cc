@@ -6,12 +6,13 @@
 #include "estimator/kernels/exact/copy_elements.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/kernel.h"
+#include "estimator/kernels/reference/indices.h"
 #include "estimator/kernels/reference/loops.h"
 
 namespace estimator {
 namespace {
 
-template <typename T, typename Length>
+template <typename T>
 KernelPlan ReverseSequenceKernel(const KernelSpec& spec) {
   const Shape& shape = spec.inputs[0].shape;
   const AxisExtents time = ExtentsAt(shape, WrapAxis(spec.attrs.i("seq_dim"), shape.rank()));
@@ -19,12 +20,12 @@ KernelPlan ReverseSequenceKernel(const KernelSpec& spec) {
   // Elements of one step of one sequence that are side by side.
   const int64_t run = std::max<int64_t>(1, std::min(time.inner, batch.inner));
   const fused::Chunks chunks = fused::MakeChunks(shape.num_elements() / run, run);
-  return MakeKernel([=](const KernelArgs& args) -> absl::Status {
-    const Length* const lengths = args.in<Length>(1);
+  return MakeKernel([=, length_dtype = spec.inputs[1].dtype](const KernelArgs& args) {
+    const Indices lengths(length_dtype, args.inputs[1]);
     for (int64_t i = 0; i < batch.size; ++i) {
       if (lengths[i] < 0 || lengths[i] > time.size)
-        return InvalidArgument("seq_lengths[", i, "] is ", static_cast<int64_t>(lengths[i]),
-                               ", and the sequences have ", time.size, " steps");
+        return InvalidArgument("seq_lengths[", i, "] is ", lengths[i], ", and the sequences have ",
+                               time.size, " steps");
     }
     fused::ForEachItem(chunks, [&](int, int64_t item) {
       const int64_t to = item * run, step = to / time.inner % time.size,
@@ -37,11 +38,8 @@ KernelPlan ReverseSequenceKernel(const KernelSpec& spec) {
 }
 
 EST_REGISTER_EXACT_KERNEL("ReverseSequence", [](const KernelSpec& spec) {
-  return VisitElement(spec.inputs[0].dtype, [&](auto tag) {
-    using T = decltype(tag);
-    return spec.inputs[1].dtype == DType::kInt64 ? ReverseSequenceKernel<T, int64_t>(spec)
-                                                 : ReverseSequenceKernel<T, int32_t>(spec);
-  });
+  return VisitElement(spec.inputs[0].dtype,
+                      [&](auto tag) { return ReverseSequenceKernel<decltype(tag)>(spec); });
 });
 
 }  // namespace

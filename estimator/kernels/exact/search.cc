@@ -39,8 +39,16 @@ int64_t BestOfRow(const float* x, int64_t n) {
   return std::find(x, x + n, best) - x;
 }
 
+// The index of the best of n elements that are `stride` apart, from element `first` of x on. Only
+// this is compiled for each type.
+using BestFn = int64_t (*)(const void* x, int64_t first, int64_t n, int64_t stride);
+
 template <bool kLargest, typename T>
-int64_t BestOfColumn(const T* x, int64_t n, int64_t stride) {
+int64_t BestOf(const void* elements, int64_t first, int64_t n, int64_t stride) {
+  const T* const x = static_cast<const T*>(elements) + first;
+  if constexpr (std::is_same_v<T, float>) {
+    if (stride == 1) return BestOfRow<kLargest>(x, n);
+  }
   int64_t index = 0;
   auto best = kWorst<kLargest, Compute<T>>;
   for (int64_t k = 0; k < n; ++k) {
@@ -52,34 +60,28 @@ int64_t BestOfColumn(const T* x, int64_t n, int64_t stride) {
   return index;
 }
 
-template <bool kLargest, typename T, typename Index>
-KernelPlan ArgKernel(const AxisExtents& e) {
-  const fused::Chunks chunks = fused::MakeChunks(e.outer * e.inner, e.size);
-  return MakeKernel([e, chunks](const KernelArgs& args) {
-    fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const T* const x = args.in<T>(0) + i / e.inner * e.size * e.inner + i % e.inner;
-        int64_t best = -1;
-        if constexpr (std::is_same_v<T, float>) {
-          if (e.inner == 1) best = BestOfRow<kLargest>(x, e.size);
-        }
-        if (best < 0) best = BestOfColumn<kLargest>(x, e.size, e.inner);
-        args.out<Index>(0)[i] = static_cast<Index>(best);
-      }
-    });
-  });
-}
-
 template <bool kLargest>
 KernelPlan MakeArg(const KernelSpec& spec) {
   const auto axes = ConstantInts(spec, 1);
   if (!axes.has_value()) return nullptr;
   const Shape& shape = spec.inputs[0].shape;
   const AxisExtents e = ExtentsAt(shape, WrapAxis((*axes)[0], shape.rank()));
-  return VisitNumericOrBool(spec.inputs[0].dtype, [&](auto tag) {
-    using T = decltype(tag);
-    return spec.outputs[0].dtype == DType::kInt64 ? ArgKernel<kLargest, T, int64_t>(e)
-                                                  : ArgKernel<kLargest, T, int32_t>(e);
+  BestFn best = nullptr;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) { best = BestOf<kLargest, decltype(tag)>; });
+  if (best == nullptr) return nullptr;
+  const bool wide = spec.outputs[0].dtype == DType::kInt64;
+  const fused::Chunks chunks = fused::MakeChunks(e.outer * e.inner, e.size);
+  return MakeKernel([e, chunks, best, wide](const KernelArgs& args) {
+    fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i / e.inner * e.size * e.inner + i % e.inner;
+        const int64_t index = best(args.inputs[0], first, e.size, e.inner);
+        if (wide)
+          args.out<int64_t>(0)[i] = index;
+        else
+          args.out<int32_t>(0)[i] = static_cast<int32_t>(index);
+      }
+    });
   });
 }
 

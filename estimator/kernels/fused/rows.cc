@@ -18,33 +18,31 @@ KernelPlan MakeSegmentSum(const KernelSpec& spec) {
   if (!IsF32(spec.inputs[0]) || out.rank() < 1 || out.num_elements() == 0) return nullptr;
   const int64_t segments = out[0], width = out.num_elements() / segments,
                 n = spec.inputs[1].shape.num_elements();
-  if (spec.inputs[0].shape.num_elements() != n * width) return nullptr;
+  const DType index = spec.inputs[1].dtype;
+  if (spec.inputs[0].shape.num_elements() != n * width || !IsIndex(index)) return nullptr;
   const Chunks chunks = MakeChunks(segments, width + n * width / segments);
-  return VisitIndex(spec.inputs[1].dtype, [&](auto tag) {
-    using Index = decltype(tag);
-    return MakeKernel([=](const KernelArgs& args) {
-      const Index* const ids = args.in<Index>(1);
+  return MakeKernel([=](const KernelArgs& args) {
+    const Indices ids(index, args.inputs[1]);
+    for (int64_t i = 0; i < n; ++i) {
+      // All ids are checked before the threads start, so that the error names the first bad one.
+      if (ids[i] >= segments)
+        return IndexOutOfRange("segment_ids", i, n, ids[i], segments, args.step);
+    }
+    ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
+      float* const sums = args.out<float>(0);
+      std::fill(sums + begin * width, sums + end * width, 0.0f);
       for (int64_t i = 0; i < n; ++i) {
-        const auto id = static_cast<int64_t>(ids[i]);
-        // All ids are checked before the threads start, so that the error names the first bad one.
-        if (id >= segments) return IndexOutOfRange("segment_ids", i, n, id, segments, args.step);
-      }
-      ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
-        float* const sums = args.out<float>(0);
-        std::fill(sums + begin * width, sums + end * width, 0.0f);
-        for (int64_t i = 0; i < n; ++i) {
-          const auto id = static_cast<int64_t>(ids[i]);
-          // Each thread reads all ids but adds to its own segments only. So no sum has two writers,
-          // and the order is that of the ids.
-          if (id < begin || id >= end) continue;  // a row with a negative id is dropped
-          const float* const x = args.in<float>(0) + i * width;
-          float* const sum = sums + id * width;
+        const int64_t id = ids[i];
+        // Each thread reads all ids but adds to its own segments only. So no sum has two writers,
+        // and the order is that of the ids.
+        if (id < begin || id >= end) continue;  // a row with a negative id is dropped
+        const float* const x = args.in<float>(0) + i * width;
+        float* const sum = sums + id * width;
 #pragma omp simd
-          for (int64_t c = 0; c < width; ++c) sum[c] += x[c];
-        }
-      });
-      return absl::OkStatus();
+        for (int64_t c = 0; c < width; ++c) sum[c] += x[c];
+      }
     });
+    return absl::OkStatus();
   });
 }
 

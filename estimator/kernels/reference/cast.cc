@@ -30,21 +30,27 @@ To Convert(From x) {
   }
 }
 
-EST_REGISTER_KERNEL("Cast", KernelTier::kReference, [](const KernelSpec& spec) {
-  const int64_t n = spec.outputs[0].shape.num_elements();
-  return VisitNumericOrBool(spec.inputs[0].dtype, [&](auto from) {
-    using From = decltype(from);
-    return VisitNumericOrBool(spec.outputs[0].dtype, [&](auto to) {
-      using To = decltype(to);
-      return MakeKernel([n](const KernelArgs& args) {
-        const From* x = args.in<From>(0);
-        To* out = args.out<To>(0);
-        for (int64_t i = 0; i < n; ++i) {
-          out[i] = static_cast<To>(Convert<Compute<To>>(static_cast<Compute<From>>(x[i])));
-        }
-      });
-    });
+// Only this is compiled for each of the hundred pairs of types.
+using CastFn = void (*)(const void* from, void* to, int64_t n);
+
+template <typename From, typename To>
+void CastElements(const void* from, void* to, int64_t n) {
+  const From* const x = static_cast<const From*>(from);
+  To* const out = static_cast<To*>(to);
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<To>(Convert<Compute<To>>(static_cast<Compute<From>>(x[i])));
+}
+
+EST_REGISTER_KERNEL("Cast", KernelTier::kReference, [](const KernelSpec& spec) -> KernelPlan {
+  CastFn cast = nullptr;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto from) {
+    VisitNumeric(spec.outputs[0].dtype,
+                 [&](auto to) { cast = CastElements<decltype(from), decltype(to)>; });
   });
+  if (cast == nullptr) return nullptr;
+  const int64_t n = spec.outputs[0].shape.num_elements();
+  return MakeKernel(
+      [n, cast](const KernelArgs& args) { cast(args.inputs[0], args.outputs[0], n); });
 });
 
 }  // namespace

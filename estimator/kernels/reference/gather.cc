@@ -27,13 +27,13 @@ struct NdLayout {
   }
 
   // Calls fn(row, offset of its slice) for every row.
-  template <typename Index, typename Fn>
-  absl::Status ForEach(const Index* indices, const StepContext& step, Fn&& fn) const {
+  template <typename Fn>
+  absl::Status ForEach(const Indices& indices, const StepContext& step, Fn&& fn) const {
     for (int64_t row = 0; row < num_rows; ++row) {
       int64_t offset = 0;
       for (int64_t k = 0; k < depth; ++k) {
         const auto axis = static_cast<size_t>(k);
-        const auto index = static_cast<int64_t>(indices[row * depth + k]);
+        const int64_t index = indices[row * depth + k];
         if (index < 0 || index >= limits[axis]) {
           return IndexOutOfRange("indices", row * depth + k, num_rows * depth, index, limits[axis],
                                  step);
@@ -46,17 +46,17 @@ struct NdLayout {
   }
 };
 
-EST_REGISTER_KERNEL("GatherNd", KernelTier::kReference, [](const KernelSpec& spec) {
+EST_REGISTER_KERNEL("GatherNd", KernelTier::kReference, [](const KernelSpec& spec) -> KernelPlan {
   const NdLayout layout(spec.inputs[1].shape, spec.inputs[0].shape);
-  return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
-    using Index = decltype(index_tag);
-    return VisitElement(spec.inputs[0].dtype, [&](auto tag) {
-      using T = decltype(tag);
-      return MakeKernel([layout](const KernelArgs& args) {
-        return layout.ForEach(args.in<Index>(1), args.step, [&](int64_t row, int64_t offset) {
-          std::copy_n(args.in<T>(0) + offset, layout.slice, args.out<T>(0) + row * layout.slice);
-        });
-      });
+  const DType index = spec.inputs[1].dtype;
+  if (!IsIndex(index)) return nullptr;
+  return VisitElement(spec.inputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    return MakeKernel([layout, index](const KernelArgs& args) {
+      return layout.ForEach(
+          Indices(index, args.inputs[1]), args.step, [&](int64_t row, int64_t offset) {
+            std::copy_n(args.in<T>(0) + offset, layout.slice, args.out<T>(0) + row * layout.slice);
+          });
     });
   });
 });
@@ -68,24 +68,23 @@ KernelPlan MakeScatter(const KernelSpec& spec) {
   constexpr int kIndices = kHasX ? 1 : 0;
   const NdLayout layout(spec.inputs[kIndices].shape, spec.outputs[0].shape);
   const int64_t n = spec.outputs[0].shape.num_elements();
-  return VisitIndex(spec.inputs[kIndices].dtype, [&](auto index_tag) {
-    using Index = decltype(index_tag);
-    return VisitNumbers(spec.outputs[0].dtype, [&](auto tag) {
-      using T = decltype(tag);
-      const auto run = [layout, n](const KernelArgs& args) {
-        T* out = args.out<T>(0);
-        if (!kHasX) std::fill_n(out, n, T{});
-        if (kHasX && args.in<T>(0) != out) std::copy_n(args.in<T>(0), n, out);
-        return layout.ForEach(
-            args.in<Index>(kIndices), args.step, [&](int64_t row, int64_t offset) {
-              const T* update = args.in<T>(kIndices + 1) + row * layout.slice;
-              for (int64_t i = 0; i < layout.slice; ++i) {
-                out[offset + i] = kAdd ? SumOf(out[offset + i], update[i]) : update[i];
-              }
-            });
-      };
-      return MakeKernel(run, 0, /*alias_input=*/kHasX ? 0 : -1);
-    });
+  const DType index = spec.inputs[kIndices].dtype;
+  if (!IsIndex(index)) return nullptr;
+  return VisitNumbers(spec.outputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    const auto run = [layout, n, index](const KernelArgs& args) {
+      T* out = args.out<T>(0);
+      if (!kHasX) std::fill_n(out, n, T{});
+      if (kHasX && args.in<T>(0) != out) std::copy_n(args.in<T>(0), n, out);
+      return layout.ForEach(
+          Indices(index, args.inputs[kIndices]), args.step, [&](int64_t row, int64_t offset) {
+            const T* update = args.in<T>(kIndices + 1) + row * layout.slice;
+            for (int64_t i = 0; i < layout.slice; ++i) {
+              out[offset + i] = kAdd ? SumOf(out[offset + i], update[i]) : update[i];
+            }
+          });
+    };
+    return MakeKernel(run, 0, /*alias_input=*/kHasX ? 0 : -1);
   });
 }
 
@@ -116,31 +115,31 @@ T Lowest() {
 //   first(T{}): the initial value of a segment.  combine(total, x): with the element of a row.
 template <typename First, typename Combine>
 KernelFactory Segments(First first, Combine combine) {
-  return [first, combine](const KernelSpec& spec) {
+  return [first, combine](const KernelSpec& spec) -> KernelPlan {
     const int64_t n = spec.inputs[1].shape.num_elements();
     const int64_t num_out = spec.outputs[0].shape.num_elements();
     const int64_t num_segments = spec.outputs[0].shape.dim(0);
     const int64_t row = num_segments == 0 ? 0 : num_out / num_segments;
-    return VisitIndex(spec.inputs[1].dtype, [&](auto index_tag) {
-      using Index = decltype(index_tag);
-      return VisitNumbers(spec.outputs[0].dtype, [&](auto tag) {
-        using T = decltype(tag);
-        return MakeKernel([=](const KernelArgs& args) {
-          T* out = args.out<T>(0);
-          std::fill_n(out, num_out, first(T{}));
-          for (int64_t i = 0; i < n; ++i) {
-            const auto id = static_cast<int64_t>(args.in<Index>(1)[i]);
-            // As in TensorFlow, a row with a negative id is dropped.
-            if (id < 0) continue;
-            if (id >= num_segments)
-              return IndexOutOfRange("segment_ids", i, n, id, num_segments, args.step);
-            const T* x = args.in<T>(0) + i * row;
-            for (int64_t k = 0; k < row; ++k) {
-              out[id * row + k] = combine(out[id * row + k], x[k]);
-            }
+    const DType index = spec.inputs[1].dtype;
+    if (!IsIndex(index)) return nullptr;
+    return VisitNumbers(spec.outputs[0].dtype, [&](auto tag) {
+      using T = decltype(tag);
+      return MakeKernel([=](const KernelArgs& args) {
+        const Indices ids(index, args.inputs[1]);
+        T* out = args.out<T>(0);
+        std::fill_n(out, num_out, first(T{}));
+        for (int64_t i = 0; i < n; ++i) {
+          const int64_t id = ids[i];
+          // As in TensorFlow, a row with a negative id is dropped.
+          if (id < 0) continue;
+          if (id >= num_segments)
+            return IndexOutOfRange("segment_ids", i, n, id, num_segments, args.step);
+          const T* x = args.in<T>(0) + i * row;
+          for (int64_t k = 0; k < row; ++k) {
+            out[id * row + k] = combine(out[id * row + k], x[k]);
           }
-          return absl::OkStatus();
-        });
+        }
+        return absl::OkStatus();
       });
     });
   };
@@ -163,25 +162,25 @@ EST_REGISTER_KERNEL("UnsortedSegmentMin", KernelTier::kReference,
                     Segments([](auto tag) { return Largest<decltype(tag)>(); },
                              [](auto total, auto x) { return IsLess(x, total) ? x : total; }));
 
-EST_REGISTER_KERNEL("OneHot", KernelTier::kReference, [](const KernelSpec& spec) {
+EST_REGISTER_KERNEL("OneHot", KernelTier::kReference, [](const KernelSpec& spec) -> KernelPlan {
   const Shape& shape = spec.outputs[0].shape;
   const AxisExtents e = ExtentsAt(shape, WrapAxis(spec.attrs.i("axis"), shape.rank()));
-  return VisitIndex(spec.inputs[0].dtype, [&](auto index_tag) {
-    using Index = decltype(index_tag);
-    return VisitElement(spec.outputs[0].dtype, [&](auto tag) {
-      using T = decltype(tag);
-      return MakeKernel([=](const KernelArgs& args) {
-        T* out = args.out<T>(0);
-        const T on = *args.in<T>(2), off = *args.in<T>(3);
-        std::fill_n(out, e.outer * e.size * e.inner, off);
-        for (int64_t o = 0; o < e.outer; ++o) {
-          for (int64_t i = 0; i < e.inner; ++i) {
-            const auto index = static_cast<int64_t>(args.in<Index>(0)[o * e.inner + i]);
-            // As in TensorFlow, an index out of range leaves its row at the off value.
-            if (index >= 0 && index < e.size) out[(o * e.size + index) * e.inner + i] = on;
-          }
+  const DType index_dtype = spec.inputs[0].dtype;
+  if (!IsIndex(index_dtype)) return nullptr;
+  return VisitElement(spec.outputs[0].dtype, [&](auto tag) {
+    using T = decltype(tag);
+    return MakeKernel([=](const KernelArgs& args) {
+      const Indices indices(index_dtype, args.inputs[0]);
+      T* out = args.out<T>(0);
+      const T on = *args.in<T>(2), off = *args.in<T>(3);
+      std::fill_n(out, e.outer * e.size * e.inner, off);
+      for (int64_t o = 0; o < e.outer; ++o) {
+        for (int64_t i = 0; i < e.inner; ++i) {
+          const int64_t index = indices[o * e.inner + i];
+          // As in TensorFlow, an index out of range leaves its row at the off value.
+          if (index >= 0 && index < e.size) out[(o * e.size + index) * e.inner + i] = on;
         }
-      });
+      }
     });
   });
 });

@@ -13,14 +13,25 @@
 
 namespace estimator {
 
-// Returns fn(Index{}) for the dtype of an index, else null.
-template <typename Fn>
-KernelPlan VisitIndex(DType dtype, Fn&& fn) {
-  if (dtype == DType::kInt64) return fn(int64_t{});
-  if (dtype == DType::kInt32) return fn(int32_t{});
-  if (dtype == DType::kUint8) return fn(uint8_t{});
-  return nullptr;
+inline bool IsIndex(DType dtype) {
+  return dtype == DType::kInt64 || dtype == DType::kInt32 || dtype == DType::kUint8;
 }
+
+// An operand of indices, of any of these dtypes: a kernel is compiled once for all of them.
+class Indices {
+ public:
+  // REQUIRES: IsIndex(dtype).
+  Indices(DType dtype, const void* data) : dtype_(dtype), data_(data) {}
+  int64_t operator[](int64_t i) const {
+    if (dtype_ == DType::kInt64) return static_cast<const int64_t*>(data_)[i];
+    if (dtype_ == DType::kInt32) return static_cast<const int32_t*>(data_)[i];
+    return static_cast<const uint8_t*>(data_)[i];
+  }
+
+ private:
+  DType dtype_;
+  const void* data_;
+};
 
 // Index `i` of the n indices of the step's replica is `value`.
 inline absl::Status IndexOutOfRange(absl::string_view what, int64_t i, int64_t n, int64_t value,

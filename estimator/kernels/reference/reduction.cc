@@ -152,27 +152,40 @@ struct AnyOf {
   T result = false;
 };
 
+// Only this is compiled for each type.
+using ReduceFn = void (*)(const Layout& layout, const KernelArgs& args);
+
 template <template <typename> class Reducer, typename T>
-KernelPlan MakeTyped(const KernelSpec& spec) {
-  const std::optional<Layout> layout = MakeLayout(spec);
-  if (!layout.has_value()) return nullptr;
-  return MakeKernel([layout = *layout](const KernelArgs& args) {
-    const T* x = args.in<T>(0);
-    T* out = args.out<T>(0);
-    layout.kept.ForEachElementInOrder([&](int64_t i, const auto& start) {
-      Reducer<Compute<T>> reducer;
-      layout.reduced.ForEachElementInOrder([&](int64_t, const auto& at) {
-        reducer.Add(static_cast<Compute<T>>(x[start[0] + at[0]]));
-      });
-      out[i] = static_cast<T>(reducer.Result(layout.reduced.num_elements()));
+void Reduce(const Layout& layout, const KernelArgs& args) {
+  const T* x = args.in<T>(0);
+  T* out = args.out<T>(0);
+  layout.kept.ForEachElementInOrder([&](int64_t i, const auto& start) {
+    Reducer<Compute<T>> reducer;
+    layout.reduced.ForEachElementInOrder([&](int64_t, const auto& at) {
+      reducer.Add(static_cast<Compute<T>>(x[start[0] + at[0]]));
     });
+    out[i] = static_cast<T>(reducer.Result(layout.reduced.num_elements()));
   });
+}
+
+KernelPlan ReductionKernel(const KernelSpec& spec, ReduceFn reduce) {
+  const std::optional<Layout> layout = MakeLayout(spec);
+  if (!layout.has_value() || reduce == nullptr) return nullptr;
+  return MakeKernel([layout = *layout, reduce](const KernelArgs& args) { reduce(layout, args); });
 }
 
 template <template <typename> class Reducer>
 KernelPlan MakeReduction(const KernelSpec& spec) {
-  return VisitNumbers(spec.inputs[0].dtype,
-                      [&](auto tag) { return MakeTyped<Reducer, decltype(tag)>(spec); });
+  ReduceFn reduce = nullptr;
+  VisitNumeric(spec.inputs[0].dtype, [&](auto tag) {
+    if constexpr (kIsNumberType<decltype(tag)>) reduce = Reduce<Reducer, decltype(tag)>;
+  });
+  return ReductionKernel(spec, reduce);
+}
+
+template <template <typename> class Reducer>
+KernelPlan MakeLogical(const KernelSpec& spec) {
+  return ReductionKernel(spec, Reduce<Reducer, bool>);
 }
 
 EST_REGISTER_KERNEL("Sum", KernelTier::kReference, MakeReduction<SumReduction>);
@@ -180,8 +193,8 @@ EST_REGISTER_KERNEL("Mean", KernelTier::kReference, MakeReduction<MeanReduction>
 EST_REGISTER_KERNEL("Prod", KernelTier::kReference, MakeReduction<ProdOf>);
 EST_REGISTER_KERNEL("Max", KernelTier::kReference, MakeReduction<MaxOf>);
 EST_REGISTER_KERNEL("Min", KernelTier::kReference, MakeReduction<MinOf>);
-EST_REGISTER_KERNEL("All", KernelTier::kReference, MakeTyped<AllOf, bool>);
-EST_REGISTER_KERNEL("Any", KernelTier::kReference, MakeTyped<AnyOf, bool>);
+EST_REGISTER_KERNEL("All", KernelTier::kReference, MakeLogical<AllOf>);
+EST_REGISTER_KERNEL("Any", KernelTier::kReference, MakeLogical<AnyOf>);
 
 EST_REGISTER_KERNEL("L2Loss", KernelTier::kReference, [](const KernelSpec& spec) {
   return VisitFloating(spec.inputs[0].dtype, [&](auto tag) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
+#include "estimator/kernels/exact/copy_elements.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/loops.h"
 
@@ -59,7 +60,7 @@ KernelPlan MakeMatrixBandPart(const KernelSpec& spec) {
   const Shape& shape = spec.inputs[0].shape;
   const int64_t rows = shape.dim(-2), columns = shape.dim(-1), n = shape.num_elements();
   const int64_t num_lower = (*lower)[0], num_upper = (*upper)[0];
-  return VisitNumericOrBool(spec.inputs[0].dtype, [&](auto tag) {
+  return VisitElement(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     return MakeKernel([=](const KernelArgs& args) {
       for (int64_t i = 0; i < n; ++i) {
@@ -81,7 +82,7 @@ KernelPlan MakeDiagonal(const KernelSpec& spec) {
   const int64_t rows = matrix.dim(-2), columns = matrix.dim(-1), size = std::min(rows, columns);
   int64_t matrices = 1;
   for (int i = 0; i + 2 < matrix.rank(); ++i) matrices *= matrix.dim(i);
-  return VisitNumericOrBool(spec.inputs[0].dtype, [&](auto tag) {
+  return VisitElement(spec.inputs[0].dtype, [&](auto tag) {
     using T = decltype(tag);
     return MakeKernel([=](const KernelArgs& args) {
       const T* x = args.in<T>(0);

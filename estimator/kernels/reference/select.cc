@@ -1,8 +1,6 @@
 // SelectV2: out = condition ? x : y, the three broadcast together.
-#include <string>
-
+#include "estimator/kernels/exact/copy_elements.h"
 #include "estimator/kernels/kernel.h"
-#include "estimator/kernels/reference/loops.h"
 #include "estimator/kernels/strided_rows.h"
 
 namespace estimator {
@@ -26,9 +24,8 @@ KernelPlan MakeTypedSelect(const KernelSpec& spec) {
 }
 
 EST_REGISTER_KERNEL("SelectV2", KernelTier::kReference, [](const KernelSpec& spec) {
-  if (spec.outputs[0].dtype == DType::kString) return MakeTypedSelect<std::string>(spec);
-  return VisitNumericOrBool(spec.outputs[0].dtype,
-                            [&](auto tag) { return MakeTypedSelect<decltype(tag)>(spec); });
+  return VisitElement(spec.outputs[0].dtype,
+                      [&](auto tag) { return MakeTypedSelect<decltype(tag)>(spec); });
 });
 
 }  // namespace
