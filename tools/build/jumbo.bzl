@@ -42,7 +42,7 @@ _jumbo_source = rule(
 def _folder(file):
     return file.rpartition("/")[0]
 
-def jumbo(name, srcs, singly = [], at_most = 12, own_names = False):
+def jumbo(name, srcs, singly = [], at_most = 16, own_names = False):
     """The `srcs` of a target, as few sources.
 
     The sources of a folder are divided evenly. Sources of two folders are never compiled together,
