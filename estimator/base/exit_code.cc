@@ -27,4 +27,10 @@ std::optional<int> ExitCodeOf(const absl::Status& status) {
   return exit_code;
 }
 
+absl::Status FinishedEarly(StringArg message) {
+  return WithExitCode(absl::CancelledError(message), 0);
+}
+
+bool IsFinishedEarly(const absl::Status& status) { return ExitCodeOf(status) == 0; }
+
 }  // namespace estimator

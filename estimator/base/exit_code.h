@@ -6,6 +6,8 @@
 
 #include <optional>
 
+#include "estimator/base/string_arg.h"
+
 namespace estimator {
 
 // Another process of a run was lost, so this one ended too. It can be started again.
@@ -16,6 +18,12 @@ absl::Status WithExitCode(absl::Status status, int exit_code);
 
 // The exit code of the status, if it has one. Annotate keeps it.
 std::optional<int> ExitCodeOf(const absl::Status& status);
+
+// A CANCELLED status with the exit code 0: it ends a program before its usual work, because
+// everything that was asked for is done, such as a report. It is not OK, so a program returns it
+// and skips what follows.
+absl::Status FinishedEarly(StringArg message);
+bool IsFinishedEarly(const absl::Status& status);
 
 }  // namespace estimator
 

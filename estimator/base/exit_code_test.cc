@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "estimator/base/status.h"
+#include "estimator/base/testing/status_matchers.h"
 
 namespace estimator {
 namespace {
@@ -18,6 +19,14 @@ TEST(ExitCodeTest, StaysUnderAnotherMessage) {
 TEST(ExitCodeTest, OtherStatusesHaveNone) {
   EXPECT_EQ(ExitCodeOf(absl::UnavailableError("x")), std::nullopt);
   EXPECT_EQ(ExitCodeOf(WithExitCode(absl::OkStatus(), 5)), std::nullopt);
+}
+
+TEST(ExitCodeTest, AProgramThatFinishedEarlyHasZero) {
+  const absl::Status status = FinishedEarly("the report is printed");
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_TRUE(IsFinishedEarly(Annotate(status, "training")));
+  EXPECT_FALSE(IsFinishedEarly(absl::CancelledError("interrupted")));
+  EXPECT_FALSE(IsFinishedEarly(absl::OkStatus()));
 }
 
 }  // namespace

@@ -23,7 +23,6 @@
 #include "estimator/base/command_line.h"
 #include "estimator/base/cpu/cpu_isa.h"
 #include "estimator/base/exit_code.h"
-#include "estimator/base/finished_early.h"
 #include "estimator/base/flag_spelling.h"
 #include "estimator/base/home_directory.h"
 #include "estimator/base/interrupt.h"

@@ -19,7 +19,6 @@
 #include "estimator/base/cpu/cpu_isa.h"
 #include "estimator/base/exit_code.h"
 #include "estimator/base/file.h"
-#include "estimator/base/finished_early.h"
 #include "estimator/base/flag_spelling.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/testing/status_matchers.h"

@@ -26,8 +26,8 @@ constexpr int64_t kChunkBytes = 1 << 20;
 // The membership ends a wait, not a time: a peer may be busy for long.
 constexpr auto kNoLimit = std::chrono::hours(1000);
 constexpr size_t kKeyBytes = 16;
-// A connection that breaks is the first sign of a process that died or left. The time is longer than
-// that after which the membership makes an error of one that left.
+// A connection that breaks is the first sign of a process that died or left. The time is longer
+// than that after which the membership makes an error of one that left.
 constexpr Seconds kTimeForCause(0.8);
 
 // Thrown through Gloo's calls: the membership ended a wait.

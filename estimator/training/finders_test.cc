@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "estimator/base/exit_code.h"
 #include "estimator/base/file.h"
-#include "estimator/base/finished_early.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"

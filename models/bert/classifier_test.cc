@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/base/finished_early.h"
+#include "estimator/base/exit_code.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/training/testing/loss_recorder.h"

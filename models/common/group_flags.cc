@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/base/finished_early.h"
+#include "estimator/base/exit_code.h"
 #include "estimator/base/status.h"
 #include "estimator/base/usage_error.h"
 #include "estimator/distributed/find_group.h"

@@ -16,7 +16,7 @@ namespace estimator {
 std::vector<std::string> GroupFlagProblems();
 
 // With --num_processes: starts the processes, and returns when they have ended: a FinishedEarly
-// (base/finished_early.h), or an error with the exit code of the rank that failed first. In a
+// (base/exit_code.h), or an error with the exit code of the rank that failed first. In a
 // process of a group: joins it, once per program. Otherwise returns OK at once.
 // Errors: a UsageError for flags or an environment that contradict themselves; those of JoinGroup.
 absl::Status StartOrJoinGroup();

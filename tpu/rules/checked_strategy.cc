@@ -10,7 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "estimator/base/finished_early.h"
+#include "estimator/base/exit_code.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/nn/replica_scope.h"

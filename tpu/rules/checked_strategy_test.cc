@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_join.h"
-#include "estimator/base/finished_early.h"
+#include "estimator/base/exit_code.h"
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"

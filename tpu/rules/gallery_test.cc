@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/base/finished_early.h"
+#include "estimator/base/exit_code.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tpu/rules/rule.h"
