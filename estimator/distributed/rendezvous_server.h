@@ -32,7 +32,7 @@ class RendezvousServer {
  public:
   struct Options {
     int size = 1;
-    std::string token;
+    std::string token = {};
     double peer_timeout_secs = 30;
     std::function<void()> all_arrived = [] {};
   };

@@ -31,7 +31,7 @@ using Fields = std::vector<std::string>;
 
 struct Frame {
   FrameType type = FrameType::kHeartbeat;
-  Fields fields;
+  Fields fields = {};
 };
 
 std::string EncodeFrame(FrameType type, const Fields& fields = {});

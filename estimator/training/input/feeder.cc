@@ -120,13 +120,13 @@ absl::StatusOr<std::optional<StepInput>> Feeder::ReadOnce() {
     step.replicas.push_back(*std::move(element));
     if (rows < *full_rows_) break;  // the last batch
   }
-  if (step.replicas.empty()) return std::optional<StepInput>();
+  if (step.replicas.empty()) return std::nullopt;
   const bool trains = options_.mode == Mode::kTrain;
   step.full =
       step.num_examples == *full_rows_ * num_elements || (trains && options_.element_rows == 0);
   if (!step.full) {
     // Its shape would need another program, which is not worth its time in training.
-    if (trains) return std::optional<StepInput>();
+    if (trains) return std::nullopt;
     // Such a batch is one element, because it runs whole on one replica.
     if (in_turn) {
       EST_ASSIGN_OR_RETURN(Element joined, batch_axis_.Join(step.replicas));
