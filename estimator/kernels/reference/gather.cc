@@ -61,37 +61,6 @@ EST_REGISTER_KERNEL("GatherNd", KernelTier::kReference, [](const KernelSpec& spe
   });
 });
 
-// x with the updates set or added. The operands are x, indices, updates; without x (ScatterNd), the
-// elements are 0 at first. If the output overwrites x, only the updated slices are written.
-template <bool kHasX, bool kAdd>
-KernelPlan MakeScatter(const KernelSpec& spec) {
-  constexpr int kIndices = kHasX ? 1 : 0;
-  const NdLayout layout(spec.inputs[kIndices].shape, spec.outputs[0].shape);
-  const int64_t n = spec.outputs[0].shape.num_elements();
-  const DType index = spec.inputs[kIndices].dtype;
-  if (!IsIndex(index)) return nullptr;
-  return VisitNumbers(spec.outputs[0].dtype, [&](auto tag) {
-    using T = decltype(tag);
-    const auto run = [layout, n, index](const KernelArgs& args) {
-      T* out = args.out<T>(0);
-      if (!kHasX) std::fill_n(out, n, T{});
-      if (kHasX && args.in<T>(0) != out) std::copy_n(args.in<T>(0), n, out);
-      return layout.ForEach(
-          Indices(index, args.inputs[kIndices]), args.step, [&](int64_t row, int64_t offset) {
-            const T* update = args.in<T>(kIndices + 1) + row * layout.slice;
-            for (int64_t i = 0; i < layout.slice; ++i) {
-              out[offset + i] = kAdd ? SumOf(out[offset + i], update[i]) : update[i];
-            }
-          });
-    };
-    return MakeKernel(run, 0, /*alias_input=*/kHasX ? 0 : -1);
-  });
-}
-
-EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, MakeScatter<false, true>);
-EST_REGISTER_KERNEL("TensorScatterUpdate", KernelTier::kReference, MakeScatter<true, false>);
-EST_REGISTER_KERNEL("TensorScatterAdd", KernelTier::kReference, MakeScatter<true, true>);
-
 // The largest finite number of a type.
 template <typename T>
 T Largest() {
@@ -112,37 +81,91 @@ T Lowest() {
     return std::numeric_limits<T>::lowest();
 }
 
-//   first(T{}): the initial value of a segment.  combine(total, x): with the element of a row.
-template <typename First, typename Combine>
-KernelFactory Segments(First first, Combine combine) {
-  return [first, combine](const KernelSpec& spec) -> KernelPlan {
-    const int64_t n = spec.inputs[1].shape.num_elements();
-    const int64_t num_out = spec.outputs[0].shape.num_elements();
-    const int64_t num_segments = spec.outputs[0].shape.dim(0);
-    const int64_t row = num_segments == 0 ? 0 : num_out / num_segments;
-    const DType index = spec.inputs[1].dtype;
-    if (!IsIndex(index)) return nullptr;
-    return VisitNumbers(spec.outputs[0].dtype, [&](auto tag) {
-      using T = decltype(tag);
-      return MakeKernel([=](const KernelArgs& args) {
-        const Indices ids(index, args.inputs[1]);
-        T* out = args.out<T>(0);
-        std::fill_n(out, num_out, first(T{}));
-        for (int64_t i = 0; i < n; ++i) {
-          const int64_t id = ids[i];
-          // As in TensorFlow, a row with a negative id is dropped.
-          if (id < 0) continue;
-          if (id >= num_segments)
-            return IndexOutOfRange("segment_ids", i, n, id, num_segments, args.step);
-          const T* x = args.in<T>(0) + i * row;
-          for (int64_t k = 0; k < row; ++k) {
-            out[id * row + k] = combine(out[id * row + k], x[k]);
-          }
-        }
-        return absl::OkStatus();
-      });
-    });
+// Combines n elements of x with totals, or sets these if x is null. Only this is compiled for each
+// type.
+using CombineFn = void (*)(const void* x, void* totals, int64_t n);
+
+template <typename T, typename First, typename Next>
+void CombineRow(const void* x, void* totals, int64_t n) {
+  T* const out = static_cast<T*>(totals);
+  if (x == nullptr) {
+    std::fill_n(out, n, First()(T{}));
+  } else {
+    for (int64_t i = 0; i < n; ++i) out[i] = Next()(out[i], static_cast<const T*>(x)[i]);
+  }
+}
+
+// Null if the elements are no numbers.
+//   first(T{}): the initial total.  next(total, x): the total with one more element.
+template <typename First, typename Next>
+CombineFn CombineOf(DType dtype, First, Next) {
+  CombineFn combine = nullptr;
+  VisitNumeric(dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (kIsNumberType<T>) combine = CombineRow<T, First, Next>;
+  });
+  return combine;
+}
+CombineFn SumOfRows(DType dtype) {
+  return CombineOf(
+      dtype, [](auto zero) { return zero; }, [](auto total, auto x) { return SumOf(total, x); });
+}
+
+// x with the updates set or added. The operands are x, indices, updates; without x (ScatterNd), the
+// elements are 0 at first. If the output overwrites x, only the updated slices are written.
+template <bool kHasX, bool kAdd>
+KernelPlan MakeScatter(const KernelSpec& spec) {
+  constexpr int kIndices = kHasX ? 1 : 0;
+  const TensorSpec& x = spec.outputs[0];
+  const NdLayout layout(spec.inputs[kIndices].shape, x.shape);
+  const DType index = spec.inputs[kIndices].dtype;
+  const CombineFn add = SumOfRows(x.dtype);
+  if (!IsIndex(index) || add == nullptr) return nullptr;
+  const auto run = [layout, index, add, x](const KernelArgs& args) {
+    const size_t size = DTypeSize(x.dtype);
+    if (kHasX)
+      CopyTensor(x, args.inputs[0], args.outputs[0]);
+    else
+      add(nullptr, args.outputs[0], x.shape.num_elements());
+    return layout.ForEach(
+        Indices(index, args.inputs[kIndices]), args.step, [&](int64_t row, int64_t offset) {
+          char* const out = args.out<char>(0) + static_cast<size_t>(offset) * size;
+          const char* const update =
+              args.in<char>(kIndices + 1) + static_cast<size_t>(row * layout.slice) * size;
+          if (kAdd)
+            add(update, out, layout.slice);
+          else
+            std::copy_n(update, static_cast<size_t>(layout.slice) * size, out);
+        });
   };
+  return MakeKernel(run, 0, /*alias_input=*/kHasX ? 0 : -1);
+}
+
+EST_REGISTER_KERNEL("ScatterNd", KernelTier::kReference, MakeScatter<false, true>);
+EST_REGISTER_KERNEL("TensorScatterUpdate", KernelTier::kReference, MakeScatter<true, false>);
+EST_REGISTER_KERNEL("TensorScatterAdd", KernelTier::kReference, MakeScatter<true, true>);
+
+KernelPlan MakeSegments(const KernelSpec& spec, CombineFn combine) {
+  const Shape& out = spec.outputs[0].shape;
+  const int64_t n = spec.inputs[1].shape.num_elements();
+  const int64_t num_out = out.num_elements(), num_segments = out.dim(0);
+  const int64_t row = num_segments == 0 ? 0 : num_out / num_segments;
+  const auto row_bytes = static_cast<int64_t>(DTypeSize(spec.outputs[0].dtype)) * row;
+  const DType index = spec.inputs[1].dtype;
+  if (!IsIndex(index) || combine == nullptr) return nullptr;
+  return MakeKernel([=](const KernelArgs& args) {
+    const Indices ids(index, args.inputs[1]);
+    combine(nullptr, args.outputs[0], num_out);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t id = ids[i];
+      // As in TensorFlow, a row with a negative id is dropped.
+      if (id < 0) continue;
+      if (id >= num_segments)
+        return IndexOutOfRange("segment_ids", i, n, id, num_segments, args.step);
+      combine(args.in<char>(0) + i * row_bytes, args.out<char>(0) + id * row_bytes, row);
+    }
+    return absl::OkStatus();
+  });
 }
 
 template <typename T>
@@ -150,17 +173,22 @@ bool IsLess(T a, T b) {
   return static_cast<Compute<T>>(a) < static_cast<Compute<T>>(b);
 }
 
-EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kReference,
-                    Segments([](auto zero) { return zero; },
-                             [](auto total, auto x) { return SumOf(total, x); }));
-EST_REGISTER_KERNEL("UnsortedSegmentMax", KernelTier::kReference,
-                    // As in TensorFlow, a segment without rows is the lowest finite number, and not
-                    // -infinity.
-                    Segments([](auto tag) { return Lowest<decltype(tag)>(); },
-                             [](auto total, auto x) { return IsLess(total, x) ? x : total; }));
-EST_REGISTER_KERNEL("UnsortedSegmentMin", KernelTier::kReference,
-                    Segments([](auto tag) { return Largest<decltype(tag)>(); },
-                             [](auto total, auto x) { return IsLess(x, total) ? x : total; }));
+EST_REGISTER_KERNEL("UnsortedSegmentSum", KernelTier::kReference, [](const KernelSpec& spec) {
+  return MakeSegments(spec, SumOfRows(spec.outputs[0].dtype));
+});
+EST_REGISTER_KERNEL("UnsortedSegmentMax", KernelTier::kReference, [](const KernelSpec& spec) {
+  // As in TensorFlow, a segment without rows is the lowest finite number, and not -infinity.
+  return MakeSegments(spec,
+                      CombineOf(
+                          spec.outputs[0].dtype, [](auto tag) { return Lowest<decltype(tag)>(); },
+                          [](auto total, auto x) { return IsLess(total, x) ? x : total; }));
+});
+EST_REGISTER_KERNEL("UnsortedSegmentMin", KernelTier::kReference, [](const KernelSpec& spec) {
+  return MakeSegments(spec,
+                      CombineOf(
+                          spec.outputs[0].dtype, [](auto tag) { return Largest<decltype(tag)>(); },
+                          [](auto total, auto x) { return IsLess(x, total) ? x : total; }));
+});
 
 EST_REGISTER_KERNEL("OneHot", KernelTier::kReference, [](const KernelSpec& spec) -> KernelPlan {
   const Shape& shape = spec.outputs[0].shape;
