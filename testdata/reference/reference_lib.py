@@ -39,7 +39,7 @@ class Step:
 def generate(case_file, model_fn, description, *, batches=None, shared=None, mode="TRAIN",
              num_steps=50, initial=None, steps_before=0, random=False, forward_ops=None,
              max_forward_elements=60000, without=(), max_values=None, own_first_step=False,
-             rtol=None, variable_rtol=None, atol=None, resource_variables=False):
+             same_initial=None, rtol=None, variable_rtol=None, atol=None, resource_variables=False):
     """Writes the folder of the case whose generate.py is case_file.
 
     model_fn(features, labels): builds the model and returns a Step. features and labels are each a
@@ -65,6 +65,8 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
       those whose true gradient is 0 (README.md, "Rounding errors alone").
     max_values: keeps the reference of a large network small: larger variables are recorded by norms
       only, without values and gradients, and their slots are not recorded and start at 0.
+    same_initial: the folder of another case. If its initial checkpoint has the same bytes, this case
+      has none of its own.
     own_first_step: with shared: records the forward tensors and gradients of this case, for a case
       whose network differs from that of the shared folder.
     rtol, variable_rtol, atol: other tolerances than 1e-5, 1e-4, 0. The case states the reason.
@@ -113,6 +115,10 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
     _write_bundle(os.path.join(folder, "results"), expected)
     relative = os.path.relpath(os.path.abspath(shared), folder) if shared else "."
     begin = os.path.normpath(os.path.join(relative if begins_as_shared else ".", "initial"))
+    if same_initial and _initial_files(same_initial) == _initial_files(folder):
+        for name in _initial_files(folder):
+            os.remove(os.path.join(folder, name))
+        begin = os.path.join(os.path.relpath(os.path.abspath(same_initial), folder), "initial")
     lines = ["# Written by generate.py. Text form of tools/replay/reference.proto.",
              f'description: "{description}"', f'made_by: "{_made_by(resource_variables)}"',
              f"mode: {mode}", f"num_steps: {num_steps}", f'initial_checkpoint: "{begin}"',
@@ -133,6 +139,12 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
         kind = "resource" if resource_variables else "reference"
         print(f"{os.path.basename(folder)}: loss {loss[0]:.6f} ... {loss[-1]:.6f}, {kind} "
               f"variables, {_size(folder)} bytes")
+
+
+def trained(folder):
+    """For generate's initial: the variables that the case of `folder` has after its last step."""
+    results = _read_bundle(os.path.join(folder, "results"))
+    return lambda shapes: {name: results["final/" + name] for name in shapes}
 
 
 def generate_shared(case_file, loss_fn, batches, forward_ops=None, max_forward_elements=60000):
@@ -363,6 +375,16 @@ def _whole(variables, values):
 
 def _folder(case_file):
     return os.path.dirname(os.path.abspath(case_file))
+
+
+def _initial_files(folder):
+    """{name: contents} of the initial checkpoint."""
+    files = {}
+    for name in os.listdir(folder):
+        if name.startswith("initial.") and _is_result(name):
+            with open(os.path.join(folder, name), "rb") as f:
+                files[name] = f.read()
+    return files
 
 
 def _read_bundle(prefix):

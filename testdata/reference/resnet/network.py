@@ -135,10 +135,10 @@ def batches(depth, seed):
 # A whole network has so many values before a relu that rounding decides the sign of some in every
 # run. Gradients and variables of two correct programs then differ by about an eighth (README.md),
 # but the losses of all steps do not.
-def generate_case(case_file, depth, version, seed=3):
+def generate_case(case_file, depth, version, seed=3, same_initial=None):
     rtol, variable_rtol = (5e-5, 0.25) if "REFERENCE_WHOLE_RESNET" in os.environ else (1e-4, 1e-3)
     generate(case_file, make_model_fn(depth, version), f"ResNet-{depth} v{version}, width {WIDTH}",
              num_steps=batch_and_steps(depth)[1], max_values=MAX_VALUES,
              batches=batches(depth, seed), initial=initial_gammas(depth), max_forward_elements=1600,
              forward_ops={"AvgPool", "BiasAdd", "FusedBatchNormV3"},
-             rtol=rtol, variable_rtol=variable_rtol)
+             same_initial=same_initial, rtol=rtol, variable_rtol=variable_rtol)

@@ -4,7 +4,9 @@ block."""
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "resnet"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "resnet"))
 import network  # noqa: E402
 
-network.generate_case(__file__, 50, "1.5", seed=5)
+network.generate_case(__file__, 50, "1.5", seed=5,
+                      same_initial=os.path.join(HERE, "..", "resnet50_v1"))
