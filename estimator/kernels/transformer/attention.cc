@@ -6,6 +6,7 @@
 //     -> y [B, S, heads, D]
 //   _AttentionGrad: dy like y, and the inputs of _Attention -> dq, dk, dv
 //   attributes: has_bias, has_mask; scale and keep_scale, f32
+//   With one query (S = 1), q, y and their gradients may be [B, heads, 1, D]: the same order.
 //   p = softmax(q k^T scale + bias), y = (mask ? p keep_scale : 0) v
 // More inputs are ignored. They are constants of the ops that were replaced.
 #include <cstddef>
@@ -68,12 +69,17 @@ std::optional<Plan> MakePlan(const KernelSpec& spec, size_t first) {
   const bool has_bias = spec.attrs.b("has_bias"), has_mask = spec.attrs.b("has_mask");
   const size_t num_inputs = first + 3 + (has_bias ? 1 : 0) + (has_mask ? 1 : 0);
   if (spec.inputs.size() < num_inputs) return std::nullopt;
-  const Shape &q = spec.inputs[first].shape, &k = spec.inputs[first + 1].shape;
+  const Shape &given_q = spec.inputs[first].shape, &k = spec.inputs[first + 1].shape;
+  Shape q = given_q;
+  if (q.rank() == 4 && k.rank() == 4 && q[2] == 1 && q[1] == k[2]) {
+    q.set_dim(1, 1);
+    q.set_dim(2, k[2]);
+  }
   // Offsets of heads are quotients by the sizes of q and k, and a softmax over no keys has no
   // meaning.
   if (q.rank() != 4 || k.rank() != 4 || q.num_elements() == 0 || k.num_elements() == 0)
     return std::nullopt;
-  if (!IsF32(spec.inputs[first], q) || !IsF32(spec.inputs[first + 1], k) ||
+  if (!IsF32(spec.inputs[first], given_q) || !IsF32(spec.inputs[first + 1], k) ||
       !IsF32(spec.inputs[first + 2], k) || q[0] != k[0] || q[2] != k[2] || q[3] != k[3])
     return std::nullopt;
   Plan plan{.sizes = {.queries = q[1],

@@ -235,8 +235,60 @@ HWY_INLINE void Probabilities(const HeadSizes& sizes, const float* q, const floa
   }
 }
 
+// One query reads each key and value once, so a copy of them would take longer than the products.
+//   d: its vectors fill the columns, if those of any tag do.
+template <typename DF>
+HWY_INLINE void OneQueryWith(DF d, const HeadSizes& sizes, const float* q, const float* k,
+                             const float* v, const HeadMasks& masks, float* p, float* y) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t whole = sizes.size / lanes * lanes;
+  for (int64_t t = 0; t < sizes.keys; ++t) {
+    const float* const key = k + t * sizes.stride;
+    auto sums = hn::Zero(d);
+    for (int64_t i = 0; i < whole; i += lanes)
+      sums = hn::MulAdd(hn::LoadU(d, q + i), hn::LoadU(d, key + i), sums);
+    float rest = 0;
+    for (int64_t i = whole; i < sizes.size; ++i) rest += q[i] * key[i];
+    p[t] = hn::GetLane(hn::SumOfLanes(d, sums)) + rest;
+  }
+  SoftmaxRow(sizes, masks.bias, p);
+  if (masks.mask != nullptr) DropRow(sizes, masks.mask, p);
+  for (int64_t i = 0; i < whole; i += lanes) {
+    auto sums = hn::Zero(d);
+    for (int64_t t = 0; t < sizes.keys; ++t)
+      sums = hn::MulAdd(hn::Set(d, p[t]), hn::LoadU(d, v + t * sizes.stride + i), sums);
+    hn::StoreU(sums, d, y + i);
+  }
+  for (int64_t i = whole; i < sizes.size; ++i) {
+    float sum = 0;
+    for (int64_t t = 0; t < sizes.keys; ++t) sum += p[t] * v[t * sizes.stride + i];
+    y[i] = sum;
+  }
+}
+
+HWY_NOINLINE void OneQuery(const HeadSizes& sizes, const float* q, const float* k, const float* v,
+                           const HeadMasks& masks, float* p, float* y) {
+  const D d;
+  const hn::CappedTag<float, 8> d8;
+  const hn::CappedTag<float, 4> d4;
+  const auto fills = [&](auto tag) {
+    return sizes.size % static_cast<int64_t>(hn::Lanes(tag)) == 0;
+  };
+  if (fills(d) || !fills(d4)) {
+    OneQueryWith(d, sizes, q, k, v, masks, p, y);
+  } else if (fills(d8)) {
+    OneQueryWith(d8, sizes, q, k, v, masks, p, y);
+  } else {
+    OneQueryWith(d4, sizes, q, k, v, masks, p, y);
+  }
+}
+
 void AttentionHead(const HeadSizes& sizes, const float* q, const float* k, const float* v,
                    const HeadMasks& masks, float* scratch, float* y) {
+  if (sizes.queries == 1) {
+    OneQuery(sizes, q, k, v, masks, scratch, y);
+    return;
+  }
   const int64_t head = sizes.keys * sizes.size;
   float* const gathered = scratch;
   float* const keys_turned = gathered + head;

@@ -152,6 +152,29 @@ TEST(Attention, SizesThatDoNotFillVectorsOrTiles) {
   }
 }
 
+TEST(Attention, OneQuery) {
+  for (const int64_t keys : {1, 5, 64, 131}) {
+    for (const int64_t size : {1, 3, 8, 16, 20, 64}) {
+      const Case c{.queries = 1, .keys = keys, .heads = 3, .size = size, .bias = {2, 1, 1, keys}};
+      EXPECT_EQ(DifferenceOf(c), "") << keys << " " << size;
+    }
+  }
+}
+
+TEST(Attention, OneQueryMayHaveTheHeadsFirst) {
+  const Case c{.queries = 1, .heads = 3, .size = 8};
+  Operands o(c);
+  const std::vector<Array> expected = Actual(c, o);
+  const Shape turned{c.batch, c.heads, 1, c.size};
+  o.q = o.q.Reshaped(turned);
+  o.dy = o.dy.Reshaped(turned);
+  const std::vector<Array> actual = Actual(c, o);
+  ASSERT_EQ(actual.size(), 4u);
+  EXPECT_EQ(actual[0].shape(), turned);
+  for (size_t i = 0; i < actual.size(); ++i)
+    EXPECT_TRUE(SameBits(actual[i].Reshaped(expected[i].shape()), expected[i])) << i;
+}
+
 TEST(Attention, MoreQueriesThanABlockAndOtherKeys) {
   // 32768 scores are a block: 109 queries of 300 keys.
   const Case c{

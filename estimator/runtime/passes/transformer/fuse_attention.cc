@@ -26,14 +26,25 @@ Pattern Product(Pattern x, Pattern y, bool adj_x, bool adj_y, const std::string&
 }
 
 // A match has the names "bias" and "mask" if the attention has these.
-Pattern AttentionPattern() {
-  const Pattern scores = Product(Turned("q"), Turned("k"), false, true, "scores");
+//   q: [B, heads, S, D].  Returns the context, of the same shape.
+Pattern ContextPattern(Pattern q, const std::string& name) {
+  const Pattern scores = Product(std::move(q), Turned("k"), false, true, "scores");
   const Pattern scaled = OpOf("Mul", {scores, ScalarOf("scale")});
   const Pattern biased = EitherOf({OpOf("AddV2", {scaled, Any("bias")}), scaled});
   const Pattern p = OpOf("Softmax", {biased}, "p");
   const Pattern scaled_p = OpOf("Mul", {p, ScalarOf("keep_scale")});
   const Pattern kept = OpOf("SelectV2", {Any("mask"), scaled_p, AllOf(0)}, "kept");
-  return Transpose(Product(EitherOf({kept, p}), Turned("v"), false, false, "context"), "y");
+  return Product(EitherOf({kept, p}), Turned("v"), false, false, name);
+}
+Pattern AttentionPattern() { return Transpose(ContextPattern(Turned("q"), "context"), "y"); }
+// A decoder attends from one position. `simplify` has made its transposes views, as they only move
+// an axis of size 1.
+Pattern OneQueryPattern() {
+  const auto has_one_query = [](const Module& module, Value value) {
+    const Shape& shape = module.spec(value).shape;
+    return shape.rank() == 4 && shape[2] == 1;
+  };
+  return ContextPattern(Any("q").If(has_one_query), "y");
 }
 
 // The gradient of the products of queries and keys.
@@ -70,7 +81,7 @@ bool FindAttentionGradient(const Rewriter& rewriter, Match* match) {
 
 void FuseAttention(Module& module, KernelTier fastest) {
   Rewriter rewriter(module, fastest);
-  rewriter.ForEach(AttentionPattern(), [&](const Match& forward) {
+  const auto fuse = [&](const Match& forward) {
     const auto number = [&](const char* name) {
       return forward.has(name) ? static_cast<float>(ScalarValue(module, forward[name])) : 1.0f;
     };
@@ -95,7 +106,9 @@ void FuseAttention(Module& module, KernelTier fastest) {
       whole = forward;
     }
     rewriter.Fuse(whole.nodes, std::move(fusions));
-  });
+  };
+  rewriter.ForEach(AttentionPattern(), fuse);
+  rewriter.ForEach(OneQueryPattern(), fuse);
   rewriter.Finish();
 }
 

@@ -19,8 +19,8 @@ void FuseLayerNorm(Module& module, KernelTier fastest);
 // Scaled dot-product attention, forward and backward -> _Attention and _AttentionGrad:
 //   SelectV2(mask, Softmax(q k^T scale + bias) keep_scale, 0) v
 // where q, k, v are Transpose(Reshape(x, [B, S, heads, D]), [0, 2, 1, 3]) and the result is
-// transposed back. The scores and probabilities are not written. `bias` may be absent, and so may
-// the dropout.
+// transposed back. With one query, S = 1, the transposes of q and of the result may be views. The
+// scores and probabilities are not written. `bias` may be absent, and so may the dropout.
 void FuseAttention(Module& module, KernelTier fastest);
 
 // GELU as ops/activations.h, tf.nn.gelu and BERT's code write it, and its gradient:

@@ -336,6 +336,24 @@ TEST_F(FuseAttentionTest, ForwardAndGradientAreOneNodeEach) {
   }
 }
 
+// A decoder attends from its last position. The transposes of that are no moves.
+TEST_F(FuseAttentionTest, OneQueryIsOneNode) {
+  for (const bool bias : {true, false}) {
+    feeds_.clear();
+    values_.clear();
+    FeedOperands();
+    const Tensor query = Feed({kBatch, kHeads * kSize});
+    const Tensor turned = Transpose(Reshape(query, {kBatch, 1, kHeads, kSize}), {0, 2, 1, 3});
+    Tensor scores = MatMul(turned, Heads(k_), {.transpose_b = true}) * 0.5f;
+    if (bias) scores = scores + Feed({kBatch, 1, 1, kLength});
+    const Tensor context = Transpose(MatMul(Softmax(scores), Heads(v_)), {0, 2, 1, 3});
+    Lower({Reshape(context, query.shape())});
+    Apply(FuseAttention);
+    EXPECT_EQ(Count(module_, "_Attention"), 1) << ToString(module_);
+    EXPECT_EQ(Count(module_, "BatchMatMulV2") + Count(module_, "Transpose"), 0);
+  }
+}
+
 TEST_F(FuseAttentionTest, OneTensorCanBeQueryKeyAndValue) {
   q_ = Feed({kBatch * kLength, kHeads * kSize});
   const Tensor y = Attention(q_, q_, q_, true, 0.1);
