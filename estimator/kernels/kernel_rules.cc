@@ -160,6 +160,12 @@ bool OneDnnFilterGradientIsSlow(DType images, bool amx) {
   return images == DType::kBfloat16 && amx;
 }
 
+// A core computes so many products of two numbers in about 10 microseconds. To start and to end a
+// parallel region takes a few, and far more while other programs use the cores.
+bool OneDnnMatMulIsFasterWithOneThread(int64_t multiplications) {
+  return multiplications <= int64_t{1} << 18;
+}
+
 // oneDNN 2.6's f32 product for AVX2 runs at half its rate if 1/m + 1/n >= 0.0038 and b is not
 // transposed. From about 96 rows on it is faster to transpose b in scratch first.
 bool OneDnnMatMulIsFasterTransposed(int64_t m, int64_t n) {

@@ -48,6 +48,10 @@ bool OneDnnFilterGradientIsSlow(DType images, bool amx);
 // Whether oneDNN's f32 product [m, k] x [k, n] for AVX2 becomes faster if b is transposed first.
 bool OneDnnMatMulIsFasterTransposed(int64_t m, int64_t n);
 
+// Whether oneDNN's product of matrices, with so many products of two numbers, is faster with one
+// thread.
+bool OneDnnMatMulIsFasterWithOneThread(int64_t multiplications);
+
 }  // namespace estimator
 
 #endif  // ESTIMATOR_KERNELS_KERNEL_RULES_H_

@@ -143,6 +143,8 @@ TEST(OneDnnRules, SlowKernelsAreAvoided) {
   EXPECT_TRUE(OneDnnMatMulIsFasterTransposed(128, 1024));
   EXPECT_FALSE(OneDnnMatMulIsFasterTransposed(1, 1024));
   EXPECT_FALSE(OneDnnMatMulIsFasterTransposed(1024, 1024));
+  EXPECT_TRUE(OneDnnMatMulIsFasterWithOneThread(int64_t{32} * 32 * 128));
+  EXPECT_FALSE(OneDnnMatMulIsFasterWithOneThread(int64_t{32} * 32 * 1000));
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ struct MatMulPlan {
   FusedOps fused;
   memory::desc a, given_b, b, bias, c;
   dnnl::matmul::primitive_desc desc;
+  bool one_thread = false;
 };
 
 // nullopt if oneDNN does not support the spec. Only oneDNN knows that: the answer is whether it
@@ -71,6 +72,8 @@ std::optional<MatMulPlan> MatMulPlanOf(const MatMulSpec& spec) {
                      spec.bias.shape != Shape{c.shape[-1]})) {
     return std::nullopt;
   }
+  const bool one_thread = OneDnnMatMulIsFasterWithOneThread(c.shape.num_elements() * spec.sizes.k);
+  const OneThread limit(one_thread);
   return NullIfUnsupported([&]() -> std::optional<MatMulPlan> {
     const memory::desc a_layout = MatrixLayout(a, spec.sizes.transpose_a, rank);
     const memory::desc given_b = MatrixLayout(b, spec.sizes.transpose_b, rank);
@@ -95,7 +98,8 @@ std::optional<MatMulPlan> MatMulPlanOf(const MatMulSpec& spec) {
                       .b = b_layout,
                       .bias = bias_layout,
                       .c = c_layout,
-                      .desc = desc};
+                      .desc = desc,
+                      .one_thread = one_thread};
   });
 }
 
@@ -103,7 +107,9 @@ KernelPlan MakeMatMul(const MatMulSpec& spec) {
   std::optional<MatMulPlan> found = MatMulPlanOf(spec);
   if (!found.has_value()) return nullptr;
   return PlanChain([plan = *std::move(found), name = spec.name, c = spec.c] {
+    const OneThread limit(plan.one_thread);
     auto chain = std::make_unique<PrimitiveChain>(name);
+    chain->set_one_thread(plan.one_thread);
     std::vector<Argument> arguments = {
         {DNNL_ARG_SRC, plan.a, Input(0)},
         {DNNL_ARG_WEIGHTS, plan.b, chain->InPreparedLayout(1, plan.given_b, plan.b)},

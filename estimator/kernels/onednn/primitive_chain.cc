@@ -108,6 +108,7 @@ absl::Status PrimitiveChain::RunStep(const Step& step, const Buffers& buffers) c
   for (size_t i = 0; i < step.args.size(); ++i) {
     dnnl_memory_set_data_handle(step.args[i].memory, buffers.Address(step.operands[i]));
   }
+  const OneThread limit(one_thread_);
   const dnnl_status_t status = dnnl_primitive_execute(
       step.primitive.get(), stream_.get(), static_cast<int>(step.args.size()), step.args.data());
   if (status == dnnl_success) return absl::OkStatus();

@@ -7,6 +7,8 @@
 #ifndef ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
 #define ESTIMATOR_KERNELS_ONEDNN_PRIMITIVE_CHAIN_H_
 
+#include <omp.h>
+
 #include <cstddef>
 #include <new>
 #include <string>
@@ -25,6 +27,23 @@ namespace estimator::onednn {
 
 // The one CPU engine of the process.
 const dnnl::engine& CpuEngine();
+
+// While it lives, parallel regions that this thread starts have one thread, if `limits`. oneDNN
+// divides the work of a primitive when the primitive is made and again when it runs.
+class OneThread {
+ public:
+  explicit OneThread(bool limits) : before_(limits ? omp_get_max_threads() : 0) {
+    if (before_ > 0) omp_set_num_threads(1);
+  }
+  ~OneThread() {
+    if (before_ > 0) omp_set_num_threads(before_);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  const int before_;
+};
 
 // The place of a primitive's operand when the kernel runs.
 struct Operand {
@@ -62,6 +81,9 @@ class PrimitiveChain final : public Kernel, public PreparedInput {
   // that of PreparedInput. REQUIRES: it was not called before for a copy.
   Operand InPreparedLayout(size_t input, const dnnl::memory::desc& have,
                            const dnnl::memory::desc& wanted);
+
+  // The kernel runs with one thread. Its primitives must be made under a OneThread too.
+  void set_one_thread(bool one_thread) { one_thread_ = one_thread; }
 
   // The implementation that oneDNN chose for the main primitive, "jit:avx2". The builder sets it,
   // for tests.
@@ -110,6 +132,7 @@ class PrimitiveChain final : public Kernel, public PreparedInput {
   size_t prepared_bytes_ = 0;
   size_t prepare_step_ = 0;  // in steps_, if there is a prepared input
   int alias_input_ = -1;
+  bool one_thread_ = false;
   std::string implementation_;
 };
 
