@@ -355,6 +355,7 @@ PUBLIC_HEADERS = [
     "models/mnist/digits.h",
     "models/mnist/mnist_data.h",
     "models/mnist/network.h",
+    "models/transformer/transformer.h",
     "tools/replay/closeness.h",
     "tools/replay/first_step.h",
     "tools/replay/matcher.h",
