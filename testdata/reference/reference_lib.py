@@ -65,8 +65,8 @@ def generate(case_file, model_fn, description, *, batches=None, shared=None, mod
       those whose true gradient is 0 (README.md, "Rounding errors alone").
     max_values: keeps the reference of a large network small: larger variables are recorded by norms
       only, without values and gradients, and their slots are not recorded and start at 0.
-    same_initial: the folder of another case. If its initial checkpoint has the same bytes, this case
-      has none of its own.
+    same_initial: the folder of another case. If its initial checkpoint has the same bytes, this
+      case has none of its own.
     own_first_step: with shared: records the forward tensors and gradients of this case, for a case
       whose network differs from that of the shared folder.
     rtol, variable_rtol, atol: other tolerances than 1e-5, 1e-4, 0. The case states the reason.

@@ -7,7 +7,8 @@ const Cases& AllCases() {
     auto* cases = new Cases;
     for (const auto& family :
          {BertCases, EmbeddingCases, ImageCases, LoopCases, MnistCases, NormalizationCases,
-          RecurrentCases, ResnetCases, ScheduleCases, TextCases, TrainingCases, VisionCases})
+          RecurrentCases, ResnetCases, ScheduleCases, Seq2SeqCases, TextCases, TrainingCases,
+          VisionCases})
       for (const auto& [name, model] : family()) cases->emplace(name, model);
     return cases;
   }();

@@ -3,6 +3,7 @@
 #define TOOLS_REPLAY_CASES_CASES_H_
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "tools/replay/model.h"
@@ -25,6 +26,8 @@ Cases MnistCases();
 Cases WholeMnistCases();
 Cases NormalizationCases();
 Cases RecurrentCases();
+// The case language_model: by one op for each layer, or unrolled (true), or as a loop (false).
+Model LanguageModel(std::optional<bool> unroll);
 Cases ResnetCases();
 // The cases of ResnetCases with the whole networks on images of 224x224. They are not in AllCases
 // either (REFERENCE_WHOLE_RESNET=1 regenerate.py resnet18 makes the reference of one).
@@ -33,6 +36,7 @@ Cases WholeResnetCases();
 // AllCases, because it has no folder of its own.
 Model Resnet18Version1();
 Cases ScheduleCases();
+Cases Seq2SeqCases();
 Cases TextCases();
 Cases TrainingCases();
 Cases VisionCases();

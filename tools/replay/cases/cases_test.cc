@@ -77,6 +77,18 @@ TEST_P(CaseTest, MatchesTensorFlow) {
 INSTANTIATE_TEST_SUITE_P(Reference, CaseTest, ::testing::ValuesIn(CaseNames()),
                          [](const auto& info) { return info.param; });
 
+// The case itself computes each layer by one op.
+TEST(CasesTest, TheLanguageModelMatchesUnrolledAndAsALoop) {
+  for (const bool unroll : {true, false}) {
+    for (const int num_shards : {1, 2}) {
+      const absl::StatusOr<ReplayReport> report = Replay(
+          LanguageModel(unroll), JoinPath(kFolder, "language_model"), {.num_shards = num_shards});
+      EST_ASSERT_OK(report);
+      EXPECT_TRUE(report->ok()) << report->ToString();
+    }
+  }
+}
+
 TEST(CasesTest, VersionsOneAndOneAndAHalfOfResnet18AreTheSameNetwork) {
   const absl::StatusOr<ReplayReport> report =
       Replay(Resnet18Version1(), JoinPath(kFolder, "resnet18"));
@@ -115,11 +127,23 @@ TEST_P(ReplicasCaseTest, MatchesTensorFlowOnTwoReplicas) {
   EXPECT_EQ(report->num_steps, 20);
 }
 
+// A search ends for each replica by itself. In seq2seq_decode this shows in the scores, which are 0
+// after the end.
+TEST(CasesTest, TheTransformerDecodesOnTwoReplicas) {
+  const absl::StatusOr<ReplayReport> report =
+      Replay(AllCases().at("transformer_decode"), JoinPath(kFolder, "transformer_decode"),
+             {.num_shards = 2});
+  EST_ASSERT_OK(report);
+  EXPECT_TRUE(report->ok()) << report->ToString();
+  EXPECT_EQ(report->num_steps, 3);
+}
+
 INSTANTIATE_TEST_SUITE_P(Reference, ReplicasCaseTest,
                          ::testing::Values("attention_block", "bidirectional_dynamic_rnn",
                                            "cond_optimizers", "crf_tagger", "ctc", "detector_nms",
                                            "embedding_classifier", "exponential_moving_average",
-                                           "l2_regularization", "per_example_gradients"),
+                                           "l2_regularization", "language_model",
+                                           "per_example_gradients", "seq2seq", "transformer"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -1,5 +1,7 @@
 // Recurrent networks, as in
-// testdata/reference/{crf_tagger,ctc,dynamic_rnn,bidirectional_dynamic_rnn,static_rnn}.
+// testdata/reference/{crf_tagger,ctc,dynamic_rnn,bidirectional_dynamic_rnn,language_model,
+// static_rnn}.
+#include <optional>
 #include <vector>
 
 #include "estimator/estimator.h"
@@ -84,11 +86,32 @@ EstimatorSpec TagsOfWords(const Features& features, const Tensor& tags) {
 
 }  // namespace
 
+Model LanguageModel(std::optional<bool> unroll) {
+  return Model([unroll](const Features& features, const Tensor& labels) {
+    constexpr int64_t kWords = 14, kUnits = 5;
+    const Tensor words = Gather(GetVariable("embeddings", {kWords, kUnits}), features["words"]);
+    // No op computes a wrapped cell, also if the wrapper does nothing.
+    const auto layer = [&]() -> rnn_cell::Cell {
+      if (!unroll.has_value()) return rnn_cell::LSTMCell(kUnits);
+      return rnn_cell::DropoutWrapper(rnn_cell::LSTMCell(kUnits), {});
+    };
+    const MultiRNNCell cell({layer(), layer()});
+    const DynamicRnnResult network =
+        DynamicRnn(cell, words, {.sequence_length = features["length"], .unroll = unroll});
+    const Tensor logits = Dense(network.outputs, {.units = kWords});
+    const Tensor mask = SequenceMask(features["length"], labels.dim(1), {.dtype = DType::kFloat32});
+    const Tensor losses = SparseSoftmaxCrossEntropyWithLogits(labels, logits);
+    const Tensor loss = ReduceMean(ReduceSum(losses * mask, {1}));
+    return EstimatorSpec::Train(loss, train::Adam(0.02).Minimize(loss));
+  });
+}
+
 Cases RecurrentCases() {
   return {{"crf_tagger", TagsOfWords},
           {"ctc", LabelsOfFrames},
           {"dynamic_rnn", OverWords},
           {"bidirectional_dynamic_rnn", InBothDirections},
+          {"language_model", LanguageModel(std::nullopt)},
           {"static_rnn", WithEveryOption}};
 }
 
