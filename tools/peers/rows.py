@@ -18,6 +18,7 @@ MNIST = "//models/mnist:mnist_benchmark"
 RESNET = "//models/imagenet:resnet_benchmark"
 IMAGES = "//models/images:images_benchmark"
 ENCODER = "//models/bert:encoder_benchmark"
+DECODING = "//models/transformer:decoding_benchmark"
 INPUT = "//tools/peers:input_benchmark"
 
 # Of models/images, besides ResNet-50.
@@ -61,6 +62,12 @@ def _encoder_run(dtype):
     return Run(ours=(ENCODER, common + ["--use_tpu=false"]),
                peers=[("Estimator", TENSORFLOW, "tf_encoder.py", common)],
                prepare=[])
+
+
+def _decoding_run(batch_size):
+    common = ["--batch_size=%d" % batch_size, "--steps=1000000", "--seconds={seconds}"]
+    return Run(ours=(DECODING, common + ["--use_tpu=false", "--model_dir={new_dir}"]),
+               peers=[("tf.while_loop", TENSORFLOW, "tf_decoding.py", common)], prepare=[])
 
 
 def _first_step_run(on_shards):
@@ -112,6 +119,8 @@ for _name, _dtype in DTYPES.items():
     for _network in NETWORKS:
         RUNS["%s_%s" % (_network.lower(), _name)] = _images_run(_network, _dtype)
     RUNS["encoder_" + _name] = _encoder_run(_dtype)
+for _batch_size in (1, 32):
+    RUNS["decoding_%d" % _batch_size] = _decoding_run(_batch_size)
 RUNS["first_step_cpu"] = _first_step_run(on_shards=False)
 RUNS["first_step_shards"] = _first_step_run(on_shards=True)
 RUNS["predict"] = _predict_run()
@@ -139,6 +148,9 @@ ROWS += [Row("%s_%s" % (n.lower(), d), "%s, batch 32, 160x160, %s: training" % (
 ROWS += [Row("encoder_" + d, "encoder of 4 layers, batch 32, %s: training" % d, "encoder_" + d,
              "examples_per_second", "examples/s", False)
          for d in DTYPES]
+ROWS += [Row("decoding_%d" % b, "transformer of 2 layers of 32, batch %d: greedy decoding" % b,
+             "decoding_%d" % b, "tokens_per_second", "tokens/s", False)
+         for b in (1, 32)]
 ROWS += [
     Row("first_step_cpu", "MNIST, batch 128, CPU: process start to the first step",
         "first_step_cpu", "first_step_seconds", "s", True),
