@@ -60,7 +60,7 @@ inline bool WinogradAllowed(const KernelSpec& spec) {
 
 // The position of a step in the training run. Random ops derive their numbers from it.
 struct StepContext {
-  int64_t step = 0;  // global_step at the start of the step
+  int64_t step = 0;  // global_step at the start of the step; LoopSpec::draws_in_order changes it
   int replica = 0;
   int num_replicas = 1;
   // 0 outside loops. In the body of a loop it depends on the rows of the trips of all loops around

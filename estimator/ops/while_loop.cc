@@ -86,13 +86,14 @@ Node* AddWhile(Graph& graph, const LoopSpec& loop, std::shared_ptr<Function> con
     if (function == nullptr) continue;
     inputs.insert(inputs.end(), function->captures().begin(), function->captures().end());
   }
-  return graph.AddNode("While", std::move(inputs),
-                       {{"num_carried", static_cast<int64_t>(loop.carried.size())},
-                        {"num_scanned", static_cast<int64_t>(loop.scanned.size())},
-                        {"capacity", loop.capacity},
-                        {"reverse", loop.reverse},
-                        {"backward", backward}},
-                       loop.name, {}, {std::move(cond), std::move(body)});
+  Attrs attrs = {{"num_carried", static_cast<int64_t>(loop.carried.size())},
+                 {"num_scanned", static_cast<int64_t>(loop.scanned.size())},
+                 {"capacity", loop.capacity},
+                 {"reverse", loop.reverse},
+                 {"backward", backward}};
+  if (loop.draws_in_order) attrs.Set("draws_in_order", true);
+  return graph.AddNode("While", std::move(inputs), std::move(attrs), loop.name, {},
+                       {std::move(cond), std::move(body)});
 }
 
 // The loop variables and captures of a loop through which a gradient flows.

@@ -28,6 +28,9 @@ struct LoopSpec {
   // The number of rows of the stacked results: at least the number of trips. -1: not known.
   int64_t capacity = -1;
   bool reverse = false;  // trip t has row trips - 1 - t
+  // Random ops draw in trip t of step s what TensorFlow's draw in their run s * trips + t. Needs
+  // `trips` to be the number of trips.
+  bool draws_in_order = false;
 };
 // The last carried values, then the stacked results. Empty after an error, which the graph keeps.
 Tensors AddLoop(const LoopSpec& loop);

@@ -152,7 +152,10 @@ class Evaluator {
     for (; trip < limit; ++trip) {
       const int64_t row = node.attrs().b("reverse") ? limit - 1 - trip : trip;
       StepContext step = step_;
-      step.trip_key = TripKey(step_.trip_key, row);
+      if (node.attrs().has("draws_in_order"))
+        step.step = step.step * limit + trip;
+      else
+        step.trip_key = TripKey(step_.trip_key, row);
       if (cond != nullptr) {
         std::vector<Array> inputs = carried;
         inputs.insert(inputs.end(), captures, captures + num_cond);

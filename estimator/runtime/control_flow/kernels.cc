@@ -84,6 +84,7 @@ class WhileKernel : public ControlFlowKernel {
               std::optional<CompiledModule> condition, CompiledModule body)
       : num_carried_(static_cast<size_t>(node.attrs.i("num_carried"))),
         reverse_(node.attrs.b("reverse")),
+        draws_in_order_(node.attrs.has("draws_in_order")),
         first_capture_(static_cast<size_t>(ir::FirstCapture(node, 1))),
         first_condition_capture_(static_cast<size_t>(ir::FirstCapture(node, 0))),
         body_(std::move(body), 2) {
@@ -271,7 +272,12 @@ class WhileKernel : public ControlFlowKernel {
     const size_t e = static_cast<size_t>(trip % 2);
     const int64_t index = reverse_ ? trips - 1 - trip : trip;
     StepContext step = args.step;
-    step.trip_key = TripKey(args.step.trip_key, index);
+    if (draws_in_order_)
+      step.step =
+          static_cast<int64_t>(static_cast<uint64_t>(step.step) * static_cast<uint64_t>(trips) +
+                               static_cast<uint64_t>(trip));
+    else
+      step.trip_key = TripKey(args.step.trip_key, index);
     if (condition_) {
       if (trip == 0) EST_RETURN_IF_ERROR(condition_->RunDerived(e, step, trace));
       EST_RETURN_IF_ERROR(condition_->Run(e, step, trace));
@@ -308,7 +314,7 @@ class WhileKernel : public ControlFlowKernel {
   }
 
   const size_t num_carried_;
-  const bool reverse_;
+  const bool reverse_, draws_in_order_;
   const size_t first_capture_, first_condition_capture_;
   Body body_;
   std::optional<Body> condition_;

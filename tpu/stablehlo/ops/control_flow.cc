@@ -62,9 +62,12 @@ LoweringResult LowerWhile(Writer& w, const LoweringArgs& args) {
   Append(Part(args.inputs, 1, num_carried), state);
   for (size_t k = num_carried + 1; k < args.spec.outputs.size(); ++k)
     state.push_back(w.Fill(args.spec.outputs[k], 0));
-  const auto step_of = [&args](const Value& row) {
+  const auto step_of = [&](const Value& row) {
     StepValues step = args.step;
-    step.rows.push_back(row);
+    if (args.spec.attrs.has("draws_in_order"))
+      step.step = w.Add(w.Mul(step.step, trips), row);
+    else
+      step.rows.push_back(row);
     return step;
   };
   const auto goes_on = [&](const Values& now) {
