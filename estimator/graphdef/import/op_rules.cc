@@ -6,6 +6,7 @@
 #include "estimator/graphdef/import/gradient_conversions.h"
 #include "estimator/graphdef/import/layout/channels_first.h"
 #include "estimator/graphdef/import/op_conversions.h"
+#include "estimator/graphdef/import/recurrent/block_cells.h"
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/op_def/attr_def.h"
 #include "estimator/op_def/op_def.h"
@@ -33,6 +34,7 @@ ImportRules MakeRules() {
   rules["ResourceGatherNd"] = rules["GatherNd"];
 
   AddOpConversions(rules);
+  AddBlockCells(rules);
   // Last: an op that occurs in gradients has the rule of those.
   AddGradientConversions(rules);
   return rules;
