@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/graphdef/import/gradient_conversions.h"
 #include "estimator/graphdef/import/layout/channels_first.h"
+#include "estimator/graphdef/import/loops/computed_slices.h"
 #include "estimator/graphdef/import/op_conversions.h"
 #include "estimator/graphdef/import/recurrent/block_cells.h"
 #include "estimator/graphdef/tensor_proto.h"
@@ -35,6 +36,7 @@ ImportRules MakeRules() {
 
   AddOpConversions(rules);
   AddBlockCells(rules);
+  AddComputedSlices(rules);
   // Last: an op that occurs in gradients has the rule of those.
   AddGradientConversions(rules);
   return rules;
