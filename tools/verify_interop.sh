@@ -52,6 +52,7 @@ checks=(
   "check_tpu_compile.py //models/mnist:mnist_tpu //models/imagenet:resnet_main"
   "check_train_graph.py //tools/train_graph:train_graph"
   "check_session_graphs.py //tools/train_graph:train_graph"
+  "check_loop_graphs.py //tools/train_graph:train_graph //tools/saved_model:saved_model"
   "check_report.py //tools/report:report //models/mnist:mnist"
   "check_export.py //tools/interop:export_tool //tools/saved_model:saved_model"
 )

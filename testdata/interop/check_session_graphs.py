@@ -305,12 +305,13 @@ def check(program, build, folder):
                                    rtol=max(1e-4, case.tolerance), atol=1e-5, err_msg=name)
 
 
-def main():
+def main(cases, first=2):
+    """first: the number of the argument that is the first name."""
     write = sys.argv[1] == "--write"
-    names = sys.argv[3 if write else 2:]
+    names = sys.argv[3 if write else first:]
     failed = 0
     with tempfile.TemporaryDirectory() as work:
-        for build in CASES:
+        for build in cases:
             if names and build.__name__ not in names:
                 continue
             folder = os.path.join(sys.argv[2] if write else work, build.__name__)
@@ -323,8 +324,8 @@ def main():
             except AssertionError as error:
                 failed += 1
                 print(f"FAILED: {build.__name__}: {error}", flush=True)
-    sys.exit(failed > 0)
+    return failed
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(CASES) > 0)
