@@ -16,13 +16,25 @@ absl::StatusOr<Branches> Branches::Create(const FlatGraph& nodes, const std::vec
   Branches branches(nodes);
   size_t total = 0;
   for (const int i : sorted) {
+    const FlatNode& node = nodes.node(i);
     Context context;
-    if (IsMergeOp(nodes.op(i))) {
+    if (IsMergeOp(node.op)) {
       context = branches.Merged(i);
     } else {
-      for (const FlatTensor& input : nodes.node(i).inputs) context.merge(branches.ContextOf(input));
+      // A condition inside of a loop is that of a trip, and ends with it. So does that of an If.
+      const size_t count = node.op == kLoopOp           ? node.inputs.size() / 2
+                           : node.op == kSelectBranchOp ? 1
+                                                        : node.inputs.size();
+      for (size_t k = 0; k < count && k < node.inputs.size(); ++k)
+        context.merge(branches.ContextOf(node.inputs[k]));
     }
-    for (const int control : nodes.node(i).controls) {
+    for (int at = i; nodes.node(at).branch >= 0; at = nodes.node(at).branch) {
+      const FlatNode& chosen = nodes.node(nodes.node(at).branch);
+      if (!chosen.inputs.empty())
+        context[nodes.BehindIdentities(chosen.inputs[0])] = nodes.node(at).in_then ? 1 : 0;
+    }
+    for (const int control : node.controls) {
+      if (nodes.node(control).loop == i || nodes.node(control).branch == i) continue;
       const auto found = branches.contexts_.find(control);
       if (found != branches.contexts_.end())
         context.insert(found->second.begin(), found->second.end());
@@ -102,8 +114,6 @@ const Branches::Context& Branches::ConditionsOf(int node) const {
   return found == contexts_.end() ? *kNone : found->second;
 }
 
-bool Branches::IsConditional(int node) const {
-  return nodes_->node(node).in_branch || contexts_.count(node) > 0;
-}
+bool Branches::IsConditional(int node) const { return contexts_.count(node) > 0; }
 
 }  // namespace estimator

@@ -1,7 +1,7 @@
-// tf.cond in its old form: which branch of which condition a node belongs to.
+// tf.cond: which branch of which condition a node belongs to.
 //
-// A Switch sends its input to one of two outputs, and a Merge takes the input that arrived. Both
-// branches are computed here, and a Merge selects.
+// In the old form, a Switch sends its input to one of two outputs, and a Merge takes the input that
+// arrived. Both branches are computed here, and a Merge selects. So are those of an If.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_BRANCHES_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_BRANCHES_H_
 
@@ -28,7 +28,7 @@ class Branches {
   bool IsConditional(int node) const;
   // The side of each condition: 0 false, 1 true.
   using Context = std::map<FlatTensor, int>;
-  // The conditions that must all hold for TensorFlow to run the node, without those of an If.
+  // The conditions that must all hold for TensorFlow to run the node.
   const Context& ConditionsOf(int node) const;
 
  private:

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
+#include "estimator/graphdef/import/frames/frame_converter.h"
 #include "estimator/graphdef/import/functions/function_scope.h"
 #include "estimator/graphdef/import/op_kinds.h"
 
@@ -35,6 +36,13 @@ absl::StatusOr<std::unique_ptr<FlatGraph>> FlatGraph::Create(const proto::GraphD
     if (flat->functions_.emplace(function.signature().name(), &function).second) continue;
     return InvalidArgument("two functions are called '", function.signature().name(), "'");
   }
+  const auto find_frames = [&flat](const auto& nodes) {
+    for (const proto::NodeDef& node : nodes)
+      flat->has_frames_ = flat->has_frames_ || IsFrameOp(node.op());
+  };
+  find_frames(graph_def.node());
+  for (const proto::FunctionDef& function : graph_def.library().function())
+    find_frames(function.node_def());
   return flat;
 }
 
@@ -81,12 +89,18 @@ absl::Status FlatGraph::AddAllOf(Scope& scope) {
 }
 
 absl::Status FlatGraph::AddAll() {
+  if (has_all_) return absl::OkStatus();
+  has_all_ = true;
   EST_RETURN_IF_ERROR(AddAllOf(*scopes_[0]));
   for (int i = 0; i < size(); ++i) EST_RETURN_IF_ERROR(Connect(i));
+  if (has_frames_) FrameConverter(nodes_, frame_loops_).Run();
+  places_.resize(nodes_.size());
   return absl::OkStatus();
 }
 
 absl::Status FlatGraph::Resolve(const std::vector<int>& roots, bool controls) {
+  // Which nodes are in a loop of TensorFlow 1 is known when all are.
+  if (has_frames_) EST_RETURN_IF_ERROR(AddAll());
   std::set<int> seen;
   // Reversed, because the last element is taken first: nodes are numbered in the order of roots and
   // inputs.
@@ -132,9 +146,15 @@ absl::Status FlatGraph::Connect(Scope& scope, int index, std::vector<FlatTensor>
     EST_ASSIGN_OR_RETURN(inputs.emplace_back(), ResolveIn(scope, input, 0, &controls));
   }
   EST_RETURN_IF_ERROR(AddControls(scope, index, controls));
-  // A function starts after the control inputs of its call.
-  for (const Scope* at = &scope; at->caller != nullptr; at = at->caller)
+  // A function starts after the control inputs of its call, and a branch after the condition.
+  for (const Scope* at = &scope; at->caller != nullptr; at = at->caller) {
     EST_RETURN_IF_ERROR(AddControls(*at->caller, at->call, controls));
+    if (at->branch < 0 || at->branch == at->caller->branch) continue;
+    const proto::NodeDef& call = at->caller->nodes->Get(at->call);
+    EST_ASSIGN_OR_RETURN(const FlatTensor condition,
+                         ResolveIn(*at->caller, call.input(0), 0, nullptr));
+    controls.push_back(condition.node);
+  }
   for (size_t k = 0; k < functions.size(); ++k) {
     EST_ASSIGN_OR_RETURN(Scope* const called, Call(scope, index, functions, k));
     for (int i = 0; (is_if || is_loop) && i < functions[k]->signature().output_arg_size(); ++i) {
@@ -166,6 +186,8 @@ absl::Status FlatGraph::AddLoop(Scope& scope, int index, const Functions& functi
 }
 
 FlatLoop FlatGraph::loop(int i) const {
+  const auto of_frame = frame_loops_.find(i);
+  if (of_frame != frame_loops_.end()) return of_frame->second;
   const auto& [cond, body] = loops_.at(i);
   FlatLoop loop{.cond_args = {}, .body_args = {}, .constant = body->constant};
   for (int k = 0; k < static_cast<int>(loop.constant.size()); ++k) {

@@ -10,7 +10,8 @@
 // The body and the condition of a While are functions of their own, whose nodes are inside of it
 // (FlatNode::loop). An argument that the body returns unchanged is the caller's tensor; any other
 // is a node (kLoopArgOp). The inputs of the While are its operands, then the result of the
-// condition, then those of the body (FlatLoop).
+// condition, then those of the body (FlatLoop). Loops of TensorFlow 1 become the same, when all
+// nodes are added (frames/frame_converter.h).
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_FLAT_GRAPH_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_FLAT_GRAPH_H_
 
@@ -49,9 +50,11 @@ struct FlatTensor {
 struct FlatNode {
   std::string name;  // unique; for a node of a function "StatefulPartitionedCall/dense/MatMul"
   const proto::NodeDef* def = nullptr;
-  absl::string_view op;    // that of `def`, or one of those above
-  bool in_branch = false;  // inside a branch of an If
-  int loop = -1;           // the innermost loop that runs the node
+  absl::string_view op;  // that of `def`, or one of those above
+  int branch = -1;       // the innermost If that runs the node in one of its branches
+  bool in_then = false;  // which one
+  int loop = -1;         // the innermost loop that runs the node
+  std::string problem;   // why it cannot be imported, if the op does not tell
   // Set by Resolve and AddAll.
   bool resolved = false;
   std::vector<FlatTensor> inputs;
@@ -147,6 +150,9 @@ class FlatGraph {
   // The NodeDef of each of nodes_; for an argument of a loop -1.
   std::vector<std::pair<Scope*, int>> places_;
   std::map<int, std::pair<const Scope*, const Scope*>> loops_;  // the condition and the body
+  std::map<int, FlatLoop> frame_loops_;                         // those of TensorFlow 1
+  bool has_frames_ = false;
+  bool has_all_ = false;
   std::set<FlatTensor> given_;
   size_t num_edges_ = 0;
 };

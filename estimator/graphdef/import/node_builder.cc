@@ -86,6 +86,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::Inputs(int node) const {
 }
 
 absl::Status NodeBuilder::Build(int node) {
+  if (IsDead(node)) return absl::OkStatus();
   // The graph's own error is returned first: handles that it made invalid would only be reported as
   // missing outputs.
   absl::StatusOr<std::vector<Tensor>> outputs = Outputs(node);
@@ -180,11 +181,40 @@ absl::StatusOr<Tensor> NodeBuilder::Select(const Tensor& predicate, const Tensor
   return graph_->AddOp("SelectV2", {predicate, yes, no}, {}, NameOf(node));
 }
 
+std::optional<bool> NodeBuilder::KnownCondition(FlatTensor predicate, int reader) const {
+  const absl::StatusOr<Tensor> value = OptionalValue(predicate, reader);
+  if (!value.ok() || !value->valid() || !IsConst(*value) || value->dtype() != DType::kBool ||
+      value->rank() != 0)
+    return std::nullopt;
+  return ConstantValue(*value)->AsDouble() != 0;
+}
+
+bool NodeBuilder::IsDead(int node) const {
+  for (const auto& [predicate, side] : branches_.ConditionsOf(node)) {
+    const std::optional<bool> known = KnownCondition(predicate, node);
+    if (known.has_value() && *known != (side == 1)) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildMerge(int node) {
   const Branches::Choice* const choice = branches_.ChoiceOf(node);
   if (choice == nullptr) return Unimplemented("not of one tf.cond");
   const std::vector<FlatTensor>& inputs = nodes_.node(node).inputs;
+  if (const std::optional<bool> known = KnownCondition(choice->predicate, node)) {
+    const size_t taken = *known ? choice->if_true : choice->if_false;
+    const Tensor index = Const(Array::Scalar(static_cast<int32_t>(taken)), NameOf(node) + "/index");
+    if (IsList(inputs[taken])) lists_[{node, 0}] = lists_.at(inputs[taken]);
+    EST_ASSIGN_OR_RETURN(const Tensor value, OptionalValue(inputs[taken], node));
+    return std::vector<Tensor>{value, index};
+  }
   EST_ASSIGN_OR_RETURN(const Tensor predicate, Value(choice->predicate, node));
+  if (IsList(inputs[0]) && IsList(inputs[1])) {
+    const List &yes = lists_.at(inputs[choice->if_true]), &no = lists_.at(inputs[choice->if_false]);
+    EST_ASSIGN_OR_RETURN(const List list, SelectList(predicate, yes, no, node));
+    lists_[{node, 0}] = list;
+    return std::vector<Tensor>{Tensor(), Tensor()};
+  }
   EST_ASSIGN_OR_RETURN(const Tensor yes, Value(inputs[choice->if_true], node));
   EST_ASSIGN_OR_RETURN(const Tensor no, Value(inputs[choice->if_false], node));
   EST_ASSIGN_OR_RETURN(const Tensor value, Select(predicate, yes, no, node));
@@ -202,8 +232,14 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildSelect(int node) {
     return InvalidArgument("the branches return different numbers of tensors");
   const size_t count = inputs.size() / 2;
   EST_ASSIGN_OR_RETURN(const Tensor predicate, Value(inputs[0], node));
+  const std::optional<bool> known = KnownCondition(inputs[0], node);
   std::vector<Tensor> outputs;
   for (size_t k = 1; k <= count; ++k) {
+    if (known.has_value()) {
+      EST_ASSIGN_OR_RETURN(outputs.emplace_back(),
+                           OptionalValue(inputs[*known ? k : k + count], node));
+      continue;
+    }
     EST_ASSIGN_OR_RETURN(const Tensor yes, OptionalValue(inputs[k], node));
     EST_ASSIGN_OR_RETURN(const Tensor no, OptionalValue(inputs[k + count], node));
     // An output that cannot be selected has no tensor: only a node that reads it fails. TF 2 adds

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -52,6 +53,9 @@ class NodeBuilder {
   // and nodes that parse Examples are the caller's: see SetValues.
   // Errors: INVALID_ARGUMENT naming the node; the graph's first error.
   absl::Status Build(int node);
+  // Whether the node is in a branch whose condition is a constant that does not take it. Build does
+  // nothing for it, because its sizes may not fit. REQUIRES: the conditions are built.
+  bool IsDead(int node) const;
   // The value of `at` that the node `reader` gets.
   absl::StatusOr<Tensor> Value(FlatTensor at, int reader) const;
   // The values of all inputs of `node`.
@@ -83,15 +87,21 @@ class NodeBuilder {
     std::optional<Shape> element = std::nullopt;  // nullopt: not known yet
     Tensor same = {};                             // not invalid: all elements are this tensor
     Tensor index = {}, item = {};                 // valid: `item` in the place of row `index`
+    // Not null: the elements are lists as this one, and what they have as `rows` or `same` are the
+    // elements of `rows`, or `same`.
+    std::shared_ptr<const List> inner = nullptr;
   };
   class LoopImporter;
   bool IsList(FlatTensor at) const { return lists_.count(at) > 0; }
   absl::StatusOr<List> ListOf(FlatTensor at) const;
   absl::StatusOr<Tensor> Rows(const List& list, const std::string& name);
   absl::StatusOr<std::vector<Tensor>> BuildList(int node);
+  absl::StatusOr<std::vector<Tensor>> BuildTensorArray(int node);
   absl::StatusOr<List> SumOfLists(int node);
+  absl::StatusOr<List> SelectList(const Tensor& predicate, List yes, List no, int node);
   absl::StatusOr<std::vector<Tensor>> BuildLoop(int node);
   int OriginOf(int node) const;
+  std::optional<bool> KnownCondition(FlatTensor predicate, int reader) const;
   Tensor Const(const Array& value, const std::string& name);
   Tensor Folded(const Tensor& output, const std::string& name);
 

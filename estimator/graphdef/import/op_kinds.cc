@@ -38,7 +38,9 @@ bool IsListOp(absl::string_view op) {
   return IsOneOf(op,
                  {"EmptyTensorList", "TensorListReserve", "TensorListFromTensor", "TensorListStack",
                   "TensorListGetItem", "TensorListSetItem", "TensorListGather", "TensorListLength",
-                  "TensorListElementShape", "TensorListPushBack", "TensorListPopBack"});
+                  "TensorListElementShape", "TensorListPushBack", "TensorListPopBack",
+                  "TensorListScatterIntoExistingList", "TensorListConcatV2", "TensorArrayV3",
+                  "TensorArraySplitV3", "StackV2", "Stack"});
 }
 
 bool PassesReference(absl::string_view op) {

@@ -34,7 +34,8 @@ bool TakesStrings(absl::string_view op) {
                   "SplitV",   "Squeeze",     "StridedSlice", "Tile",     "Transpose", "Unpack"});
 }
 
-std::optional<std::string> TypeProblem(const proto::NodeDef& node) {
+//   op: FlatNode::op.
+std::optional<std::string> TypeProblem(const proto::NodeDef& node, absl::string_view op) {
   // Sorted by name, so that the same graph gives the same message.
   std::map<std::string, proto::DataType> types;
   for (const auto& [name, value] : node.attr()) {
@@ -45,12 +46,11 @@ std::optional<std::string> TypeProblem(const proto::NodeDef& node) {
   for (const auto& [name, type] : types) {
     const DType dtype = ReadDType(type);
     const bool known = dtype != DType::kInvalid && dtype != DType::kString;
-    const bool handed_on =
-        (dtype == DType::kString && (TakesAnyType(node.op()) || TakesStrings(node.op()))) ||
-        (type == proto::DT_RESOURCE && TakesAnyType(node.op())) ||
-        // A TensorList.
-        (type == proto::DT_VARIANT &&
-         IsOneOf(node.op(), {"AddN", "Identity", "StopGradient", "ZerosLike"}));
+    const bool handed_on = (dtype == DType::kString && (TakesAnyType(op) || TakesStrings(op))) ||
+                           (type == proto::DT_RESOURCE && TakesAnyType(op)) ||
+                           // A TensorList.
+                           (type == proto::DT_VARIANT &&
+                            IsOneOf(op, {"AddN", "Identity", "StopGradient", "ZerosLike"}));
     if (known || handed_on) continue;
     const std::string text = proto::DataType_Name(type);
     return absl::StrCat("dtype ", text.empty() ? absl::StrCat(static_cast<int>(type)) : text);
@@ -90,6 +90,7 @@ std::string Unsupported(absl::string_view op) {
 
 std::optional<std::string> NodeProblem(const FlatNode& node) {
   const absl::string_view op = node.op;
+  if (!node.problem.empty()) return node.problem;
   // These the import builds itself, with any attributes.
   if (IsSwitchOp(op) || IsMergeOp(op) || IsInputOp(op) || IsListOp(op) ||
       IsOneOf(op, {"IsVariableInitialized", "OptionalFromValue", "OptionalGetValue", "OptionalNone",
@@ -106,7 +107,7 @@ std::optional<std::string> NodeProblem(const FlatNode& node) {
   const ImportRule* const rule = FindImportRule(op);
   if (rule == nullptr && op != "Const" && !IsVariableOp(op) && !IsParseExampleOp(op))
     return Unsupported(op);
-  if ((problem = TypeProblem(def))) return problem;
+  if ((problem = TypeProblem(def, op))) return problem;
   if (IsVariableOp(op)) return VariableProblem(def);
   if (rule != nullptr) ReadAttrs(*rule, def, problem);
   // A number from a malformed file becomes the number of outputs that are allocated.

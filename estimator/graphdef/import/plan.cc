@@ -38,6 +38,7 @@ class Planner {
         if (FindWriteRule(nodes_.op(i)) != nullptr) plan_.writes.push_back(i);
     }
     if (options_.training) ChooseSummaries();
+    CheckRoots(roots);
     CheckOps();
     // Before Sorted, which fails at the first loop: the table names loops together with all other
     // obstacles.
@@ -70,6 +71,15 @@ class Planner {
     if (!nodes_.IsGiven(at)) roots.push_back(at.node);
   }
 
+  // A loop builds its own nodes, which the graph does not have then.
+  void CheckRoots(const std::vector<int>& roots) {
+    for (const int i : roots) {
+      if (nodes_.node(i).loop >= 0)
+        obstacles_.Add(nodes_.node(i),
+                       "is inside of a loop, and only its results can be asked for");
+    }
+  }
+
   // Whether the import has updates: a training step, or metrics.
   bool Writes() const { return options_.training || options_.with_metrics; }
 
@@ -83,6 +93,10 @@ class Planner {
       std::optional<std::string> problem;
       std::vector<int> roots;
       AddRoot(summary.value, roots);
+      if (!roots.empty() && nodes_.node(roots[0]).loop >= 0) {
+        WarnOfSummary(summary, roots[0], "which is inside of a loop");
+        continue;
+      }
       for (const int i : nodes_.Reached(roots, false)) {
         if (FindWriteRule(nodes_.op(i)) != nullptr &&
             !std::binary_search(run_.begin(), run_.end(), i)) {
@@ -104,8 +118,7 @@ class Planner {
   // constant. The node then runs in each step, or its value is never selected.
   bool HasFixedConditions(int i) const {
     const Branches::Context& conditions = plan_.branches->ConditionsOf(i);
-    return !nodes_.node(i).in_branch &&
-           std::all_of(conditions.begin(), conditions.end(),
+    return std::all_of(conditions.begin(), conditions.end(),
                        [this](const auto& condition) { return IsFixed(condition.first); });
   }
 
@@ -126,8 +139,7 @@ class Planner {
   std::optional<std::string> ConditionProblem(int i) const {
     const FlatNode& node = nodes_.node(i);
     const bool writes = FindWriteRule(node.op) != nullptr;
-    if (writes && node.in_branch) return "an update inside tf.cond (If)";
-    if (writes && node.loop >= 0) return "an update inside a loop (While)";
+    if (writes && node.loop >= 0) return "an update inside a loop";
     if (IsRandomOp(node.op) && plan_.branches->IsConditional(i) && !HasFixedConditions(i))
       return "draws random numbers inside tf.cond";
     if (IsMergeOp(node.op) && plan_.branches->ChoiceOf(i) == nullptr) return "not of one tf.cond";

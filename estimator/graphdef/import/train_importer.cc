@@ -220,6 +220,7 @@ class TrainImporter {
 
   absl::Status BuildWriteOf(int i, const WriteRule& rule) {
     const FlatNode& node = nodes_.node(i);
+    if (step_.IsDead(i)) return KeepStates(i, rule);
     const std::vector<absl::string_view> names = absl::StrSplit(rule.operands, ' ');
     std::vector<Tensor> inputs;
     std::map<absl::string_view, Tensor> operands;
@@ -265,6 +266,17 @@ class TrainImporter {
     if (rule.op == "AssignAdd" && conditions.empty()) deltas_[i] = operands["value"];
     // A write has no value of its own: what reads its output reads the variable.
     step_.SetValues(i, {});
+    return absl::OkStatus();
+  }
+
+  // A write that is never made. It still counts as one of the variable's.
+  absl::Status KeepStates(int i, const WriteRule& rule) {
+    std::set<int> states;
+    for (size_t k = 0; k < static_cast<size_t>(rule.num_states); ++k) {
+      const int variable = plan_.order->VariableOf(nodes_.node(i).inputs[k]);
+      EST_ASSIGN_OR_RETURN(const Tensor value, Read(variable, i));
+      if (states.insert(variable).second) versions_[variable].push_back(value);
+    }
     return absl::OkStatus();
   }
 

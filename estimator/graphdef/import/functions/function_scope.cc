@@ -104,7 +104,8 @@ absl::StatusOr<int> FlatGraph::NodeIn(Scope& scope, int index) {
             : num_functions == 1 ? kCallOp
             : IsLoopOp(def.op()) ? kLoopOp
                                  : kSelectBranchOp;
-  node.in_branch = scope.in_branch;
+  node.branch = scope.branch;
+  node.in_then = scope.in_then;
   node.loop = scope.loop;
   places_.emplace_back(&scope, index);
   return it->second;
@@ -118,7 +119,8 @@ absl::StatusOr<int> FlatGraph::LoopArg(Scope& scope, int arg) {
   node.name = absl::StrCat(scope.prefix, scope.function->signature().input_arg(arg).name());
   node.def = &scope.caller->nodes->Get(scope.call);
   node.op = kLoopArgOp;
-  node.in_branch = scope.in_branch;
+  node.branch = scope.branch;
+  node.in_then = scope.in_then;
   node.loop = scope.loop;
   places_.emplace_back(&scope, -1);
   return it->second;
@@ -146,7 +148,12 @@ absl::StatusOr<FlatGraph::Scope*> FlatGraph::Call(Scope& scope, int index,
   called->call = index;
   called->first_arg = is_if ? 1 : 0;
   called->depth = scope.depth + 1;
-  called->in_branch = scope.in_branch || is_if;
+  called->branch = scope.branch;
+  called->in_then = scope.in_then;
+  if (is_if) {
+    EST_ASSIGN_OR_RETURN(called->branch, NodeIn(scope, index));
+    called->in_then = k == 0;
+  }
   called->prefix = absl::StrCat(scope.prefix, scope.nodes->Get(index).name(),
                                 functions.size() == 1 ? "/"
                                 : is_loop             ? (k == 0 ? "/cond/" : "/body/")

@@ -7,14 +7,16 @@
 #include "estimator/graphdef/tensor_proto.h"
 #include "estimator/ops/constant.h"
 #include "estimator/ops/gather.h"
+#include "estimator/ops/math_binary.h"
 #include "estimator/ops/shape_ops.h"
 #include "estimator/ops/tensor_array.h"
 
 namespace estimator {
 namespace {
 
-DType ElementType(const proto::NodeDef& def) {
-  const proto::AttrValue* const type = FindAttr(def, "element_dtype");
+//   name: of the attribute.
+DType ElementType(const proto::NodeDef& def, const char* name = "element_dtype") {
+  const proto::AttrValue* const type = FindAttr(def, name);
   return type == nullptr ? DType::kInvalid : ReadDType(type->type());
 }
 
@@ -25,6 +27,15 @@ std::optional<Shape> KnownShape(const Tensor& sizes) {
   for (const int64_t dim : *dims)
     if (dim < 0) return std::nullopt;
   return Shape(*dims);
+}
+
+// Whether the tensor is 0, 1, ..., size - 1.
+bool IsRange(const Tensor& indices, int64_t size) {
+  if (indices.rank() != 1 || indices.dim(0) != size) return false;
+  const absl::StatusOr<std::vector<int64_t>> values = ConstantIntsOf(indices);
+  for (int64_t k = 0; values.ok() && k < size; ++k)
+    if ((*values)[static_cast<size_t>(k)] != k) return false;
+  return values.ok();
 }
 
 }  // namespace
@@ -49,7 +60,7 @@ absl::StatusOr<NodeBuilder::List> NodeBuilder::SumOfLists(int node) {
   List sum;
   for (const FlatTensor& input : nodes_.node(node).inputs) {
     EST_ASSIGN_OR_RETURN(const List list, ListOf(input));
-    if (sum.size < 0) {
+    if (!sum.rows.valid() && !sum.item.valid() && (sum.size < 0 || sum.size == list.size)) {
       sum = list;
       continue;
     }
@@ -67,6 +78,40 @@ absl::StatusOr<NodeBuilder::List> NodeBuilder::SumOfLists(int node) {
     }
   }
   return sum;
+}
+
+absl::StatusOr<NodeBuilder::List> NodeBuilder::SelectList(const Tensor& predicate, List yes,
+                                                          List no, int node) {
+  if (!yes.element.has_value()) yes.element = no.element;
+  if (!no.element.has_value()) no.element = yes.element;
+  EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(yes, NameOf(node)));
+  EST_ASSIGN_OR_RETURN(const Tensor others, Rows(no, NameOf(node)));
+  EST_ASSIGN_OR_RETURN(const Tensor selected, Select(predicate, rows, others, node));
+  return List{
+      .rows = selected, .size = yes.size, .dtype = yes.dtype, .element = selected.shape().Row()};
+}
+
+// A TensorArray: a handle, which nothing reads, and a flow, which is the list.
+absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildTensorArray(int node) {
+  const FlatNode& flat = nodes_.node(node);
+  lists_.erase({node, 0});
+  if (flat.inputs.size() != 1) return InvalidArgument("takes 1 input, not ", flat.inputs.size());
+  EST_ASSIGN_OR_RETURN(const Tensor size, Value(flat.inputs[0], node));
+  const absl::StatusOr<std::vector<int64_t>> sizes = ConstantIntsOf(size);
+  if (!sizes.ok()) return Unimplemented("a TensorArray whose size depends on the data");
+  if (sizes->size() != 1 || (*sizes)[0] < 0) return InvalidArgument("has no size");
+  const proto::AttrValue* const dynamic = FindAttr(*flat.def, "dynamic_size");
+  const proto::AttrValue* const shape = FindAttr(*flat.def, "element_shape");
+  List& list = lists_[{node, 1}];
+  // One that begins empty is appended to.
+  const bool grows = dynamic != nullptr && dynamic->b() && (*sizes)[0] == 0;
+  list.size = grows ? -1 : (*sizes)[0];
+  list.dtype = ElementType(*flat.def, "dtype");
+  if (shape != nullptr && !shape->shape().unknown_rank()) {
+    const absl::StatusOr<Shape> known = ReadShapeProto(shape->shape());
+    if (known.ok() && known->fully_known()) list.element = *known;
+  }
+  return std::vector<Tensor>{Tensor(), Tensor()};
 }
 
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildList(int node) {
@@ -94,6 +139,11 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildList(int node) {
     result = {.size = list.size, .dtype = list.dtype, .element = list.element};
     return std::vector<Tensor>{Tensor()};
   }
+  if (op == "TensorArrayV3") return BuildTensorArray(node);
+  if (op == "StackV2" || op == "Stack") {
+    result.dtype = ElementType(*flat.def, "elem_type");
+    return std::vector<Tensor>{Tensor()};
+  }
   if (op == "EmptyTensorList" || op == "TensorListReserve") {
     EST_RETURN_IF_ERROR(check(2));
     result.dtype = ElementType(*flat.def);
@@ -117,11 +167,19 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildList(int node) {
   }
   if (flat.inputs.empty()) return InvalidArgument("has no inputs");
   EST_ASSIGN_OR_RETURN(const List list, ListOf(flat.inputs[0]));
+  // In a branch that is not taken, an index may be out of range.
+  const auto within = [&](const Tensor& index) {
+    const bool may_differ = branches_.IsConditional(node) && list.size > 0 &&
+                            index.dtype() == DType::kInt32 && index.node()->op() != "Const";
+    const auto last = static_cast<int32_t>(list.size - 1);
+    return may_differ ? Minimum(Maximum(index, 0), last) : index;
+  };
   if (op == "TensorListSetItem") {
     if (flat.inputs.size() < 3) return check(3);
     if (list.size < 0) return Unimplemented("sets an element of a TensorList that grows");
-    EST_ASSIGN_OR_RETURN(const Tensor index, input(1));
+    EST_ASSIGN_OR_RETURN(Tensor index, input(1));
     EST_ASSIGN_OR_RETURN(const Tensor item, input(2));
+    index = within(index);
     List changed{.size = list.size, .dtype = list.dtype, .element = item.shape()};
     if (list.rows.valid() || list.item.valid()) {
       EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(list, name));
@@ -146,9 +204,63 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildList(int node) {
   }
   if (op == "TensorListGetItem" || op == "TensorListGather") {
     if (flat.inputs.size() < 2) return check(3);
-    EST_ASSIGN_OR_RETURN(const Tensor index, input(1));
+    EST_ASSIGN_OR_RETURN(Tensor index, input(1));
     EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(list, name));
+    index = within(index);
+    if (op == "TensorListGather" && IsRange(index, list.size)) return no_list(rows);
     return no_list(Gather(rows, index, {.name = name}));
+  }
+  if (op == "TensorListScatterIntoExistingList") {
+    if (flat.inputs.size() != 3) return check(3);
+    EST_ASSIGN_OR_RETURN(const Tensor values, input(1));
+    EST_ASSIGN_OR_RETURN(const Tensor indices, input(2));
+    if (values.rank() == 0 || indices.rank() != 1)
+      return InvalidArgument("takes no indices, or a tensor without rows");
+    const bool untouched = !list.rows.valid() && !list.item.valid();
+    List changed = {.dtype = values.dtype(), .element = values.shape().Row()};
+    changed.size = list.size < 0 ? values.dim(0) : list.size;
+    if (untouched && IsRange(indices, changed.size)) {
+      changed.rows = values;
+    } else {
+      List from = list;
+      from.size = changed.size;
+      if (!from.element.has_value()) from.element = changed.element;
+      EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(from, name));
+      // An element is written once, or else is a sum of gradients.
+      changed.rows = TensorScatterAdd(rows, ExpandDims(indices, 1), values, name);
+    }
+    lists_[{node, 0}] = changed;
+    return std::vector<Tensor>{Tensor()};
+  }
+  if (op == "TensorArraySplitV3") {
+    // Elements of one size, as all tensors of a list have here.
+    EST_ASSIGN_OR_RETURN(const Tensor values, input(1));
+    EST_ASSIGN_OR_RETURN(const Tensor sizes, input(2));
+    const int64_t count = sizes.shape().num_elements();
+    if (values.rank() == 0 || count <= 0 || values.dim(0) % count != 0)
+      return Unimplemented("splits ", values.spec().ToString(), " into ", count, " elements");
+    std::vector<int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
+    dims[0] /= count;
+    dims.insert(dims.begin(), count);
+    const absl::StatusOr<std::vector<int64_t>> lengths = ConstantIntsOf(sizes);
+    for (int64_t k = 0; k < count; ++k)
+      if (!lengths.ok() || (*lengths)[static_cast<size_t>(k)] != dims[1])
+        return Unimplemented("splits into elements of different sizes");
+    const Tensor rows = Reshape(values, Shape(dims));
+    lists_[{node, 0}] = {
+        .rows = rows, .size = count, .dtype = rows.dtype(), .element = rows.shape().Row()};
+    return std::vector<Tensor>{Tensor()};
+  }
+  if (op == "TensorListConcatV2") {
+    EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(list, name));
+    if (rows.rank() < 2) return InvalidArgument("joins elements without rows");
+    std::vector<int64_t> dims(rows.shape().dims().begin() + 1, rows.shape().dims().end());
+    const std::vector<int64_t> lengths(static_cast<size_t>(rows.dim(0)), dims[0]);
+    dims[0] *= rows.dim(0);
+    lists_.erase({node, 0});
+    return std::vector<Tensor>{
+        Reshape(rows, Shape(dims)),
+        Const(Array::FromSpan<int64_t>({rows.dim(0)}, lengths), name + "/lengths")};
   }
   if (op == "TensorListStack") {
     EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(list, name));

@@ -5,8 +5,10 @@
 #include "estimator/graph/function.h"
 #include "estimator/graphdef/import/loops/loop_importer.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
+#include "estimator/ops/shape_ops.h"
 
 namespace estimator {
 
@@ -48,10 +50,16 @@ absl::Status NodeBuilder::LoopImporter::AddOperands() {
         "a loop that takes elements from TensorLists in another way than "
         "TensorFlow's gradients");
   made_.reverse = pops;
+  made_.draws_in_order = has_constant_trips_;
   made_.capacity = set_size.value_or(trips_ == kNoLimit ? -1 : trips_);
+  for (size_t k = 0; k < n_ && made_.capacity < 0; ++k) {
+    const bool takes = variables_[k].kind == Kind::kPopped;
+    const Tensor rows = takes ? b_.lists_.at(Input(k)).rows : Tensor();
+    if (rows.valid() && rows.rank() > 0) made_.capacity = rows.dim(0);
+  }
   for (size_t k = 0; k < n_; ++k) {
     Variable& variable = variables_[k];
-    const bool counts = variable.kind == Kind::kCarried && variable.counts_from.has_value();
+    const bool counts = variable.kind == Kind::kCarried && variable.step != 0;
     // A counter that only counts: its last value follows from the trips.
     if (counts && cond_is_limits_ && Uses(k) <= 1 && uses_[Behind(Result(k))] == 1)
       variable.kind = Kind::kDropped;
@@ -170,17 +178,21 @@ absl::Status NodeBuilder::LoopImporter::BuildBodyNodes(const Tensors& carried,
   size_t element = 0;
   for (size_t k = 0; k < n_; ++k) {
     Variable& variable = variables_[k];
-    const bool leaves = variable.kind == Kind::kSet || variable.kind == Kind::kPushed ||
-                        variable.kind == Kind::kPopped || variable.kind == Kind::kDropped;
+    const bool leaves =
+        variable.collects() || variable.kind == Kind::kPopped || variable.kind == Kind::kDropped;
     if (leaves) left_out.insert(Behind(Result(k)).node);
     // What passes the list on to the result.
     for (FlatTensor at = Result(k); leaves && nodes_.op(at.node) == "Identity";
          at = nodes_.node(at.node).inputs[0])
       left_out.insert(at.node);
     if (variable.kind != Kind::kPopped) continue;
-    const Tensor& same = b_.lists_.at(Input(k)).same;
-    b_.values_[variable.popped.node] = {
-        Tensor(), same.valid() ? b_.graph_->Inside(same) : elements[element++]};
+    const List& list = b_.lists_.at(Input(k));
+    const Tensor popped = list.same.valid() ? b_.graph_->Inside(list.same) : elements[element++];
+    b_.values_[variable.popped.node] = {Tensor(), popped};
+    if (list.inner == nullptr) continue;
+    List inner = *list.inner;
+    (inner.same.valid() ? inner.same : inner.rows) = popped;
+    b_.lists_[variable.popped] = inner;
   }
   return BuildMembers(body_nodes_, left_out);
 }
@@ -199,8 +211,20 @@ absl::StatusOr<Tensors> NodeBuilder::LoopImporter::Body(const Tensors& carried,
   }
   for (size_t k = 0; k < n_; ++k) {
     Variable& variable = variables_[k];
-    if (variable.kind != Kind::kSet && variable.kind != Kind::kPushed) continue;
-    EST_ASSIGN_OR_RETURN(const Tensor value, b_.Value(variable.value, node_));
+    if (!variable.collects()) continue;
+    Tensor value;
+    if (variable.kind == Kind::kPushed && b_.IsDead(variable.value.node)) {
+      // What takes it is in the same branch of the gradient, and is not built either.
+      value = b_.graph_->AddConst(Array::Scalar(0), "none");
+    } else if (variable.kind == Kind::kPushed && b_.IsList(variable.value)) {
+      const List& list = b_.lists_.at(variable.value);
+      value = list.same.valid() ? list.same : list.rows;
+      if (!value.valid() || !value.shape().fully_known())
+        return Unimplemented("keeps lists for its gradient whose largest size is not known");
+      variable.same.inner = std::make_shared<const List>(list);
+    } else {
+      EST_ASSIGN_OR_RETURN(value, b_.Value(variable.value, node_));
+    }
     const Tensor inside = b_.graph_->Inside(value);
     if (variable.kind == Kind::kPushed) variable.same.same = OutsideOf(inside);
     variable.stacks = !variable.same.same.valid();
@@ -241,12 +265,26 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::LoopImporter::Outputs(const Ten
     const Variable& variable = variables_[k];
     const FlatTensor at = {node_, static_cast<int>(k)};
     if (variable.kind == Kind::kSet || variable.kind == Kind::kPushed) {
+      // Only the rows of the trips are elements, whose number is not static then.
+      const FlatNode& last = nodes_.node(Behind(Result(k)).node);
+      if (variable.kind == Kind::kPushed && last.op == "TensorListSetItem" && !has_constant_trips_)
+        return Unimplemented("fills a TensorArray of a size that depends on the data");
       List list = {.size = made_.capacity,
                    .dtype = b_.lists_.at(Input(k)).dtype,
                    .element = variable.same.element,
-                   .same = variable.same.same};
+                   .same = variable.same.same,
+                   .inner = variable.same.inner};
       if (variable.stacks) list.rows = results[next++];
       b_.lists_[at] = list;
+    } else if (variable.kind == Kind::kJoined) {
+      EST_ASSIGN_OR_RETURN(const Tensor first, b_.Value(Input(k), node_));
+      const Tensor& rows = results[next++];
+      if (!rows.shape().fully_known() || rows.rank() < 2)
+        return Unimplemented("appends rows in a loop whose largest number of trips is not known");
+      std::vector<int64_t> dims(rows.shape().dims().begin() + 1, rows.shape().dims().end());
+      dims[0] *= rows.dim(0);
+      // The rows of trips that are not made are zeros, which add nothing to a sum.
+      outputs[k] = Concat({first, Reshape(rows, Shape(dims))}, 0, name_);
     } else if (variable.kind == Kind::kPopped) {
       b_.lists_[at] = {.dtype = b_.lists_.at(Input(k)).dtype};
     } else if (variable.kind == Kind::kConstant) {
@@ -259,16 +297,17 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::LoopImporter::Outputs(const Ten
   }
   for (size_t k = 0; k < n_; ++k) {
     const Variable& variable = variables_[k];
-    const bool counts = variable.counts_from.has_value() && cond_is_limits_;
+    const Tensor& first = variable.first;
+    const bool counts = variable.step != 0 && cond_is_limits_;
     if (variable.kind != Kind::kDropped && !(counts && variable.kind == Kind::kCarried)) continue;
-    EST_ASSIGN_OR_RETURN(const Tensor first, b_.Value(Input(k), node_));
-    if (has_constant_trips_) {
-      outputs[k] =
-          b_.Const(Array::Scalar(*variable.counts_from + trips_).Cast(first.dtype()), name_);
+    if (has_constant_trips_ && variable.counts_from.has_value()) {
+      const int64_t last = *variable.counts_from + variable.step * trips_;
+      outputs[k] = b_.Const(Array::Scalar(last).Cast(first.dtype()).Reshaped(first.shape()), name_);
     } else if (variable.kind == Kind::kDropped) {
       if (results.empty()) return Unimplemented("a loop that computes nothing");
-      const Tensor trips(b_.graph_, const_cast<Node*>(results[0].node()), num_carried);
-      outputs[k] = Add(first, Cast(trips, first.dtype()));
+      const Tensor trips =
+          Cast(Tensor(b_.graph_, const_cast<Node*>(results[0].node()), num_carried), first.dtype());
+      outputs[k] = variable.step > 0 ? Add(first, trips) : Subtract(first, trips);
     }
   }
   return outputs;

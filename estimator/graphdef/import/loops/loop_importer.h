@@ -2,11 +2,15 @@
 //
 // TensorFlow's loops write their conditions and lists out. Here they get back the form in which a
 // loop is planned and differentiated:
-//   a variable that grows by 1, and a condition that compares it with a number: the trips
+//   a variable that grows or shrinks by 1, and a condition that compares it with a number: the
+//   trips
 //   a list of which trip t sets element t, or to which it appends: a stacked result
 //   a list from which each trip takes the last element (a gradient's loop): a scanned operand of a
 //   loop in reverse
+//   a tensor to which each trip appends rows (the sum of the gradients of look-ups): a stacked
+//   result
 //   a variable that does not change: a captured tensor
+// A condition that depends on nothing but constants is evaluated here, and gives the trips.
 // Any other variable is carried, a list as the tensor of its elements.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_LOOPS_LOOP_IMPORTER_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_LOOPS_LOOP_IMPORTER_H_
@@ -44,14 +48,22 @@ class NodeBuilder::LoopImporter {
  private:
   static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
-  enum class Kind { kConstant, kCarried, kCarriedList, kSet, kPushed, kPopped, kDropped };
+  enum class Kind { kConstant, kCarried, kCarriedList, kSet, kPushed, kPopped, kJoined, kDropped };
   struct Variable {
     Kind kind = Kind::kCarried;
-    std::optional<int64_t> counts_from;  // it grows by 1 at each trip
-    FlatTensor value;                    // kSet, kPushed: the element of a trip
+    int step = 0;                        // 1 or -1: it grows or shrinks by 1 at each trip
+    Tensor first;                        // of a counter
+    std::optional<int64_t> counts_from;  // `first`, if it is constant
+    FlatTensor value;                    // kSet, kPushed, kJoined: the element of a trip
     FlatTensor popped;                   // kPopped: what takes the last element
-    List same = {};                      // kPushed: same.same, if all elements are one tensor
+    List same = {};                      // kPushed: same.same, if all elements are one tensor;
+                                         // same.inner, if they are lists
     bool stacks = false;                 // it is a stacked result
+
+    // Whether each trip gives an element of the result.
+    bool collects() const {
+      return kind == Kind::kSet || kind == Kind::kPushed || kind == Kind::kJoined;
+    }
   };
 
   FlatTensor Input(size_t k) const { return nodes_.node(node_).inputs[k]; }
@@ -67,10 +79,15 @@ class NodeBuilder::LoopImporter {
 
   // find_loop.cc: what TensorFlow wrote out.
   absl::Status FindMembers();
+  std::vector<int> Needed(std::vector<int> roots) const;
   int CounterOf(FlatTensor at, const std::vector<int>& args) const;
   absl::Status FindKinds();
   absl::Status FindListKind(size_t k);
+  absl::Status FindCounter(size_t k);
   absl::Status FindTrips();
+  absl::StatusOr<bool> FindJoined(size_t k);
+  std::optional<int64_t> CountTrips();
+  absl::StatusOr<bool> AddLimit(FlatTensor at, std::vector<Tensor>& limits);
 
   // build_loop.cc
   absl::Status AddOperands();
