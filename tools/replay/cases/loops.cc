@@ -78,7 +78,7 @@ EstimatorSpec Detector(const Features& features, const Labels& labels) {
   const Tensors chosen = MapFn(
       [](const Tensors& row) {
         const auto [indices, kept_scores, num_valid] = NonMaxSuppressionWithScores(
-            row[0], row[1], kBoxes, {.iou_threshold = 0.15, .score_threshold = -0.1});
+            row[0], row[1], kBoxes, {.iou_threshold = 0.3, .score_threshold = -0.4});
         return Tensors{indices, num_valid};
       },
       {boxes, StopGradient(scores)});
