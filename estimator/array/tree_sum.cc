@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 
 #include "estimator/base/status.h"
@@ -67,7 +68,12 @@ void Sum(int64_t count, absl::Span<const void* const> inputs, absl::Span<void* c
     AddBlock<In>(inputs, begin, size, sums);
     for (void* output : outputs) {
       Out* out = static_cast<Out*>(output) + begin;
-      for (int64_t i = 0; i < size; ++i) out[i] = static_cast<Out>(sums[i]);
+      if constexpr (std::is_same_v<Out, SumOf<In>>) {
+        std::memcpy(out, sums, static_cast<size_t>(size) * sizeof(Out));
+      } else {
+#pragma omp simd
+        for (int64_t i = 0; i < size; ++i) out[i] = static_cast<Out>(sums[i]);
+      }
     }
   }
 }
