@@ -20,6 +20,9 @@ Cases BertCases();
 Cases EmbeddingCases();
 Cases ImageCases();
 Cases LoopCases();
+// The model of the case per_example_gradients by VectorizedMap. It is not in AllCases, because it
+// has no folder of its own.
+Model VectorizedPerExampleGradients();
 Cases MnistCases();
 // The mnist_* cases with all filters of models/mnist. They are not in AllCases, because their
 // references are too large for the repository (REFERENCE_WHOLE_MNIST=1 regenerate.py makes them).

@@ -96,6 +96,16 @@ TEST(CasesTest, VersionsOneAndOneAndAHalfOfResnet18AreTheSameNetwork) {
   EXPECT_TRUE(report->ok()) << report->ToString();
 }
 
+TEST(CasesTest, GradientsOfExamplesAreTheSameWithoutALoop) {
+  for (const int num_shards : {1, 2}) {
+    const absl::StatusOr<ReplayReport> report =
+        Replay(VectorizedPerExampleGradients(), JoinPath(kFolder, "per_example_gradients"),
+               {.num_shards = num_shards});
+    EST_ASSERT_OK(report);
+    EXPECT_TRUE(report->ok()) << report->ToString();
+  }
+}
+
 // What the layer drops follows from the graph's seed and its own: with another, other elements.
 TEST(CasesTest, DropoutUnderAnotherSeedIsFoundOut) {
   const TempDir dir;

@@ -1,5 +1,6 @@
 // Loops and branches in a model, as in
 // testdata/reference/{cond_optimizers,detector_nms,per_example_gradients}.
+#include <functional>
 #include <vector>
 
 #include "estimator/estimator.h"
@@ -9,21 +10,25 @@
 namespace estimator::replay {
 namespace {
 
-EstimatorSpec PerExampleGradients(const Features& features, const Tensor& labels, Mode,
+// MapFn or VectorizedMap.
+using MapFunction = Tensors (*)(const std::function<Tensors(const Tensors&)>& fn,
+                                const Tensors& elems, StringArg name);
+
+EstimatorSpec PerExampleGradients(MapFunction map, const Features& features, const Tensor& labels,
                                   const tpu::Params& params) {
   const Variable w1 = GetVariable("w1", {10, 12}), b1 = GetVariable("b1", {12});
   const Variable w2 = GetVariable("w2", {12, 4}), b2 = GetVariable("b2", {4});
   const std::vector<Variable> weights = {w1, b1, w2, b2};
   const auto example = [&](const Tensors& row) {
     const Tensor hidden = Relu(MatMul(ExpandDims(row[0], 0), w1) + b1);
-    const Tensor loss = Squeeze(
-        SparseSoftmaxCrossEntropyWithLogits(ExpandDims(row[1], 0), MatMul(hidden, w2) + b2));
+    const Tensor logits = MatMul(hidden, w2) + b2;
+    const Tensor loss = Squeeze(SparseSoftmaxCrossEntropyWithLogits(ExpandDims(row[1], 0), logits));
     Tensors results = {loss};
     for (const Tensor& gradient : ClipByGlobalNorm(Gradients(loss, weights), 1.0).tensors)
       results.push_back(gradient);
     return results;
   };
-  const Tensors results = MapFn(example, {features, labels});
+  const Tensors results = map(example, {features, labels}, "map");
   // The sum over replicas makes a mean of these.
   const auto num_replicas = static_cast<double>(params.context.num_replicas);
   std::vector<train::GradientAndVariable> gradients;
@@ -31,6 +36,13 @@ EstimatorSpec PerExampleGradients(const Features& features, const Tensor& labels
     gradients.push_back({ReduceMean(results[1 + i], {0}) / num_replicas, weights[i]});
   return EstimatorSpec::Train(ReduceMean(results[0]),
                               train::Momentum(0.1, 0.9).ApplyGradients(gradients));
+}
+
+Model PerExampleGradientsBy(MapFunction map) {
+  return Model(
+      [map](const Features& features, const Tensor& labels, Mode, const tpu::Params& params) {
+        return PerExampleGradients(map, features, labels, params);
+      });
 }
 
 EstimatorSpec CondOptimizers(const Features& features, const Tensor& labels) {
@@ -100,7 +112,9 @@ EstimatorSpec Detector(const Features& features, const Labels& labels) {
 Cases LoopCases() {
   return {{"cond_optimizers", CondOptimizers},
           {"detector_nms", Detector},
-          {"per_example_gradients", PerExampleGradients}};
+          {"per_example_gradients", PerExampleGradientsBy(MapFn)}};
 }
+
+Model VectorizedPerExampleGradients() { return PerExampleGradientsBy(VectorizedMap); }
 
 }  // namespace estimator::replay
