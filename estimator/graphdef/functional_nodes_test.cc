@@ -24,6 +24,7 @@
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
+#include "estimator/ops/optimizer_ops.h"
 #include "estimator/ops/random.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/shape_ops.h"
@@ -211,6 +212,27 @@ TEST_F(FunctionalNodesTest, BranchesThatAreReadBackComputeTheSame) {
                  [&] { return row; });
            },
            rows_, "branch_in_loop")});
+}
+
+// TensorFlow's op takes variables, and a function has values only.
+TEST_F(FunctionalNodesTest, AnUpdateRuleInABranchIsWrittenAsPlainOps) {
+  for (const char* const op : {"ApplyAdam", "ApplyMomentum", "ApplyRMSProp"}) {
+    const UpdateDef& rule = *FindUpdateOp(op);
+    const Tensors updated = Cond(
+        Less(ReduceSum(w_), 9.0f),
+        [&] {
+          Tensors operands;
+          for (int i = 0; i < rule.num_operands(); ++i) {
+            const auto value = 0.1f * static_cast<float>(1 + i);
+            operands.push_back(rule.IsFull(i) ? Multiply(w_, value) : Constant(value));
+          }
+          return ApplyUpdate(rule, operands);
+        },
+        [&] { return Tensors(static_cast<size_t>(rule.num_states), w_); });
+    ExpectSameAfterReading(updated);
+  }
+  Def();
+  EXPECT_THAT(Ops(FindFunction(Find("cond"), "then_branch")), Not(Contains("ApplyAdam")));
 }
 
 TEST_F(FunctionalNodesTest, AnArrayThatALoopWritesIsReadBack) {

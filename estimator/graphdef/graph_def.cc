@@ -16,7 +16,9 @@
 #include "estimator/graphdef/update_order.h"
 #include "estimator/op_def/attr_def.h"
 #include "estimator/op_def/op_def.h"
+#include "estimator/op_def/update_def.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/optimizer_ops.h"
 #include "estimator/ops/recurrent.h"
 #include "estimator/proto/graph.pb.h"
 #include "estimator/proto/serialize.h"
@@ -104,18 +106,27 @@ Attrs TensorFlowAttrs(const Node& node) {
   return attrs;
 }
 
+// Whether the plain ops that compute the node are written: those of each time step of a GRU, which
+// TensorFlow lacks, and those of an update rule in a branch. TensorFlow's rule takes a variable,
+// and a function has values only.
+bool IsWrittenPlain(const Node& node) {
+  return node.op() == "_BlockGRU" || node.op() == "_BlockGRUGrad" ||
+         (IsUpdateRule(node) && node.input(0).graph()->outer() != nullptr);
+}
+
+Tensors PlainResults(const Node& node, const Tensors& operands) {
+  if (!IsUpdateRule(node)) return UnrollRecurrent(node.op(), node.attrs(), operands);
+  const UpdateDef& def = *FindUpdateOp(node.op());
+  return ComputeUpdate(def, operands, !def.flag.empty() && node.attrs().b(def.flag));
+}
+
 // The shapes in TensorFlow: an update rule returns only the variable, and an Assign returns it too.
 std::vector<Shape> OutputShapes(const Node& node) {
   if (IsAssign(node)) return {node.input(0).shape()};
   std::vector<Shape> shapes;
   for (const TensorSpec& spec : node.outputs()) shapes.push_back(spec.shape);
-  if (IsUpdateRule(node)) shapes.resize(1);
+  if (IsUpdateRule(node) && !IsWrittenPlain(node)) shapes.resize(1);
   return shapes;
-}
-
-// Whether TensorFlow lacks the op, so that the plain ops of each time step are written.
-bool IsWrittenUnrolled(const Node& node) {
-  return node.op() == "_BlockGRU" || node.op() == "_BlockGRUGrad";
 }
 
 // A list of the dtypes of the outputs, for IdentityN.
@@ -129,11 +140,12 @@ void MakeGraphDef(const Graph& graph, size_t max_constant_bytes, proto::GraphDef
 
 // Appends the plain ops that compute `node`, below its name, and makes `out` an IdentityN of their
 // results: so its readers and its place in the file stay as they are.
-void WriteUnrolled(const Node& node, size_t max_constant_bytes, proto::NodeDef* out,
-                   proto::GraphDef* to) {
+void WritePlain(const Node& node, size_t max_constant_bytes, proto::NodeDef* out,
+                proto::GraphDef* to) {
   Graph graph;
   const GraphScope scope(graph);
-  const std::string prefix = absl::StrCat(node.name(), "/unrolled/");
+  const std::string prefix =
+      absl::StrCat(node.name(), IsUpdateRule(node) ? "/plain/" : "/unrolled/");
   std::map<std::string, std::string> renamed;  // the operands
   Tensors operands;
   for (int i = 0; i < node.num_inputs(); ++i) {
@@ -144,7 +156,7 @@ void WriteUnrolled(const Node& node, size_t max_constant_bytes, proto::NodeDef* 
     const auto found = renamed.find(input);
     return found == renamed.end() ? absl::StrCat(prefix, input) : found->second;
   };
-  const Tensors results = UnrollRecurrent(node.op(), node.attrs(), operands);
+  const Tensors results = PlainResults(node, operands);
   proto::GraphDef plain;
   MakeGraphDef(graph, max_constant_bytes, &plain);
   for (proto::NodeDef& made : *plain.mutable_node()) {
@@ -186,7 +198,7 @@ class Writer {
       std::visit(AttrWriter{&(*out->mutable_attr())[name], max_constant_bytes_}, value);
     }
     if (node.op() == "IdentityN") WriteTypes(node, out);
-    if (IsWrittenUnrolled(node)) WriteUnrolled(node, max_constant_bytes_, out, graph);
+    if (IsWrittenPlain(node)) WritePlain(node, max_constant_bytes_, out, graph);
     const std::vector<Shape> shapes = OutputShapes(node);
     if (shapes.empty()) return;
     auto* list = (*out->mutable_attr())["_output_shapes"].mutable_list();

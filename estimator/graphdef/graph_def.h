@@ -4,7 +4,8 @@
 // rewritten in TensorFlow's form, so that TensorFlow can import the graph and continue training it:
 // - Here an optimizer's update rule (`ApplyMomentum`) reads values and returns new ones. In
 //   TensorFlow it takes the variables and changes them. So its state inputs `w/read` are written as
-//   `w`, and a node that uses its output k > 0 uses the variable k, after the rule (`^rule`).
+//   `w`, and a node that uses its output k > 0 uses the variable k, after the rule (`^rule`). In a
+//   branch, which is a function of values, its plain ops are written instead.
 // - Here a step reads variables as they were when it began. In TensorFlow an update gets control
 //   inputs (`^reader`), so that it runs after the nodes that read its variable.
 // - In TensorFlow `Assign` has an output, the variable.
