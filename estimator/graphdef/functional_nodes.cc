@@ -73,12 +73,13 @@ void BindCaptures(const Function& function, const TensorSet& captures, const Nam
     body.Bind(function.captured()[k], args[captures.IndexOf(function.captures()[k])]);
 }
 
-void FinishNode(NodeDefRef node, const std::vector<TensorSpec>& outputs) {
+//   lower: whether TensorFlow replaces the node by Switch, Merge and the like.
+void FinishNode(NodeDefRef node, const std::vector<TensorSpec>& outputs, bool lower) {
   std::vector<Shape> shapes;
   for (const TensorSpec& spec : outputs) shapes.push_back(ShapeOf(spec));
   node.Shapes("output_shapes", shapes)
       .Shapes("_output_shapes", shapes)
-      .Bool("_lower_using_switch_merge", true);
+      .Bool("_lower_using_switch_merge", lower);
 }
 
 void WriteBranches(const Node& node, const WriteNodeFn& write_node, proto::GraphDef* out,
@@ -117,7 +118,9 @@ void WriteBranches(const Node& node, const WriteNodeFn& write_node, proto::Graph
   } else {
     written.Funcs("branches", functions);
   }
-  FinishNode(written, node.outputs());
+  // What waits for a lowered If waits for the choice of the branch only. An update would then change
+  // a variable in place while the branch still reads it.
+  FinishNode(written, node.outputs(), /*lower=*/false);
 }
 
 class LoopWriter {
@@ -164,7 +167,7 @@ class LoopWriter {
         .Func("body", body)
         .Int("parallel_iterations", 10)
         .Int("_num_original_outputs", static_cast<int64_t>(types.size()));
-    FinishNode(written, specs_);
+    FinishNode(written, specs_, /*lower=*/true);
     WriteOutputs(loop);
   }
 

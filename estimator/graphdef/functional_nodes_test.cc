@@ -117,7 +117,7 @@ TEST_F(FunctionalNodesTest, BothBranchesTakeTheCapturedTensorsOfBoth) {
   EXPECT_EQ(node.op(), "StatelessIf");
   EXPECT_EQ(node.attr().at("Tin").list().type_size(), 2);
   EXPECT_EQ(node.attr().at("output_shapes").list().shape(0).dim(0).size(), 2);
-  EXPECT_TRUE(node.attr().at("_lower_using_switch_merge").b());
+  EXPECT_FALSE(node.attr().at("_lower_using_switch_merge").b());
   for (const char* branch : {"then_branch", "else_branch"})
     EXPECT_EQ(FindFunction(node, branch).signature().input_arg_size(), 2) << branch;
   const proto::FunctionDef& other = FindFunction(node, "else_branch");
