@@ -250,6 +250,35 @@ TEST_F(FrameConverterTest, AConditionInALoopSelects) {
   EXPECT_THAT(Values("v/out"), ElementsAre(256, 4096, 20736));
 }
 
+// v += x[i], and the gradient of a slice that is twice as large.
+TEST_F(FrameConverterTest, TakesSlicesAtTheCounter) {
+  Input();
+  Trips(3);
+  Enter("x/in", "x", "loop");
+  Int("three", 3);
+  const auto pack = [this](const std::string& name, const std::string& input) {
+    (*Node(name, "Pack", {input}).mutable_attr())["N"].set_i(1);
+  };
+  pack("shape", "three");
+  Enter("shape/in", "shape", "loop");
+  pack("begin", "loop/i/in");
+  pack("end", "loop/i/plus");
+  pack("strides", "loop/one");
+  (*Node("slice", "StridedSlice", {"x/in", "begin", "end", "strides"})
+        .mutable_attr())["shrink_axis_mask"]
+      .set_i(1);
+  Variable("v", "x", "v/plus");
+  Node("v/plus", "Add", {"v/in", "slice"});
+  Node("twice", "Add", {"slice", "slice"});
+  (*Node("grad", "StridedSliceGrad", {"shape/in", "begin", "end", "strides", "twice"})
+        .mutable_attr())["shrink_axis_mask"]
+      .set_i(1);
+  Variable("g", "x", "g/plus");
+  Node("g/plus", "Add", {"g/in", "grad"});
+  EXPECT_THAT(Values("v/out"), ElementsAre(7, 8, 9));
+  EXPECT_THAT(Values("g/out"), ElementsAre(3, 6, 9));
+}
+
 // Trip t of step s draws the numbers of run s * trips + t.
 TEST_F(FrameConverterTest, TripsDrawTheNumbersOfTensorFlowsRuns) {
   Range(3);
