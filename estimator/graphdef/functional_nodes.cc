@@ -118,8 +118,8 @@ void WriteBranches(const Node& node, const WriteNodeFn& write_node, proto::Graph
   } else {
     written.Funcs("branches", functions);
   }
-  // What waits for a lowered If waits for the choice of the branch only. An update would then change
-  // a variable in place while the branch still reads it.
+  // What waits for a lowered If waits for the choice of the branch only. An update would then
+  // change a variable in place while the branch still reads it.
   FinishNode(written, node.outputs(), /*lower=*/false);
 }
 

@@ -86,14 +86,14 @@ TEST_F(ActivationTiersTest, ADenseLayerComputesItsActivation) {
   for (const auto& [name, activation] : Activations()) {
     if (name == "Swish" || name == "Gelu" || name == "GeluApproximate") continue;  // several ops
     const Tensor y = activation(BiasAdd(MatMul(x, weights), bias));
-    const auto native =
-        NativeKernelOf({.op = "MatMul",
-                        .name = "m",
-                        .inputs = {{DType::kFloat32, x.shape()}, {DType::kFloat32, weights.shape()}},
-                        .outputs = {{DType::kFloat32, y.shape()}}});
+    const auto native = NativeKernelOf(
+        {.op = "MatMul",
+         .name = "m",
+         .inputs = {{DType::kFloat32, x.shape()}, {DType::kFloat32, weights.shape()}},
+         .outputs = {{DType::kFloat32, y.shape()}}});
     const bool exact = name == "Relu" || name == "Relu6";  // all kernels have them
-    const bool everywhere = exact || native == NativeKernel::kGemm ||
-                            (name == "LeakyRelu" && !native.has_value());
+    const bool everywhere =
+        exact || native == NativeKernel::kGemm || (name == "LeakyRelu" && !native.has_value());
     const bool reads_input = name == "Softplus" || name == "Softsign";
     for (const bool trains : {false, true}) {
       ProgramSpec spec{.feeds = {x, weights, bias}, .fetches = {y}, .updates = {}};

@@ -71,10 +71,9 @@ TEST(Transformer, PredictsTensorFlowsTokensAfterTwentySteps) {
           return Dataset::FromTensorSlices({.features = inputs, .labels = targets}).Repeat();
         },
         MaxSteps(20)));
-    Predictions predictions = translator.Predict(
-        [&](const TransformerParams&) {
-          return Dataset::FromTensorSlices({.features = inputs, .labels = {}});
-        });
+    Predictions predictions = translator.Predict([&](const TransformerParams&) {
+      return Dataset::FromTensorSlices({.features = inputs, .labels = {}});
+    });
     const Array outputs = Load(absl::StrCat(kDecoding, "results"), "prediction/outputs");
     const Array scores = Load(absl::StrCat(kDecoding, "results"), "prediction/scores");
     for (int64_t batch = 0; batch < num_batches; ++batch) {

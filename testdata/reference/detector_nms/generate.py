@@ -55,4 +55,5 @@ batches = {"features": rng.standard_normal((3, 4, 2 * GRID, 2 * GRID, 2)).astype
 # Low scores, so that between 0 and all 6 boxes are left. The boxes show which they are.
 initial = {"conv2d_1/bias": np.array([0, 0, 0, 0, -0.5], np.float32)}
 generate(__file__, model_fn, "a detector with padded non-maximum suppression under Momentum",
-         batches=batches, num_steps=20, initial=initial, forward_ops={"BiasAdd", "GatherV2", "Tanh"})
+         batches=batches, num_steps=20, initial=initial,
+         forward_ops={"BiasAdd", "GatherV2", "Tanh"})
