@@ -37,7 +37,7 @@ namespace estimator {
 namespace {
 
 constexpr int kUsageError = 2;
-constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
 // The output of one process: stdout or stderr.
 struct Stream {
@@ -62,7 +62,7 @@ struct Stream {
     while (!text.empty()) {
       const ssize_t written = ::write(to, text.data(), text.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return;  // nobody reads it; the processes continue
+      if (written <= 0) return;  // nobody reads it, which SIGPIPE tells the processes
       text.remove_prefix(static_cast<size_t>(written));
     }
   }
@@ -260,6 +260,8 @@ class Processes {
         continue;
       }
       interrupted_ = true;
+      // The error that follows cannot be written either, and must not end this process.
+      if (signal == SIGPIPE) ::signal(SIGPIPE, SIG_IGN);
       for (const Process& process : processes_) {
         if (process.pid > 0) ::kill(process.pid, signal);
       }

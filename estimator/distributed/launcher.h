@@ -28,8 +28,8 @@ struct LaunchOptions {
 //   Where there are fewer cores than processes, none is pinned. OMP_NUM_THREADS is set accordingly,
 //   unless it is set already.
 // - Lines of their output begin with the rank, as in "[1] ", but those of stdout of rank 0.
-// - SIGINT, SIGTERM and SIGHUP are forwarded. The processes are not in this process's group, so
-//   Ctrl-C arrives once.
+// - SIGINT, SIGTERM and SIGHUP are forwarded, and so is the SIGPIPE of output that nobody reads.
+//   The processes are not in this process's group, so Ctrl-C arrives once.
 // - If one fails, the others have time_to_end_secs to end by themselves, and are killed then. They
 //   are also killed if this process is killed.
 // Returns OK if all ended with 0; else an error that names the rank that failed first, with its

@@ -147,6 +147,14 @@ TEST(Processes, SignalsAreForwarded) {
   }
 }
 
+TEST(Processes, AllStopIfNobodyReadsTheirOutput) {
+  const std::string program = absl::StrCat(kProgram, " processes=2 steps=100000000 say=1");
+  const ProgramRun run =
+      RunProgram("bash -c '" + program + " 2>&1 | head -n 4; exit ${PIPESTATUS[0]}'");
+  EXPECT_EQ(run.exit_code, 130) << run.output;
+  ExpectNoProcessStays(run.output);
+}
+
 TEST(Processes, NoneStaysIfTheLauncherIsKilled) {
   const TimedRun run = RunGroup("processes=3 steps=100000000", {{"[1] ten steps", SIGKILL}});
   ExpectNoProcessStays(run.output);

@@ -6,6 +6,7 @@
 //   rank, size, rendezvous, token
 //                         joins the group as this process, without a launcher
 //   steps, timeout        the steps to do, and peer_timeout_secs
+//   say                   1: writes a line for each step
 //   do, who, at           in step `at`, rank `who` does: kill, stop, fail or abandon
 //   once                  a file that is made at that time; if it exists, the rank does not do it
 // It prints its process, the cores that it may use, and the sum. Its exit code is that of the
@@ -60,6 +61,7 @@ absl::Status Act(ProcessGroup& group) {
 }
 
 absl::Status Sum(ProcessGroup& group) {
+  const InterruptibleLoop loop(/*saves=*/false);
   double sum = 0;
   for (int64_t step = 1; step <= Number("steps", 1); ++step) {
     if (step == Number("at", -1) && group.rank() == Number("who", -1))
@@ -69,6 +71,7 @@ absl::Status Sum(ProcessGroup& group) {
     EST_ASSIGN_OR_RETURN(const int64_t stop, group.AllReduceMax(InterruptRequested()));
     if (stop != 0) return WithExitCode(absl::CancelledError("interrupted"), kInterruptedExitCode);
     if (step == 10) absl::FPrintF(stderr, "ten steps\n");
+    if (Number("say", 0) != 0) absl::FPrintF(stderr, "step %d\n", step);
   }
   absl::PrintF("the sum is %g\n", sum);
   return absl::OkStatus();
