@@ -17,6 +17,7 @@
 
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/out_of_resources.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -24,6 +25,8 @@ namespace {
 
 // Large enough that the copy costs more than the system call, small enough for the L2 cache.
 constexpr size_t kBufferBytes = size_t{256} << 10;
+// A write to a remote file is a request.
+constexpr size_t kRemoteBufferBytes = size_t{8} << 20;
 
 absl::Status Error(absl::string_view verb, absl::string_view path) {
   return FileError(errno, verb, path);
@@ -64,9 +67,6 @@ absl::StatusOr<std::pair<int, int64_t>> OpenToRead(const std::string& path) {
 // Reads until n bytes are read or the file ends. pread(2) may return fewer bytes than asked for.
 absl::StatusOr<size_t> ReadAt(int fd, const std::string& path, int64_t offset, size_t n,
                               char* buffer) {
-  const Fault fault = AskFaultInjector(FileOperation::kRead, path);
-  EST_RETURN_IF_ERROR(fault.status);
-  if (fault.truncate_after_bytes) n = std::min<size_t>(n, *fault.truncate_after_bytes);
   size_t done = 0;
   while (done < n) {
     const ssize_t count = ::pread(fd, buffer + done, n - done, offset + static_cast<int64_t>(done));
@@ -120,6 +120,7 @@ bool IsStream(const std::string& path) {
 }  // namespace
 
 absl::Status WriteFileAtomically(StringArg path, StringArg contents) {
+  if (IsRemotePath(path)) return WriteDerivedFile(path, contents);
   if (!IsStream(std::string(path))) return WriteDerivedFile(BehindLinks(path), contents);
   EST_ASSIGN_OR_RETURN(const auto stream, WritableFile::Open(path));
   EST_RETURN_IF_ERROR(stream->Append(contents));
@@ -127,6 +128,11 @@ absl::Status WriteFileAtomically(StringArg path, StringArg contents) {
 }
 
 absl::Status WriteDerivedFile(StringArg path, StringArg contents) {
+  if (IsRemotePath(path)) {
+    EST_ASSIGN_OR_RETURN(const auto file, WritableFile::Open(path));
+    EST_RETURN_IF_ERROR(file->Append(contents));
+    return Annotate(file->Close(), absl::StrCat("writing ", path));
+  }
   static std::atomic<int> next_number = 0;
   const absl::string_view directory = Dirname(path);
   const std::string temporary = JoinPath(
@@ -150,8 +156,27 @@ absl::Status CopyFile(StringArg from, StringArg to) {
   return WriteDerivedFile(to, contents);
 }
 
+absl::Status SyncFile(StringArg path) {
+  if (IsRemotePath(path)) return absl::OkStatus();
+  EST_ASSIGN_OR_RETURN(const auto file, WritableFile::Open(path, WritableFile::Mode::kAppend));
+  EST_RETURN_IF_ERROR(file->Sync());
+  return file->Close();
+}
+
 absl::StatusOr<std::unique_ptr<WritableFile>> WritableFile::Open(StringArg path, Mode mode) {
   std::string name(path);
+  if (RemotePath remote(path); remote) {
+    EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kOpen, path).status);
+    absl::StatusOr<std::string> before = std::string();
+    if (mode == Mode::kAppend) before = ReadFile(path);
+    if (absl::IsNotFound(before.status())) before = std::string();
+    EST_RETURN_IF_ERROR(before.status());
+    std::unique_ptr<WritableFile> file(
+        new WritableFile(std::move(name), -1, static_cast<int64_t>(before->size())));
+    file->buffer_ = *std::move(before);
+    file->remote_ = std::make_unique<RemotePath>(std::move(remote));
+    return file;
+  }
   const int flags = O_WRONLY | O_CREAT | (mode == Mode::kAppend ? O_APPEND : O_TRUNC);
   EST_ASSIGN_OR_RETURN(const int fd, OpenFd(name, flags));
   struct stat info;
@@ -167,21 +192,22 @@ WritableFile::WritableFile(std::string path, int fd, int64_t size)
     : path_(std::move(path)), fd_(fd), size_(size) {}
 
 WritableFile::~WritableFile() {
-  if (fd_ < 0) return;
+  if (closed()) return;
   const absl::Status status = Close();
   LOG_IF(WARNING, !status.ok()) << status;
 }
 
 absl::Status WritableFile::Append(StringArg data) {
   EST_RETURN_IF_ERROR(status_);
-  if (fd_ < 0) return FailedPrecondition(path_, " is closed");
+  if (closed()) return FailedPrecondition(path_, " is closed");
   size_ += static_cast<int64_t>(data.size());
-  if (buffer_.size() + data.size() < kBufferBytes) {
+  const size_t buffer_bytes = remote_ == nullptr ? kBufferBytes : kRemoteBufferBytes;
+  if (buffer_.size() + data.size() < buffer_bytes) {
     buffer_.append(data.data(), data.size());
     return absl::OkStatus();
   }
   EST_RETURN_IF_ERROR(Flush());
-  if (data.size() >= kBufferBytes) return Write(data);
+  if (data.size() >= buffer_bytes) return Write(data);
   buffer_.assign(data.data(), data.size());
   return absl::OkStatus();
 }
@@ -201,6 +227,10 @@ absl::Status WritableFile::Write(StringArg data) {
   } else if (!fault.status.ok()) {
     data = "";
   }
+  if (remote_ != nullptr) {
+    const absl::Status written = WriteRemote(data);
+    return status_ = written.ok() ? fault.status : written;
+  }
   while (!data.empty()) {
     const size_t piece =
         std::min(data.size(), static_cast<size_t>(fault.bytes_per_call.value_or(INT64_MAX)));
@@ -212,9 +242,25 @@ absl::Status WritableFile::Write(StringArg data) {
   return status_ = fault.status;
 }
 
+// Opened late, so that a small file costs no request before its commit.
+absl::Status WritableFile::WriteRemote(absl::string_view data) {
+  if (writer_ == nullptr) {
+    EST_ASSIGN_OR_RETURN(writer_, remote_->OpenToWrite());
+  }
+  return data.empty() ? absl::OkStatus() : writer_->Write(data);
+}
+
+// Makes the remote file appear. It is the sync of a remote file: what makes the bytes last.
+absl::Status WritableFile::Commit() {
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kSync, path_).status);
+  EST_RETURN_IF_ERROR(WriteRemote(""));
+  return writer_->Commit();
+}
+
 absl::Status WritableFile::Sync() {
   EST_RETURN_IF_ERROR(Flush());
-  if (fd_ < 0) return FailedPrecondition(path_, " is closed");
+  if (closed()) return FailedPrecondition(path_, " is closed");
+  if (remote_ != nullptr) return absl::OkStatus();
   status_ = AskFaultInjector(FileOperation::kSync, path_).status;
   // EINVAL means a pipe or a terminal: there is nothing to sync.
   if (status_.ok() && ::fsync(fd_) != 0 && errno != EINVAL) status_ = Error("sync", path_);
@@ -222,26 +268,55 @@ absl::Status WritableFile::Sync() {
 }
 
 absl::Status WritableFile::Close() {
-  if (fd_ < 0) return FailedPrecondition(path_, " is closed");
+  if (closed()) return FailedPrecondition(path_, " is closed");
   absl::Status status = Flush();
+  if (remote_ != nullptr) {
+    if (status.ok()) status = Commit();
+    status.Update(AskFaultInjector(FileOperation::kClose, path_).status);
+    writer_ = nullptr;
+    remote_ = nullptr;
+    return status;
+  }
   status.Update(AskFaultInjector(FileOperation::kClose, path_).status);
   if (::close(std::exchange(fd_, -1)) != 0 && status.ok()) status = Error("close", path_);
   return status;
 }
 
+absl::Status WritableFile::Abandon() {
+  if (closed()) return FailedPrecondition(path_, " is closed");
+  buffer_.clear();
+  if (remote_ == nullptr) return Close();
+  writer_ = nullptr;
+  remote_ = nullptr;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> RandomAccessFile::Open(StringArg path) {
   std::string name(path);
+  if (const RemotePath remote(path); remote) {
+    EST_ASSIGN_OR_RETURN(std::unique_ptr<RemoteReader> reader, remote.OpenToRead());
+    const int64_t size = reader->size();
+    return std::unique_ptr<RandomAccessFile>(
+        new RandomAccessFile(std::move(name), -1, size, std::move(reader)));
+  }
   EST_ASSIGN_OR_RETURN(const auto opened, OpenToRead(name));
   return std::unique_ptr<RandomAccessFile>(
       new RandomAccessFile(std::move(name), opened.first, opened.second));
 }
 
-RandomAccessFile::RandomAccessFile(std::string path, int fd, int64_t size)
-    : path_(std::move(path)), fd_(fd), size_(size) {}
+RandomAccessFile::RandomAccessFile(std::string path, int fd, int64_t size,
+                                   std::unique_ptr<const RemoteReader> reader)
+    : path_(std::move(path)), fd_(fd), size_(size), reader_(std::move(reader)) {}
 
-RandomAccessFile::~RandomAccessFile() { ::close(fd_); }
+RandomAccessFile::~RandomAccessFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
 
 absl::StatusOr<size_t> RandomAccessFile::Read(int64_t offset, size_t n, char* buffer) const {
+  const Fault fault = AskFaultInjector(FileOperation::kRead, path_);
+  EST_RETURN_IF_ERROR(fault.status);
+  if (fault.truncate_after_bytes) n = std::min<size_t>(n, *fault.truncate_after_bytes);
+  if (reader_ != nullptr) return reader_->Read(offset, n, buffer);
   return ReadAt(fd_, path_, offset, n, buffer);
 }
 
@@ -254,6 +329,7 @@ absl::Status RandomAccessFile::ReadExactly(int64_t offset, size_t n, char* buffe
 
 absl::StatusOr<std::unique_ptr<MmapFile>> MmapFile::Open(StringArg path) {
   std::string name(path);
+  if (IsRemotePath(path)) return Unimplemented("cannot map ", path, ": it is a remote file");
   EST_ASSIGN_OR_RETURN(const auto opened, OpenToRead(name));
   const auto [fd, file_size] = opened;
   const absl::Cleanup close = [fd = fd] { ::close(fd); };

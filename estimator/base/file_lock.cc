@@ -19,6 +19,7 @@
 
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/out_of_resources.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -43,6 +44,9 @@ std::string ReadDescription(int fd) {
 }
 
 absl::StatusOr<int> OpenLockFile(const std::string& path) {
+  if (IsRemotePath(path)) {
+    return Unimplemented("cannot lock ", path, ": a remote file system has no locks");
+  }
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kOpen, path).status);
   // The name is ours, in a folder that may be a stranger's: a link is not followed, because its
   // target would be emptied, and a pipe must not block.

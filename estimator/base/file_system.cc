@@ -13,11 +13,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <system_error>
+#include <utility>
 
 #include "estimator/base/fault_injection.h"
 #include "estimator/base/out_of_resources.h"
 #include "estimator/base/path.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -46,9 +49,15 @@ absl::StatusOr<struct stat> StatOrFault(absl::string_view path) {
   return Stat(path);
 }
 
+using RemoteKind = RemoteFileInfo::Kind;
+
 }  // namespace
 
 absl::StatusOr<bool> Exists(StringArg path) {
+  if (const RemotePath remote(path); remote) {
+    EST_ASSIGN_OR_RETURN(const RemoteFileInfo info, remote.Stat());
+    return info.kind != RemoteKind::kNone;
+  }
   errno = 0;
   const absl::Status status = StatOrFault(path).status();
   if (absl::IsNotFound(status) || SaysAbsent(errno)) return false;
@@ -57,6 +66,10 @@ absl::StatusOr<bool> Exists(StringArg path) {
 }
 
 absl::StatusOr<bool> DirectoryExists(StringArg path) {
+  if (const RemotePath remote(path); remote) {
+    EST_ASSIGN_OR_RETURN(const RemoteFileInfo info, remote.Stat());
+    return info.kind == RemoteKind::kDirectory;
+  }
   errno = 0;
   const auto info = StatOrFault(path);
   if (absl::IsNotFound(info.status()) || SaysAbsent(errno)) return false;
@@ -65,21 +78,73 @@ absl::StatusOr<bool> DirectoryExists(StringArg path) {
 }
 
 bool FileExists(StringArg path) {
+  if (const RemotePath remote(path); remote) return Exists(path).value_or(true);
   errno = 0;
   return Stat(path).ok() || !SaysAbsent(errno);
 }
 
 bool IsDirectory(StringArg path) {
+  if (const RemotePath remote(path); remote) return DirectoryExists(path).value_or(false);
   const auto info = Stat(path);
   return info.ok() && S_ISDIR(info->st_mode);
 }
 
 absl::StatusOr<int64_t> FileSize(StringArg path) {
+  if (const RemotePath remote(path); remote) {
+    EST_ASSIGN_OR_RETURN(const RemoteFileInfo info, remote.Find());
+    return info.size;
+  }
   EST_ASSIGN_OR_RETURN(const struct stat info, StatOrFault(path));
   return info.st_size;
 }
 
+std::vector<std::optional<int64_t>> FileSizes(const std::vector<std::string>& paths) {
+  using Sizes = std::map<std::string, int64_t>;         // by name
+  std::map<std::string, absl::StatusOr<Sizes>> listed;  // by directory
+  std::vector<std::optional<int64_t>> sizes;
+  for (const std::string& path : paths) {
+    const std::string directory(Dirname(path));
+    const RemotePath remote(directory);
+    // One file is asked for by its name: its directory may have a million others.
+    if (!remote || paths.size() == 1) {
+      sizes.push_back(FileExists(path) ? std::optional(FileSize(path).value_or(0)) : std::nullopt);
+      continue;
+    }
+    const auto [found, is_new] = listed.try_emplace(directory, Sizes());
+    if (is_new) {
+      const auto entries = remote.List();
+      if (!entries.ok()) found->second = entries.status();
+      for (const auto& entry : entries.ok() ? *entries : std::vector<RemoteFileSystem::Entry>()) {
+        (*found->second)[entry.name] = entry.info.size;
+      }
+    }
+    if (!found->second.ok()) {
+      sizes.emplace_back(0);
+      continue;
+    }
+    const auto size = found->second->find(std::string(Basename(path)));
+    sizes.push_back(size == found->second->end() ? std::nullopt : std::optional(size->second));
+  }
+  return sizes;
+}
+
+bool IsSameFile(StringArg a, StringArg b) {
+  const RemotePath remote_a(a), remote_b(b);
+  if (remote_a || remote_b) return remote_a.path() == remote_b.path();
+  std::error_code error;
+  return std::filesystem::equivalent(std::string(a), std::string(b), error) && !error;
+}
+
+bool IsSymbolicLink(StringArg path) {
+  std::error_code error;
+  return !IsRemotePath(path) && std::filesystem::is_symlink(std::string(path), error);
+}
+
 absl::StatusOr<double> FileModifiedTimeSeconds(StringArg path) {
+  if (const RemotePath remote(path); remote) {
+    EST_ASSIGN_OR_RETURN(const RemoteFileInfo info, remote.Find());
+    return info.modified_seconds;
+  }
   EST_ASSIGN_OR_RETURN(const struct stat info, StatOrFault(path));
   return static_cast<double>(info.st_mtim.tv_sec) +
          1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
@@ -89,14 +154,12 @@ namespace {
 
 // Refuses URLs. Without this check "gs://bucket/run" would create a local directory "gs:".
 absl::Status CheckLocal(absl::string_view path) {
-  const size_t scheme = path.find("://");
-  if (scheme == 0 || scheme == absl::string_view::npos || path.find('/') < scheme) {
-    return absl::OkStatus();
-  }
-  return InvalidArgument(
-      path,
-      " is not a local path, and no other file system is supported; mount the bucket "
-      "(gcsfuse), or give a local directory");
+  const size_t scheme_size = SchemeSize(path);
+  if (scheme_size == 0) return absl::OkStatus();
+  return InvalidArgument(path, " is not a local path, and this program has no file system for ",
+                         path.substr(0, scheme_size),
+                         "://; mount it, or give a local directory or one of gs://, s3:// or "
+                         "abfs://");
 }
 
 // Refuses a path through a link to nothing: the name is taken, so no directory can be created
@@ -118,6 +181,7 @@ absl::Status CheckNoDanglingLink(absl::string_view path) {
 }  // namespace
 
 absl::Status CreateDirectories(StringArg path) {
+  if (IsRemotePath(path)) return absl::OkStatus();
   EST_RETURN_IF_ERROR(CheckLocal(path));
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kOpen, path).status);
   std::error_code error;
@@ -128,6 +192,7 @@ absl::Status CreateDirectories(StringArg path) {
 }
 
 absl::Status CheckWritableDirectory(StringArg path) {
+  if (const RemotePath remote(path); remote) return remote.CheckWritable();
   EST_RETURN_IF_ERROR(CheckLocal(path));
   EST_RETURN_IF_ERROR(CheckNoDanglingLink(path));
   std::string nearest(path.empty() ? "." : path);  // path, or its nearest parent that exists
@@ -156,6 +221,11 @@ absl::Status CheckWritableDirectory(StringArg path) {
 }
 
 absl::Status RenameFile(StringArg from, StringArg to) {
+  const RemotePath remote_from(from), remote_to(to);
+  if (remote_from || remote_to) {
+    EST_RETURN_IF_ERROR(remote_from.CopyTo(remote_to));
+    return remote_from.Remove();
+  }
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRename, to).status);
   if (::rename(std::string(from).c_str(), std::string(to).c_str()) != 0) {
     return Error(errno, absl::StrCat("rename ", from, " to"), to);
@@ -164,6 +234,12 @@ absl::Status RenameFile(StringArg from, StringArg to) {
 }
 
 absl::Status LinkFile(StringArg from, StringArg to) {
+  const RemotePath remote_from(from), remote_to(to);
+  if (remote_from || remote_to) {
+    EST_ASSIGN_OR_RETURN(const bool exists, Exists(to));
+    if (exists) return absl::AlreadyExistsError(absl::StrCat(to, " exists"));
+    return remote_from.CopyTo(remote_to);
+  }
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRename, to).status);
   if (::link(std::string(from).c_str(), std::string(to).c_str()) != 0) {
     return Error(errno, absl::StrCat("link ", from, " to"), to);
@@ -172,6 +248,7 @@ absl::Status LinkFile(StringArg from, StringArg to) {
 }
 
 absl::Status SyncDirectory(StringArg path) {
+  if (IsRemotePath(path)) return absl::OkStatus();
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kSync, path).status);
   const std::string name = path.empty() ? "." : std::string(path);
   const int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -183,12 +260,14 @@ absl::Status SyncDirectory(StringArg path) {
 }
 
 absl::Status RemoveFile(StringArg path) {
+  if (const RemotePath remote(path); remote) return remote.Remove();
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRemove, path).status);
   if (::unlink(std::string(path).c_str()) != 0) return Error(errno, "remove", path);
   return absl::OkStatus();
 }
 
 absl::Status RemoveDirectoryRecursively(StringArg path) {
+  if (const RemotePath remote(path); remote) return remote.RemoveDirectory();
   EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kRemove, path).status);
   std::error_code error;
   std::filesystem::remove_all(std::string(path), error);
@@ -197,8 +276,13 @@ absl::Status RemoveDirectoryRecursively(StringArg path) {
 }
 
 StatusOrRange<std::vector<std::string>> ListDirectory(StringArg path) {
-  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kList, path).status);
   std::vector<std::string> names;
+  if (const RemotePath remote(path); remote) {
+    EST_ASSIGN_OR_RETURN(const auto entries, remote.List());
+    for (const RemoteFileSystem::Entry& entry : entries) names.push_back(entry.name);
+    return names;
+  }
+  EST_RETURN_IF_ERROR(AskFaultInjector(FileOperation::kList, path).status);
   std::error_code error;
   std::filesystem::directory_iterator entry(std::string(path), error);
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
@@ -244,6 +328,10 @@ int StatForGlob(const char* path, struct stat* info) {
 }  // namespace
 
 StatusOrRange<std::vector<std::string>> Glob(StringArg pattern) {
+  if (const RemotePath remote(pattern); remote) {
+    EST_ASSIGN_OR_RETURN(std::vector<std::string> paths, remote.Glob());
+    return paths;
+  }
   glob_t matches = {};
   matches.gl_opendir = OpenForGlob;
   matches.gl_readdir = ReadForGlob;

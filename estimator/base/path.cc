@@ -31,4 +31,15 @@ absl::string_view Dirname(StringArg path) {
   return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
 }
 
+size_t SchemeSize(StringArg path) {
+  // Nearly all paths are local, and begin so or have no colon.
+  if (path.empty() || path[0] == '/' || path[0] == '.') return 0;
+  const size_t size = path.find("://");
+  return size == absl::string_view::npos || path.find('/') < size ? 0 : size;
+}
+
+bool IsAbsolutePath(StringArg path) {
+  return !path.empty() && (path[0] == '/' || SchemeSize(path) > 0);
+}
+
 }  // namespace estimator

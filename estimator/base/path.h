@@ -4,6 +4,7 @@
 
 #include <absl/strings/string_view.h>
 
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 
@@ -26,6 +27,13 @@ absl::string_view Basename(StringArg path);
 // The part before the last '/': Dirname("a/b.txt") is "a", Dirname("/a") is "/", Dirname("a") is
 // "".
 absl::string_view Dirname(StringArg path);
+
+// The length of the scheme of a URL: 2 for "gs://bucket/a". 0 for a path without one: "a", "/a//b",
+// "a/b://c".
+size_t SchemeSize(StringArg path);
+
+// Whether the path depends on no current directory: "/a" and "gs://bucket/a".
+bool IsAbsolutePath(StringArg path);
 
 }  // namespace estimator
 

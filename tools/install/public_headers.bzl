@@ -15,6 +15,7 @@ PUBLIC_HEADERS = [
     "estimator/base/main.h",
     "estimator/base/path.h",
     "estimator/base/random.h",
+    "estimator/base/remote/remote_file_system.h",
     "estimator/base/saturating.h",
     "estimator/base/status.h",
     "estimator/base/status_or_range.h",
