@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "estimator/base/crc32c.h"
 #include "estimator/base/file_lock.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/stored_crc.h"
 #include "estimator/checkpoint/bundle/string_tensor.h"
@@ -50,6 +51,11 @@ int NumShards(const Table& table) {
   return found != table.end() && header.ParseFromString(found->second) ? header.num_shards() : 0;
 }
 
+// The number of a data file that the index in use does not name. A data file must not change while
+// an index names it, so the new file needs another name. It is the second of two shards; the first
+// one is empty and does not exist.
+int FreeShard(const Table& in_use) { return NumShards(in_use) == 1 ? 1 : 0; }
+
 }  // namespace
 
 struct BundleWriter::Entries {
@@ -76,7 +82,15 @@ absl::StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Open(StringArg prefi
                            "\" is not a checkpoint prefix; it needs a name, such as model.ckpt-0");
   }
   std::string temporary = TemporaryName(prefix);
-  EST_ASSIGN_OR_RETURN(auto data, WritableFile::Open(DataPath(temporary, 0, 1)));
+  std::string data_path = DataPath(temporary, 0, 1);
+  if (IsRemotePath(prefix)) {
+    // A remote file appears when it is whole, so it is written under the name that it keeps. An
+    // empty index marks the checkpoint as one being written, as the name of the data does locally.
+    const int shard = FreeShard(IndexInUse(IndexPath(std::string(prefix))));
+    data_path = DataPath(prefix, shard, shard + 1);
+    EST_RETURN_IF_ERROR(WriteDerivedFile(IndexPath(temporary), ""));
+  }
+  EST_ASSIGN_OR_RETURN(auto data, WritableFile::Open(data_path));
   return std::unique_ptr<BundleWriter>(
       new BundleWriter(std::string(prefix), std::move(temporary), std::move(data)));
 }
@@ -94,9 +108,10 @@ BundleWriter::~BundleWriter() {
 
 absl::Status BundleWriter::Discard() {
   finished_ = true;
-  data_->Close().IgnoreError();                     // the file is removed below
+  // A remote file that was not closed is not there.
+  const bool is_there = !data_->Abandon().ok() || !IsRemotePath(prefix_);
   RemoveFile(IndexPath(temporary_)).IgnoreError();  // it may not exist
-  return RemoveFile(data_->path());
+  return is_there ? RemoveFile(data_->path()) : absl::OkStatus();
 }
 
 absl::Status BundleWriter::Add(StringArg name, const Array& value) {
@@ -217,9 +232,8 @@ absl::Status BundleWriter::Commit() {
       return RemoveOtherDataFiles(shards_in_use - 1, shards_in_use);
     }
   }
-  // A data file must not change while an index names it, so the new file needs another name. It is
-  // the second of two shards; the first one is empty and does not exist.
-  const int shard = shards_in_use == 1 ? 1 : 0;
+  const int shard = FreeShard(in_use);
+  if (IsRemotePath(prefix_)) return CommitRemote(shard);
   EST_RETURN_IF_ERROR(data_->Sync());
   EST_RETURN_IF_ERROR(data_->Close());
   EST_RETURN_IF_ERROR(WriteIndexTable(IndexPath(temporary_), entries_->Serialize(shard)));
@@ -231,6 +245,19 @@ absl::Status BundleWriter::Commit() {
   // The files are the checkpoint now, so the destructor must not remove them.
   finished_ = true;
   EST_RETURN_IF_ERROR(SyncDirectory(Dirname(prefix_)));
+  return RemoveOtherDataFiles(shard, shard + 1);
+}
+
+absl::Status BundleWriter::CommitRemote(int shard) {
+  if (data_->path() != DataPath(prefix_, shard, shard + 1)) {
+    return FailedPrecondition(IndexPath(prefix_),
+                              " has changed since this save began: another run writes to the same "
+                              "directory; stop one of them");
+  }
+  EST_RETURN_IF_ERROR(data_->Close());
+  EST_RETURN_IF_ERROR(WriteIndexTable(IndexPath(prefix_), entries_->Serialize(shard)));
+  finished_ = true;  // as in Commit
+  EST_RETURN_IF_ERROR(RemoveFile(IndexPath(temporary_)));
   return RemoveOtherDataFiles(shard, shard + 1);
 }
 

@@ -64,7 +64,8 @@ class BundleWriter {
   absl::Status AddStored(StringArg name, const Stored& stored,
                          const std::function<absl::Status(const Append& append)>& produce);
 
-  // Syncs the files, renames them into place, and syncs their directory. Must be called only once.
+  // Syncs the files, renames them into place, and syncs their directory. A remote checkpoint
+  // appears with its index, which is written last. Must be called only once.
   absl::Status Finish();
 
  private:
@@ -74,6 +75,7 @@ class BundleWriter {
   // The key of the entry of `stored`. A slice is also added to the entry of its variable.
   absl::StatusOr<std::string> KeyOf(StringArg name, const Stored& stored);
   absl::Status Commit();
+  absl::Status CommitRemote(int shard);  // `shard`: the number of the data file
   absl::Status Discard();
   // Removes data files of a checkpoint that was replaced, or whose replacement was interrupted.
   absl::Status RemoveOtherDataFiles(int shard, int num_shards);

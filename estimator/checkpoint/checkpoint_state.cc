@@ -3,9 +3,6 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
-#include <filesystem>
-#include <system_error>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "estimator/base/file.h"
@@ -39,15 +36,14 @@ std::string Located(absl::string_view directory, const std::string& path, Checkp
   if (other.empty()) return JoinPath(directory, path);
   const std::string own = JoinPath(directory, Basename(path));
   if (!Basename(path).empty() && CheckpointModifiedTimeSeconds(own) > 0) {
-    std::error_code ignored;  // a directory that is gone is another one
-    if (!std::filesystem::equivalent(
-            directory.empty() ? "." : std::string(directory),
-            path[0] == '/' ? std::string(other) : JoinPath(directory, other), ignored)) {
+    // A directory that is gone is another one.
+    if (!IsSameFile(directory.empty() ? "." : std::string(directory),
+                    IsAbsolutePath(path) ? std::string(other) : JoinPath(directory, other))) {
       state->copied_from = std::string(other);
     }
     return own;
   }
-  return path[0] == '/' ? path : JoinPath(directory, path);
+  return IsAbsolutePath(path) ? path : JoinPath(directory, path);
 }
 
 std::string Relative(absl::string_view directory, absl::string_view path) {

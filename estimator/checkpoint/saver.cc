@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "estimator/base/file.h"
 #include "estimator/base/out_of_resources.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/bundle/bundle_index.h"
@@ -206,7 +207,23 @@ absl::Status Saver::WriteInputAndGraph(const std::string& prefix, const SaverExt
   return absl::OkStatus();
 }
 
+// On a local disk, a lock keeps other runs away.
+void Saver::WarnOfOtherRun(StringArg directory) const {
+  if (!IsRemotePath(directory) || state_.model_checkpoint_path.empty()) return;
+  const auto now = GetCheckpointState(directory);
+  // The times tell apart two runs that save the same steps.
+  const bool same =
+      !now.ok() || (now->model_checkpoint_path == state_.model_checkpoint_path &&
+                    now->all_model_checkpoint_timestamps == state_.all_model_checkpoint_timestamps);
+  LOG_IF(WARNING, !same) << CheckpointStatePath(directory)
+                         << " has changed since this run wrote it: another run saves "
+                         << "to the same directory, and the two replace each other's checkpoints. "
+                            "Stop one of them, or "
+                         << "give it another directory";
+}
+
 absl::Status Saver::Commit(StringArg directory, const std::string& prefix) {
+  WarnOfOtherRun(directory);
   auto& paths = state_.all_model_checkpoint_paths;
   auto& times = state_.all_model_checkpoint_timestamps;
   // A step that is saved again counts once, as the newest.

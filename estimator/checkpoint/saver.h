@@ -86,6 +86,7 @@ class Saver {
                      const std::map<std::string, Array>& variables, const SaverExtras& extras);
   absl::Status WriteInputAndGraph(const std::string& prefix, const SaverExtras& extras);
   absl::Status Commit(StringArg directory, const std::string& prefix);
+  void WarnOfOtherRun(StringArg directory) const;
   std::vector<std::string> TakeOverLimit();
 
   const SaverOptions options_;

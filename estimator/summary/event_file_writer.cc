@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/proto/event.pb.h"
@@ -25,6 +26,8 @@ namespace {
 
 // On disk: do not change.
 constexpr char kFileVersion[] = "brain.Event:2";
+
+constexpr int64_t kRemoteFlushSeconds = 120;
 
 // What the writer of a directory begins with.
 struct Beginning {
@@ -58,6 +61,13 @@ proto::Event NewEvent(int64_t step) {
   return event;
 }
 
+// The first record of a file.
+std::string VersionEvent() {
+  proto::Event version = NewEvent(0);
+  version.set_file_version(kFileVersion);
+  return version.SerializeAsString();
+}
+
 std::string HostName() {
   std::array<char, 256> name = {};
   if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
@@ -69,6 +79,11 @@ absl::StatusOr<std::string> NewPath(absl::string_view directory, absl::string_vi
   const std::string base = JoinPath(
       directory,
       absl::StrCat("events.out.tfevents.", absl::ToUnixSeconds(absl::Now()), ".", HostName()));
+  if (IsRemotePath(directory)) {
+    // The file of another writer appears later, so that nothing shows whether a name is used.
+    static std::atomic<int> next_number = 0;
+    return absl::StrCat(base, ".", ::getpid(), ".", next_number++, suffix);
+  }
   std::string path = absl::StrCat(base, suffix);
   for (int i = 1;; ++i) {
     EST_ASSIGN_OR_RETURN(const bool used, Exists(path));
@@ -93,11 +108,15 @@ absl::StatusOr<std::unique_ptr<EventFileWriter>> EventFileWriter::Open(StringArg
   EST_RETURN_IF_ERROR(CreateDirectories(directory.empty() ? "." : directory));
   EST_ASSIGN_OR_RETURN(std::string path, NewPath(directory, suffix));
   EST_ASSIGN_OR_RETURN(auto file, TFRecordWriter::Open(path));
+  EST_RETURN_IF_ERROR(file->Write(VersionEvent()));
   std::unique_ptr<EventFileWriter> writer(new EventFileWriter(std::move(path), std::move(file)));
-  proto::Event version = NewEvent(0);
-  version.set_file_version(kFileVersion);
-  EST_RETURN_IF_ERROR(writer->Write(version));
-  EST_RETURN_IF_ERROR(writer->Flush());
+  if (IsRemotePath(directory)) {
+    writer->remote_directory_ = std::string(directory);
+    writer->suffix_ = std::string(suffix);
+    writer->opened_secs_ = absl::ToUnixSeconds(absl::Now());
+  } else {
+    EST_RETURN_IF_ERROR(writer->Flush());
+  }
   return writer;
 }
 
@@ -136,7 +155,9 @@ absl::Status AddCheckpointEvent(StringArg directory, int64_t step, StringArg che
   const std::lock_guard<std::mutex> lock(directories_mutex);
   auto& [writer, next] = GetDirectories()[std::string(directory)];
   if (writer != nullptr) {
-    return writer->AddSessionLog(SessionStatus::kCheckpoint, step, checkpoint_path);
+    EST_RETURN_IF_ERROR(writer->AddSessionLog(SessionStatus::kCheckpoint, step, checkpoint_path));
+    // A run that is killed continues from this checkpoint, and must find the events before it.
+    return IsRemotePath(directory) ? writer->Flush() : absl::OkStatus();
   }
   next.checkpoint = {.step = step, .path = std::string(checkpoint_path)};
   return absl::OkStatus();
@@ -156,6 +177,7 @@ EventFileWriter::EventFileWriter(std::string path, std::unique_ptr<TFRecordWrite
     : path_(std::move(path)), file_(std::move(file)) {}
 
 EventFileWriter::~EventFileWriter() {
+  if (file_ == nullptr) return;
   const absl::Status status = file_->Close();
   LOG_IF(WARNING, !status.ok()) << path_ << ": the last events may be lost: " << status;
 }
@@ -165,6 +187,7 @@ absl::Status EventFileWriter::Write(const proto::Event& event) {
                        SerializeWithinLimit(event, absl::StrCat("the event of step ", event.step()),
                                             "omit the graph or the summary, or split it"));
   const std::lock_guard<std::mutex> lock(mutex_);
+  EST_RETURN_IF_ERROR(Told(NextFile()));
   if (const std::optional<int64_t> step = std::exchange(start_step_, std::nullopt)) {
     proto::Event start = NewEvent(*step);
     start.mutable_session_log()->set_status(proto::SessionLog::START);
@@ -185,9 +208,25 @@ void EventFileWriter::StartSession(int64_t global_step) {
   start_step_ = global_step == 0 ? 0 : global_step + 1;
 }
 
+absl::Status EventFileWriter::NextFile() {
+  if (file_ != nullptr) return absl::OkStatus();
+  EST_ASSIGN_OR_RETURN(const std::string path, NewPath(remote_directory_, suffix_));
+  EST_ASSIGN_OR_RETURN(file_, TFRecordWriter::Open(path));
+  opened_secs_ = absl::ToUnixSeconds(absl::Now());
+  return file_->Write(VersionEvent());
+}
+
 absl::Status EventFileWriter::Flush() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return Told(file_->Flush());
+  if (remote_directory_.empty()) return Told(file_->Flush());
+  const std::unique_ptr<TFRecordWriter> whole = std::move(file_);
+  return whole == nullptr ? absl::OkStatus() : Told(whole->Close());
+}
+
+absl::Status EventFileWriter::FlushSometimes() {
+  const int64_t seconds = absl::ToUnixSeconds(absl::Now()) - opened_secs_;
+  if (!remote_directory_.empty() && seconds < kRemoteFlushSeconds) return absl::OkStatus();
+  return Flush();
 }
 
 absl::Status EventFileWriter::AddSummary(StringArg serialized_summary, int64_t step) {

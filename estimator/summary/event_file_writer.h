@@ -27,7 +27,8 @@ enum class SessionStatus { kStart = 1, kStop = 2, kCheckpoint = 3 };
 
 // Writes one file `events.out.tfevents.<secs>.<host>[suffix]`. Thread-safe. Events are buffered
 // until Flush; the destructor flushes too. The first error is kept, and every later call returns it
-// too.
+// too. A remote file appears when it is whole, so there each Flush ends a file, and the next event
+// begins `events.out.tfevents.<secs>.<host>.<pid>.<n>[suffix]`.
 class EventFileWriter {
  public:
   // Creates the file and writes its first record. The directory is created if it does not exist.
@@ -67,11 +68,15 @@ class EventFileWriter {
 
   // Writes the buffer to the system; TensorBoard then sees the events.
   absl::Status Flush();
+  // The same for what is called often: on a remote file system it does something every two minutes,
+  // because each Flush makes a file. TensorFlow's writers wait as long.
+  absl::Status FlushSometimes();
 
   ~EventFileWriter();
   EventFileWriter(const EventFileWriter&) = delete;
   EventFileWriter& operator=(const EventFileWriter&) = delete;
 
+  // On a remote file system, the first file.
   const std::string& path() const { return path_; }
   // Whether a call returned an error of the file.
   bool failed() const { return failed_; }
@@ -80,12 +85,17 @@ class EventFileWriter {
   absl::Status Told(absl::Status status);  // notes an error
   EventFileWriter(std::string path, std::unique_ptr<TFRecordWriter> file);
   absl::Status Write(const proto::Event& event);
+  // Begins the next file of a remote directory, if none is open.
+  absl::Status NextFile();
 
   const std::string path_;
   std::mutex mutex_;
-  std::unique_ptr<TFRecordWriter> file_;  // guarded by mutex_
+  std::unique_ptr<TFRecordWriter> file_;  // null after a Flush of a remote file; guarded by mutex_
   std::optional<int64_t> start_step_;     // of a kStart to write; guarded by mutex_
   std::atomic<bool> failed_ = false;
+  std::string remote_directory_;  // empty for a local file
+  std::string suffix_;
+  std::atomic<int64_t> opened_secs_ = 0;  // since 1970
 };
 
 // EventFileWriter::StartSession for the writer of this process for a directory. If there is none,

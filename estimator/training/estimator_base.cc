@@ -100,7 +100,8 @@ absl::Status EstimatorBase::PrepareDryRun() {
     LOG_IF(WARNING, !removed.ok()) << "the folder of the dry run is left: " << removed;
   });
   if (latest.has_value()) {
-    const std::string path = std::filesystem::absolute(*latest).string();
+    const std::string path =
+        IsAbsolutePath(*latest) ? *latest : std::filesystem::absolute(*latest).string();
     EST_RETURN_IF_ERROR(WriteCheckpointState(folder, {.model_checkpoint_path = path}));
   }
   config_.model_dir = folder;

@@ -2,8 +2,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
-#include <system_error>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
@@ -37,8 +35,7 @@ StatusOrRange<std::vector<std::string>> ExportNames(const std::string& export_pa
 // Whether what has the name of an export is one that may be deleted: a folder, not a link to one,
 // with a SavedModel or with the rest of one, which a deletion that was interrupted leaves.
 bool IsOwnExport(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(std::filesystem::symlink_status(path, error))) return false;
+  if (!IsDirectory(path) || IsSymbolicLink(path)) return false;
   const auto names = ListDirectory(path);
   return names.ok() && (HoldsSavedModel(path) || absl::c_all_of(*names, [](absl::string_view name) {
                           return name == "variables" || absl::StartsWith(name, "assets");

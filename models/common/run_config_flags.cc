@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/usage_error.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "models/common/group_flags.h"
@@ -283,7 +284,9 @@ bool CanBeFolder(absl::string_view path) {
 bool CanBeFile(absl::string_view path) {
   if (path.empty()) return true;
   const absl::string_view dirname = Dirname(path), folder = dirname.empty() ? "." : dirname;
-  return !IsDirectory(path) && IsDirectory(folder) && CheckWritableDirectory(folder).ok();
+  // A remote folder appears with its first file.
+  const bool has_folder = IsDirectory(folder) || IsRemotePath(folder);
+  return !IsDirectory(path) && has_folder && CheckWritableDirectory(folder).ok();
 }
 
 }  // namespace estimator

@@ -28,11 +28,7 @@ absl::Status RecordFileWriter::Write(absl::string_view record) {
 
 absl::Status RecordFileWriter::Finish(const std::string& path) {
   EST_RETURN_IF_ERROR(writer_->Close());
-  // Syncs what the writer wrote: a sync is one of the file, not of a descriptor.
-  EST_ASSIGN_OR_RETURN(const auto file,
-                       WritableFile::Open(temporary_, WritableFile::Mode::kAppend));
-  EST_RETURN_IF_ERROR(file->Sync());
-  EST_RETURN_IF_ERROR(file->Close());
+  EST_RETURN_IF_ERROR(SyncFile(temporary_));
   EST_RETURN_IF_ERROR(RenameFile(temporary_, path));
   finished_ = true;
   return SyncDirectory(Dirname(path));

@@ -1,9 +1,7 @@
 #include "tools/tfrecord/rewrite.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -18,12 +16,6 @@ namespace {
 absl::Status CreateDirectoryOf(const std::string& path) {
   const absl::string_view directory = Dirname(path);
   return directory.empty() ? absl::OkStatus() : CreateDirectories(directory);
-}
-
-// Whether both are one file, also under two names of it.
-bool IsSameFile(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return std::filesystem::equivalent(a, b, error) && !error;
 }
 
 }  // namespace

@@ -187,7 +187,7 @@ namespace {
 absl::Status CheckPathsHaveExtension(const CsvTable& table, size_t column,
                                      const std::string& directory, const CsvOptions& options) {
   const std::string& name = table.rows[0][column];
-  const std::string path = name[0] == '/' ? name : JoinPath(directory, name);
+  const std::string path = IsAbsolutePath(name) ? name : JoinPath(directory, name);
   if (name.empty() || !options.path_suffix.empty() || FileExists(path)) return absl::OkStatus();
   for (const char* const suffix : {".jpg", ".jpeg", ".png", ".JPG", ".PNG"}) {
     if (!FileExists(path + suffix)) continue;
@@ -221,7 +221,7 @@ absl::StatusOr<SampleSet> CsvSamples(const std::string& directory, const CsvOpti
                              table.columns[path_column]);
     }
     const std::string file = absl::StrCat(name, options.path_suffix);
-    const std::string path = file[0] == '/' ? file : JoinPath(directory, file);
+    const std::string path = IsAbsolutePath(file) ? file : JoinPath(directory, file);
     set.samples.push_back(FileSample(path, name));
   }
   if (!options.label_columns.empty()) {

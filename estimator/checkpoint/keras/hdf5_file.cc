@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/array/element_limit.h"
 #include "estimator/base/file.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_entry.h"
 #include "estimator/checkpoint/keras/hdf5_handle.h"
@@ -167,6 +168,10 @@ absl::Status OpenError(absl::string_view path) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Hdf5File>> Hdf5File::Open(absl::string_view path) {
+  if (IsRemotePath(path)) {  // the library opens local files only
+    EST_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+    return OpenContents(path, contents);
+  }
   EST_ASSIGN_OR_RETURN(const int64_t size, FileSize(path));
   auto file = absl::WrapUnique(new Hdf5File(path, size));
   const Hdf5Guard guard;

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/available_memory.h"
+#include "estimator/base/file.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 
 namespace estimator {
@@ -25,11 +29,24 @@ struct Discard {
 using Archive = std::unique_ptr<zip_t, Discard>;
 
 absl::StatusOr<Archive> OpenArchive(const std::string& path) {
-  int code = 0;
-  Archive zip(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (zip != nullptr) return zip;
   zip_error_t error;
-  zip_error_init_with_code(&error, code);
+  zip_error_init(&error);
+  if (IsRemotePath(path)) {  // the library opens local files only
+    EST_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+    void* const copy = std::malloc(contents.size() + 1);
+    if (copy == nullptr) return ResourceExhausted("there is no memory for ", path);
+    std::memcpy(copy, contents.data(), contents.size());
+    zip_source_t* const source =
+        zip_source_buffer_create(copy, contents.size(), /*freep=*/1, &error);
+    Archive zip(source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &error));
+    if (zip != nullptr) return zip;
+    if (source != nullptr) zip_source_free(source);
+  } else {
+    int code = 0;
+    Archive zip(zip_open(path.c_str(), ZIP_RDONLY, &code));
+    if (zip != nullptr) return zip;
+    zip_error_init_with_code(&error, code);
+  }
   const std::string what = zip_error_strerror(&error);
   zip_error_fini(&error);
   return DataLoss(path, " is not a whole zip archive: ", what, "; copy or download it again");

@@ -1,6 +1,8 @@
 #include "estimator/data/sources/file_records.h"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file_system.h"
@@ -148,13 +150,14 @@ class FileRecords final : public DatasetNode {
   std::optional<ElementSpec> element_spec() const override { return StringSpec(); }
   int64_t FileBytes() const override {
     int64_t bytes = 0;
-    for (const std::string& path : files_->files) bytes += FileSize(path).value_or(0);
+    for (const std::optional<int64_t> size : FileSizes(files_->files)) bytes += size.value_or(0);
     return bytes;
   }
   // A pipe and a terminal have size 0.
   bool may_wait() const override {
-    return std::any_of(files_->files.begin(), files_->files.end(),
-                       [](const std::string& path) { return FileSize(path).value_or(0) == 0; });
+    const std::vector<std::optional<int64_t>> sizes = FileSizes(files_->files);
+    return std::any_of(sizes.begin(), sizes.end(),
+                       [](std::optional<int64_t> size) { return size.value_or(0) == 0; });
   }
   std::optional<std::string> Advice() const override {
     constexpr size_t kMany = 32;
@@ -201,8 +204,9 @@ ElementSpec StringSpec() { return {.features = {{DType::kString, Shape{}}}, .lab
 absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::string>& files) {
   if (files.empty()) return InvalidArgument(what, ": there are no files");
   std::vector<std::string> missing;
-  for (const std::string& file : files) {
-    if (!FileExists(file)) missing.push_back(file);
+  const std::vector<std::optional<int64_t>> sizes = FileSizes(files);
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (!sizes[i]) missing.push_back(files[i]);
   }
   if (missing.empty()) return absl::OkStatus();
   return NotFound(what, ": no such file: ", JoinSome(missing, kShownNames));

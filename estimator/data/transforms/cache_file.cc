@@ -87,11 +87,7 @@ absl::Status CacheFileWriter::Finish() {
   EST_RETURN_IF_ERROR(Write(index.bytes()));
   EST_RETURN_IF_ERROR(Write(tail));
   EST_RETURN_IF_ERROR(records_->Close());
-  // TFRecordWriter has no Sync. Syncing is by file, so another handle does it.
-  EST_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file,
-                       WritableFile::Open(Partial(path_), WritableFile::Mode::kAppend));
-  EST_RETURN_IF_ERROR(file->Sync());
-  EST_RETURN_IF_ERROR(file->Close());
+  EST_RETURN_IF_ERROR(SyncFile(Partial(path_)));
   EST_RETURN_IF_ERROR(RenameFile(Partial(path_), path_));
   finished_ = true;
   return SyncDirectory(Dirname(path_));

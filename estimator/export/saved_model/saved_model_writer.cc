@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "estimator/base/file.h"
 #include "estimator/base/out_of_resources.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/checkpoint/bundle_writer.h"
@@ -83,7 +84,12 @@ absl::Status CopyAssetsExtra(const std::string& dir,
 // succeeds.
 // Returns false if another export has `temporary`, or has already made `dir`. `dir` is checked
 // after the mkdir: from then on no other export can create it.
+// A remote file system has no mkdir: there, two exports of one second would write to one folder.
 absl::StatusOr<bool> Claim(const std::string& temporary, const std::string& dir) {
+  if (IsRemotePath(dir)) {
+    EST_ASSIGN_OR_RETURN(const bool exists, Exists(dir));
+    return !exists;
+  }
   if (::mkdir(temporary.c_str(), 0777) != 0) {
     if (errno == EEXIST) return false;
     return FileError(errno, "create directory", temporary);
@@ -177,13 +183,15 @@ absl::StatusOr<std::string> WriteTimestampedExport(
   for (int attempt = 1; attempt <= kMaxAttempts; ++attempt) {
     const int64_t now = clock.now_secs ? clock.now_secs() : static_cast<int64_t>(time(nullptr));
     const std::string dir = JoinPath(base, absl::StrCat(now));
-    const std::string temporary = JoinPath(base, absl::StrCat("temp-", now));
+    // Remote folders cannot be renamed. One is a SavedModel when saved_model.pb appears in it.
+    const std::string temporary =
+        IsRemotePath(base) ? dir : JoinPath(base, absl::StrCat("temp-", now));
     EST_ASSIGN_OR_RETURN(const bool claimed, Claim(temporary, dir));
     if (claimed) {
       const std::string where = absl::StrCat("exporting to ", dir);
       absl::Status written = write(temporary);
       // The rename is what makes the export appear, whole.
-      if (written.ok()) written = RenameFile(temporary, dir);
+      if (written.ok() && temporary != dir) written = RenameFile(temporary, dir);
       if (!written.ok()) {
         const absl::Status removed = RemoveDirectoryRecursively(temporary);
         if (!removed.ok()) LOG(WARNING) << removed;

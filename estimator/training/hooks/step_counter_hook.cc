@@ -1,5 +1,6 @@
 #include "estimator/training/hooks/step_counter_hook.h"
 
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/summary/event_file_writer.h"
 #include "glog/logging.h"
@@ -47,6 +48,15 @@ absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& val
         writer->AddScalar("examples/sec", static_cast<float>(examples_per_second), step));
   }
   // Without summaries, nothing else flushes the file.
+  return writer->FlushSometimes();
+}
+
+absl::Status StepCounterHook::End(Session& session) {
+  const std::string directory =
+      options_.output_dir.empty() ? session.model_dir() : options_.output_dir;
+  if (!IsRemotePath(directory)) return absl::OkStatus();  // AfterRun has flushed
+  EST_ASSIGN_OR_RETURN(const std::shared_ptr<EventFileWriter> writer,
+                       EventFileWriter::ForDirectory(directory));
   return writer->Flush();
 }
 

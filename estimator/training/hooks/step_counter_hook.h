@@ -26,6 +26,7 @@ class StepCounterHook : public SessionRunHook {
   absl::Status Begin(Graph& graph) override;
   absl::Status AfterCreateSession(Session& session) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
+  absl::Status End(Session& session) override;
 
  private:
   const Options options_;

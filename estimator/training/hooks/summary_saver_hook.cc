@@ -88,7 +88,7 @@ absl::Status SummarySaverHook::AfterRun(RunContext& context, const RunValues& va
   for (size_t i = 0; i < requests_.size(); ++i) {
     EST_RETURN_IF_ERROR(WriteSummary(requests_[i], values.results[i], values.global_step, *writer));
   }
-  return writer->Flush();
+  return writer->FlushSometimes();
 }
 
 absl::Status SummarySaverHook::End(Session& session) {

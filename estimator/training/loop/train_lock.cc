@@ -1,6 +1,7 @@
 #include "estimator/training/loop/train_lock.h"
 
 #include "estimator/base/file.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 #include "glog/logging.h"
 
@@ -28,6 +29,8 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockForTraining(const std::string& mod
     VLOG(1) << "training without a lock: " << lock.status();
     return nullptr;
   }
+  // Its saves show a second run (Saver).
+  if (IsRemotePath(model_dir)) return nullptr;
   if (absl::IsUnimplemented(lock.status())) {
     LOG(WARNING)
         << lock.status().message()
