@@ -18,7 +18,7 @@ import sys
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", ".."))
 
 # Libraries of layers.txt that are no target of sys.BUILD, or that the rules of build_defs.bzl add.
-WITHOUT_DEP = ("absl", "asan", "glog", "gtest", "openmp", "system")
+WITHOUT_DEP = ("absl", "arrow", "asan", "glog", "gtest", "openmp", "system")
 
 CXX_RULES = ("est_library", "est_test", "est_binary", "estimator_binary", "estimator_test",
              "est_fuzz_test")
