@@ -54,6 +54,8 @@ checks=(
   "check_session_graphs.py //tools/train_graph:train_graph"
   "check_loop_graphs.py //tools/train_graph:train_graph //tools/saved_model:saved_model"
   "check_report.py //tools/report:report //models/mnist:mnist"
+  "check_remote.py //models/mnist:mnist_tpu //tools/to_tfrecord:to_tfrecord \
+    //tools/tfrecord:tfrecord //tools/saved_model:saved_model"
   "check_export.py //tools/interop:export_tool //tools/saved_model:saved_model"
 )
 
