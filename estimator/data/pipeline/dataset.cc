@@ -66,6 +66,12 @@ class PipelineIterator final : public Iterator {
     error_ = element.status();
     return element;
   }
+  absl::StatusOr<int64_t> Skip(int64_t count) override {
+    EST_RETURN_IF_ERROR(error_);
+    absl::StatusOr<int64_t> skipped = iterator_->Skip(count);
+    error_ = skipped.status();
+    return skipped;
+  }
   absl::StatusOr<std::string> SaveState() override {
     EST_RETURN_IF_ERROR(error_);
     StateWriter nodes;
@@ -249,21 +255,26 @@ Dataset Dataset::Prefetch(int64_t buffer_size) const {
 }
 Dataset Dataset::Take(int64_t count) const {
   // -1 takes all, as in TensorFlow.
-  return Then(node_, SliceNode, absl::StrCat("Take(", count, ")"), 0, 1, count < 0 ? -1 : count);
+  return Then(node_, SliceNode, absl::StrCat("Take(", count, ")"), 0, 1, count < 0 ? -1 : count, 1);
 }
 Dataset Dataset::TakeWhile(FilterFn fn) const { return Then(node_, TakeWhileNode, std::move(fn)); }
 Dataset Dataset::Skip(int64_t count) const {
   return AtLeast(0, count, "Skip: count", node_, SliceNode, absl::StrCat("Skip(", count, ")"),
-                 count, 1, -1);
+                 count, 1, -1, 1);
 }
-Dataset Dataset::Shard(int64_t num_shards, int64_t index) const {
+Dataset Dataset::Shard(int64_t num_shards, int64_t index, int64_t block) const {
   return Then(node_, [&](const NodePtr& input) {
     if (num_shards < 1 || index < 0 || index >= num_shards) {
       return ErrorNode(InvalidArgument("Shard: index is ", index, " of ", num_shards,
                                        " shards; it must be in [0, num_shards)"));
     }
-    return SliceNode(input, absl::StrCat("Shard(", num_shards, ", ", index, ")"), index, num_shards,
-                     -1);
+    if (block < 1)
+      return ErrorNode(InvalidArgument("Shard: block is ", block, "; it must be at least 1"));
+    if (num_shards == 1) return input;  // a program for several hosts has one often
+    return SliceNode(input,
+                     absl::StrCat("Shard(", num_shards, ", ", index,
+                                  block == 1 ? "" : absl::StrCat(", block ", block), ")"),
+                     index * block, num_shards, -1, block);
   });
 }
 Dataset Dataset::FlatMap(std::function<absl::StatusOr<Dataset>(const Element&)> fn) const {

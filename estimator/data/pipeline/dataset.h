@@ -44,6 +44,9 @@ class Iterator {
   // Errors: those of files and of map functions, with the element and its source. Further calls
   // return the same error until RestoreState.
   virtual absl::StatusOr<std::optional<Element>> Next() = 0;
+  // Skips `count` elements. Returns the number skipped, which is less if the data end. Indexed
+  // sources seek; others read the elements. Errors: those of Next.
+  virtual absl::StatusOr<int64_t> Skip(int64_t count) = 0;
   // The position of the element that Next would return, whatever was read ahead. It is a small byte
   // string of positions and counts, without data. It is stored in checkpoints.
   // Errors: the last error of Next, if there was one.
@@ -208,7 +211,11 @@ class [[nodiscard]] Dataset {
   Dataset TakeWhile(FilterFn fn) const;
   Dataset Skip(int64_t count) const;  // all but the first `count` elements
   // Elements index, index + num_shards, index + 2 * num_shards, ...
-  Dataset Shard(int64_t num_shards, int64_t index) const;
+  //   block: if greater than 1, so many elements in a row instead of each: the blocks index,
+  //     index + num_shards, ... With the batch size of a host, each host gets its part of the batch
+  //     that one host would get: Shard(context.num_hosts, context.current_host, batch_size).
+  //     TensorFlow's shard has no blocks.
+  Dataset Shard(int64_t num_shards, int64_t index, int64_t block = 1) const;
   // Maps every element to a dataset, and gives the elements of these datasets one after another.
   Dataset FlatMap(std::function<absl::StatusOr<Dataset>(const Element&)> fn) const;
   // As FlatMap, but gives elements of several datasets in turn.

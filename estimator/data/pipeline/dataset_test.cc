@@ -114,6 +114,45 @@ TEST(Dataset, TakeSkipAndShardSelectElements) {
   EXPECT_EQ(Values(ten.Repeat().Shard(3, 1).Take(5)), (Numbers{1, 4, 7, 0, 3}));
 }
 
+TEST(Dataset, ShardTakesBlocks) {
+  const Dataset ten = Dataset::Range(0, 10);
+  EXPECT_EQ(Values(ten.Shard(2, 0, 3)), (Numbers{0, 1, 2, 6, 7, 8}));
+  EXPECT_EQ(Values(ten.Shard(2, 1, 3)), (Numbers{3, 4, 5, 9}));
+  EXPECT_EQ(ten.Shard(2, 1, 3).Cardinality(), 4);
+  EXPECT_EQ(Values(ten.Filter(IsEven).Shard(2, 1, 2)), (Numbers{4, 6}));
+  // Together, the batches of all shards are those of one.
+  EXPECT_EQ(Values(ten.Repeat().Shard(2, 1, 4), 8), (Numbers{4, 5, 6, 7, 2, 3, 4, 5}));
+  EXPECT_EQ(ten.Shard(1, 0, 4).Describe(), ten.Describe()) << "one shard adds no step";
+  EXPECT_THAT(ten.Shard(2, 0, 0).MakeIterator(),
+              ErrorIs("Shard: block is 0; it must be at least 1"));
+  // What the shards of an endless dataset get of a pass is a pass.
+  int64_t examples = 0;
+  for (int64_t i = 0; i < 3; ++i) examples += ten.Repeat().Shard(3, i, 2).ExamplesPerEpoch();
+  EXPECT_EQ(examples, 10);
+}
+
+TEST(Iterator, SkipsElementsWithoutReadingIndexedOnes) {
+  int64_t num_read = 0;
+  const Dataset data = Dataset::Range(0, 100)
+                           .Shuffle(100, {.seed = 1})
+                           .Repeat()
+                           .Shard(2, 1, 4)
+                           .Map([&num_read](const Element& element) {
+                             ++num_read;
+                             return element;
+                           })
+                           .Batch(4)
+                           .Prefetch(2);
+  const std::unique_ptr<Iterator> all = *data.MakeIterator(), skipping = *data.MakeIterator();
+  for (int i = 0; i < 40; ++i) EST_ASSERT_OK(all->Next());
+  num_read = 0;
+  EXPECT_EQ(skipping->Skip(40).value_or(-1), 40);
+  EXPECT_LE(num_read, 160);
+  EXPECT_EQ((**skipping->Next()).ToString(), (**all->Next()).ToString());
+  const std::unique_ptr<Iterator> ten = *Dataset::Range(0, 10).Batch(4).MakeIterator();
+  EXPECT_EQ(ten->Skip(5).value_or(-1), 3);
+}
+
 TEST(Dataset, RepeatRunsAgain) {
   EXPECT_EQ(Values(Dataset::Range(0, 2).Repeat(3)), (Numbers{0, 1, 0, 1, 0, 1}));
   EXPECT_EQ(Values(Dataset::Range(0, 2).Repeat(), 5), (Numbers{0, 1, 0, 1, 0}));

@@ -53,7 +53,8 @@ NodePtr WindowNode(NodePtr input, int64_t size, WindowFn fn, const WindowOptions
 NodePtr ShuffleNode(NodePtr input, int64_t buffer_size, uint64_t seed, bool reshuffle);
 NodePtr RepeatNode(NodePtr input, int64_t count);
 // Elements begin, begin + step, ..., at most `count` of them (-1 for all).
-NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step, int64_t count);
+NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step, int64_t count,
+                  int64_t block);
 
 // ignore_errors.cc
 NodePtr IgnoreErrorsNode(NodePtr input, int64_t max_errors);

@@ -243,7 +243,7 @@ NodePtr SampleNode(std::vector<NodePtr> parts, std::vector<double> weights, uint
   const NodePtr first = parts[0];
   const absl::Status status = ApplyWeights(&parts, &weights);
   if (!status.ok()) return ErrorNode(status);
-  if (parts.empty()) return SliceNode(first, "Take(0)", 0, 1, 0);  // as in TensorFlow
+  if (parts.empty()) return SliceNode(first, "Take(0)", 0, 1, 0, 1);  // as in TensorFlow
   return std::make_shared<Sample>(std::move(parts), std::move(weights), *std::move(spec), seed,
                                   options);
 }

@@ -58,6 +58,9 @@ class PrefetchIterator final : public TransformIterator {
     not_full_.notify_one();
     return element;
   }
+  absl::StatusOr<int64_t> Skip(int64_t count) override {
+    return thread_.joinable() ? TransformIterator::Skip(count) : input_->Skip(count);
+  }
   absl::Status Save(StateWriter& state) const override {
     if (!thread_.joinable()) return PositionLog::SaveCurrent(*input_, state);
     const std::lock_guard<std::mutex> lock(mutex_);

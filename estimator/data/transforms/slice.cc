@@ -1,4 +1,5 @@
-// Take, Skip and Shard. Each gives elements begin, begin + step, ..., up to a count.
+// Take, Skip and Shard. Each gives the blocks of elements begin, begin + step blocks, ..., up to a
+// count of elements. A block is one element, unless Shard was given another size.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -12,14 +13,18 @@ namespace {
 
 struct Slice {
   int64_t begin;
-  int64_t step;
+  int64_t step;   // in blocks
   int64_t count;  // -1 for all
+  int64_t block;  // elements
 
   // The number of elements in the slice of n elements.
   int64_t Of(int64_t n) const {
-    const int64_t reachable = n <= begin ? 0 : (n - begin - 1) / step + 1;
+    const int64_t rest = std::max<int64_t>(0, n - begin), period = step * block;
+    const int64_t reachable = rest / period * block + std::min(rest % period, block);
     return count < 0 ? reachable : std::min(count, reachable);
   }
+  // The position in the input of element `index` of the slice.
+  int64_t Map(int64_t index) const { return begin + index / block * step * block + index % block; }
   bool TakesAll() const { return begin == 0 && step == 1 && count < 0; }
 };
 
@@ -39,7 +44,7 @@ class SliceAccess final : public RandomAccess {
   bool in_memory() const override { return input_->in_memory(); }
 
  private:
-  int64_t Map(int64_t index) const { return slice_.begin + index * slice_.step; }
+  int64_t Map(int64_t index) const { return slice_.Map(index); }
   std::vector<int64_t> Map(absl::Span<const int64_t> indices) const {
     std::vector<int64_t> mapped(indices.begin(), indices.end());
     for (int64_t& index : mapped) index = Map(index);
@@ -68,8 +73,10 @@ class SliceIterator final : public Transform<Item> {
  protected:
   absl::StatusOr<std::optional<Item>> Produce() override {
     if (slice_.count >= 0 && returned_ >= slice_.count) return std::nullopt;
-    // Shard gives element `index` first, and then every num_shards-th one.
-    const int64_t ahead = returned_ == 0 ? slice_.begin : slice_.step - 1;
+    // Shard gives block `index` first, and then every num_shards-th one.
+    const int64_t ahead = returned_ == 0                  ? slice_.begin
+                          : returned_ % slice_.block == 0 ? (slice_.step - 1) * slice_.block
+                                                          : 0;
     if (ahead > 0) {
       EST_ASSIGN_OR_RETURN(const int64_t skipped, this->input_->Skip(ahead));
       if (skipped < ahead) return std::nullopt;
@@ -104,7 +111,10 @@ class SliceNodeImpl final : public TransformNode {
   int64_t ExamplesPerEpoch() const override {
     const int64_t n = input()->ExamplesPerEpoch(), elements = input()->Cardinality();
     if (elements == -1) return slice_.TakesAll() ? n : -1;
-    if (n <= 0 || elements < 0) return n;  // after a Repeat: a part of a pass is no pass
+    // After a Repeat a part of a pass is no pass. But what each shard gets of the first one adds up
+    // to a pass.
+    if (n > 0 && elements == Dataset::kInfinite && slice_.step > 1) return slice_.Of(n);
+    if (n <= 0 || elements < 0) return n;
     // An element may be a batch.
     return static_cast<int64_t>(static_cast<double>(n) * static_cast<double>(slice_.Of(elements)) /
                                 static_cast<double>(std::max<int64_t>(elements, 1)));
@@ -122,9 +132,11 @@ class SliceNodeImpl final : public TransformNode {
 
 }  // namespace
 
-NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step, int64_t count) {
-  return std::make_shared<SliceNodeImpl>(std::move(input), std::move(label),
-                                         Slice{.begin = begin, .step = step, .count = count});
+NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step, int64_t count,
+                  int64_t block) {
+  return std::make_shared<SliceNodeImpl>(
+      std::move(input), std::move(label),
+      Slice{.begin = begin, .step = step, .count = count, .block = block});
 }
 
 }  // namespace estimator
