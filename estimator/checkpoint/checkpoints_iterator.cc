@@ -27,6 +27,8 @@ std::optional<std::string> CheckpointsIterator::WaitForNew() {
   const double begin = options_.now_secs();
   bool waits = false;
   while (!InterruptRequested()) {
+    // Asked first: a checkpoint that is written meanwhile is found.
+    const bool ended = options_.has_ended && options_.has_ended();
     std::vector<std::string> warnings;
     const auto latest = LatestCheckpoint(directory_, &warnings);
     const std::string problem =
@@ -35,6 +37,8 @@ std::optional<std::string> CheckpointsIterator::WaitForNew() {
     LOG_IF(WARNING, !problem.empty() && problem != last_problem_) << problem;
     last_problem_ = problem;
     if (latest.ok() && *latest && **latest != last_) return *latest;
+    ended_ = ended;
+    if (ended) return std::nullopt;
     // As in TensorFlow, a sleep that would exceed the timeout does not begin.
     if (options_.timeout_secs &&
         options_.now_secs() + options_.poll_secs > begin + *options_.timeout_secs) {
@@ -64,7 +68,7 @@ std::optional<std::string> CheckpointsIterator::Next() {
       last_secs_ = options_.now_secs();
       return found;
     }
-    if (InterruptRequested()) return std::nullopt;
+    if (ended_ || InterruptRequested()) return std::nullopt;
     if (!options_.timeout_fn) {
       LOG(INFO) << "Timed-out waiting for a checkpoint: no new one at " << directory_ << " within "
                 << options_.timeout_secs.value_or(0) << " s";

@@ -17,6 +17,8 @@ struct CheckpointsIteratorOptions {
   // Called at a timeout: true ends the iteration, false continues to wait. By default a timeout
   // ends the iteration.
   std::function<bool()> timeout_fn = nullptr;
+  // Whether no checkpoints come any more. The iteration then ends after the newest one.
+  std::function<bool()> has_ended = nullptr;
   double poll_secs = 1;  // time between two checks of the directory
   // Clock and sleep, for tests. If empty, the system's are used.
   std::function<double()> now_secs = nullptr;
@@ -42,6 +44,7 @@ class CheckpointsIterator {
   std::string last_;
   std::optional<double> last_secs_;
   std::string last_problem_;
+  bool ended_ = false;
 };
 
 }  // namespace estimator

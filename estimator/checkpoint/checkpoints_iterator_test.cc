@@ -71,6 +71,16 @@ TEST_F(CheckpointsIteratorTest, LogsOncePerWaitWhatItWaitsForAndForHowLong) {
                                        dir_.path(), " within 5 s"));
 }
 
+TEST_F(CheckpointsIteratorTest, EndsAfterTheNewestIfNoneWillCome) {
+  CheckpointsIteratorOptions options = Options();
+  options.has_ended = [this] { return step_ == 2; };
+  CheckpointsIterator iterator(dir_.path(), options);
+  EXPECT_EQ(iterator.Next(), Prefix(1));
+  EXPECT_EQ(iterator.Next(), Prefix(2));
+  EXPECT_EQ(iterator.Next(), std::nullopt);
+  EXPECT_EQ(now_, 20) << "without a wait";
+}
+
 TEST_F(CheckpointsIteratorTest, TimeoutFunctionDecidesWhetherToWaitOn) {
   CheckpointsIteratorOptions options = Options();
   options.timeout_secs = 4;
