@@ -26,6 +26,9 @@ class ReplicasStrategy : public Strategy {
     const int64_t accumulated = mode == Mode::kTrain ? options_.accumulate_steps : 1;
     return shards(mode) * static_cast<int>(accumulated);
   }
+  std::shared_ptr<ProcessGroup> process_group(Mode mode) const override {
+    return RunsOnReplicas(mode) ? options_.process_group : nullptr;
+  }
   int64_t iterations_per_loop() const override {
     return tuner_.has_value() ? tuner_->iterations()
                               : options_.tpu_config.iterations_per_loop.value();
@@ -56,6 +59,14 @@ class ReplicasStrategy : public Strategy {
     if (batch <= 0) {
       return InvalidArgument(ModeName(mode), "_batch_size must be given to run on replicas");
     }
+    if (num_hosts() > 1 && !options_.pjrt_plugin.empty()) {
+      return Unimplemented("several processes train on CPUs only, and ", options_.pjrt_plugin,
+                           " runs a step on its devices: start one process");
+    }
+    if (shards(mode) % hosts_of(mode) != 0) {
+      return InvalidArgument("number of replicas (num_shards) ", shards(mode),
+                             " must be divisible by number of processes ", num_hosts());
+    }
     if (mode == Mode::kTrain && options_.accumulate_steps > 1 && !options_.pjrt_plugin.empty()) {
       return Unimplemented(
           "accumulate_steps is for replicas in this process, and ", options_.pjrt_plugin,
@@ -82,8 +93,9 @@ class ReplicasStrategy : public Strategy {
     if (!options_.pjrt_plugin.empty()) {
       return WithDump(mode, MakeDeviceBackend(mode, num_replicas(mode), store));
     }
-    return WithDump(
-        mode, MakeCpuBackend(store, options_.compile_options, SharedArenas(), num_replicas(mode)));
+    return WithDump(mode, MakeCpuBackend(store, options_.compile_options, SharedArenas(),
+                                         num_replicas(mode) / hosts_of(mode), process_group(mode),
+                                         num_replicas(mode) / shards(mode)));
   }
   std::unique_ptr<Backend> MakeSingleBackend(VariableStore& store) const override {
     // On a device too: a metric's variables then need not move when the last, smaller batch comes.
@@ -95,15 +107,26 @@ class ReplicasStrategy : public Strategy {
   absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode,
                                                     const InputFn& input_fn) const override {
     const InputPipelineConfig input_mode = InputMode(mode);
-    const int replicas = shards(mode);
+    // In training this host reads the batch of its own replicas. Otherwise every host reads that of
+    // all, so that the result does not depend on the number of hosts.
+    const bool own_input = mode == Mode::kTrain && num_hosts() > 1;
+    const int hosts = own_input ? num_hosts() : 1, host = own_input ? rank() : 0;
+    const int replicas = shards(mode) / hosts;
     const bool per_replica = input_mode == InputPipelineConfig::PER_SHARD_V1;
     FeederOptions options = {.mode = mode,
                              .distribution = Distribution::kSplit,
                              .num_replicas = replicas,
-                             .element_rows = batch_size(mode),
+                             .element_rows = batch_size(mode) / hosts,
                              .batch_axis = batch_axis(mode),
                              .accumulate_steps = options_.accumulate_steps};
-    if (input_mode == InputPipelineConfig::BROADCAST) options.distribution = Distribution::kWhole;
+    if (input_mode == InputPipelineConfig::BROADCAST) {
+      options.distribution = Distribution::kWhole;
+      options.element_rows = batch_size(mode);
+    }
+    if (!own_input && hosts_of(mode) > 1) {
+      options.num_kept = replicas / hosts_of(mode);
+      options.first_kept = rank() * options.num_kept;
+    }
     if (per_replica || input_mode == InputPipelineConfig::PER_HOST_V2) {
       options.distribution = Distribution::kInTurn;
       // As in TensorFlow, params.batch_size is then that of one replica.
@@ -114,8 +137,10 @@ class ReplicasStrategy : public Strategy {
     for (int i = 0; i < num_calls; ++i) {
       EST_ASSIGN_OR_RETURN(Dataset dataset, input_fn({.mode = mode,
                                                       .batch_size = options.element_rows,
-                                                      .invocation = i,
-                                                      .num_invocations = num_calls}));
+                                                      .invocation = host * num_calls + i,
+                                                      .num_invocations = hosts * num_calls,
+                                                      .num_hosts = hosts,
+                                                      .current_host = host}));
       datasets.push_back(std::move(dataset));
     }
     return Feeder::Open(datasets, std::move(options));
@@ -179,6 +204,13 @@ class ReplicasStrategy : public Strategy {
           static_cast<int>(options_.tpu_config.replicas() * options_.accumulate_steps));
     return arenas_;
   }
+  int num_hosts() const {
+    return options_.process_group == nullptr ? 1 : options_.process_group->size();
+  }
+  int rank() const {
+    return options_.process_group == nullptr ? 0 : options_.process_group->rank();
+  }
+  int hosts_of(Mode mode) const { return RunsOnReplicas(mode) ? num_hosts() : 1; }
   // The parts of a batch.
   int shards(Mode mode) const {
     return RunsOnReplicas(mode) ? static_cast<int>(options_.tpu_config.replicas()) : 1;

@@ -1,5 +1,5 @@
 // ReplicasStrategy: the strategy of a TPUEstimator with use_tpu = true. It runs N replicas, in this
-// process or on the devices of a PJRT plugin.
+// process, divided among several processes, or on the devices of a PJRT plugin.
 #ifndef TPU_REPLICAS_STRATEGY_H_
 #define TPU_REPLICAS_STRATEGY_H_
 
@@ -24,7 +24,8 @@ struct ReplicasStrategyOptions {
   std::string pjrt_plugin = "";
   // RunConfig's. A training step runs so many times as many replicas in this process.
   int64_t accumulate_steps = 1;
-  bool scale_learning_rate = false;  // RunConfig's, for the rules
+  bool scale_learning_rate = false;                       // RunConfig's, for the rules
+  std::shared_ptr<ProcessGroup> process_group = nullptr;  // RunConfig's
 };
 
 // Source: batch sizes and input modes as in TF 2.15 tpu_context._InternalTPUContext.

@@ -101,7 +101,8 @@ absl::Status ValidateSettings(const TPUEstimatorSettings& settings, bool has_mod
 std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorSettings& settings) {
   if (!settings.use_tpu) {
     return MakeLocalStrategy(std::move(model_call), settings.batch_sizes, settings.compile_options,
-                             settings.batch_axis, settings.config.accumulate_steps);
+                             settings.batch_axis, settings.config.accumulate_steps,
+                             settings.config.process_group);
   }
   const ReplicasStrategyOptions given = {
       .tpu_config = settings.config.tpu_config,
@@ -111,7 +112,8 @@ std::unique_ptr<Strategy> MakeStrategy(ModelCall model_call, const TPUEstimatorS
       .compile_options = settings.compile_options,
       .pjrt_plugin = PjrtPluginOf(settings.config),
       .accumulate_steps = std::max<int64_t>(1, settings.config.accumulate_steps),
-      .scale_learning_rate = settings.config.scale_learning_rate};
+      .scale_learning_rate = settings.config.scale_learning_rate,
+      .process_group = settings.config.process_group};
   ReplicasStrategyOptions run = given;
   // A check reports sizes that do not divide, and checks the rest of the program with some that do.
   if (!run.tpu_config.check.empty())
@@ -123,14 +125,22 @@ void FillParams(const TPUEstimatorSettings& settings, Mode mode, int64_t batch_s
                 Params& params) {
   params.batch_size = batch_size;
   params.use_tpu = settings.use_tpu && (mode != Mode::kEval || settings.eval_on_tpu);
-  params.context.num_replicas =
-      params.use_tpu ? static_cast<int>(settings.config.tpu_config.replicas()) : 1;
+  // Without replicas, each process that trains computes what one of them does.
+  const ProcessGroup* const group = settings.config.process_group.get();
+  params.context.num_hosts =
+      group != nullptr && (params.use_tpu || mode == Mode::kTrain) ? group->size() : 1;
+  params.context.num_replicas = params.use_tpu
+                                    ? static_cast<int>(settings.config.tpu_config.replicas())
+                                    : params.context.num_hosts;
   params.context.num_of_replicas_per_host = params.context.num_replicas / params.context.num_hosts;
   params.context.job = params.use_tpu ? settings.config.tpu_config.tpu_job_name : "";
 }
 
 void FillParams(const TPUEstimatorSettings& settings, const InputFn::Call& call, Params& params) {
   FillParams(settings, call.mode, call.batch_size, params);
+  params.context.num_hosts = call.num_hosts;
+  params.context.current_host = call.current_host;
+  params.context.num_of_replicas_per_host = params.context.num_replicas / call.num_hosts;
   params.context.invocation = call.invocation;
   params.context.num_invocations = call.num_invocations;
   params.context.replicas_fed = params.context.num_replicas / call.num_invocations;

@@ -30,8 +30,11 @@
 
 namespace estimator::tpu {
 
-// The replicas that a call is for; the framework fills it in. The last three are TensorFlow's
-// current_input_fn_deployment().
+// The replicas that a call is for; the framework fills it in. invocation, num_invocations and
+// replicas_fed are TensorFlow's current_input_fn_deployment().
+// A host is a process of the run (RunConfig.process_group). In training each host reads an input of
+// its own, with the batch of its replicas. In evaluation and prediction every host reads the whole
+// input, and its input_fn sees one host.
 struct TPUContext {
   int num_replicas = 1;
   int num_hosts = 1;
@@ -138,11 +141,14 @@ class TPUEstimator : public EstimatorOf<P> {
   TPUEstimator(Shared, const All& all) : TPUEstimator(all, Settings(*all)) {}
   TPUEstimator(const All& all, const TPUEstimatorSettings& settings)
       : EstimatorOf<P>(
-            {.make_strategy = [all, settings]() -> std::shared_ptr<Strategy> {
-               const auto fill = [settings](Mode mode, int64_t batch_size, P& params) {
-                 FillParams(settings, mode, batch_size, params);
+            {.make_strategy = [all, settings](const std::shared_ptr<ProcessGroup>& group)
+                 -> std::shared_ptr<Strategy> {
+               TPUEstimatorSettings here = settings;
+               here.config.process_group = group;
+               const auto fill = [here](Mode mode, int64_t batch_size, P& params) {
+                 FillParams(here, mode, batch_size, params);
                };
-               return MakeStrategy(CallModelFn(all, fill), settings);
+               return MakeStrategy(CallModelFn(all, fill), here);
              },
              .config = all->config,
              .warm_start_from = all->warm_start_from,

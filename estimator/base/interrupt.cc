@@ -132,7 +132,7 @@ InterruptibleLoop::~InterruptibleLoop() {
 
 bool InterruptRequested() { return requested.load(std::memory_order_relaxed); }
 
-void RequestInterruptForTest() { requested = true; }
+void RequestInterrupt() { requested = true; }
 
 void ClearInterrupt() {
   requested = false;

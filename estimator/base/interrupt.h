@@ -38,8 +38,10 @@ class InterruptibleLoop {
 // Whether a signal asked for a stop. Loops poll this between steps.
 bool InterruptRequested();
 
-// Simulates a first signal, without its line on stderr.
-void RequestInterruptForTest();
+// Asks for a stop as a first signal does, without its line on stderr: for a signal that another
+// process of the run got.
+void RequestInterrupt();
+inline void RequestInterruptForTest() { RequestInterrupt(); }
 
 // Forgets a request. The next signal is a first one again.
 void ClearInterrupt();

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -23,9 +24,18 @@
 
 namespace estimator {
 
-// A base for the params structs of models. batch_size is the user's to set and to read.
+// The processes that read an input, and which of them calls input_fn: several in training with
+// RunConfig.process_group, else one.
+struct InputContext {
+  int num_hosts = 1;
+  int current_host = 0;
+};
+
+// A base for the params structs of models. batch_size is the user's to set and to read: the
+// examples of a batch of this process. The framework fills in `context` for each call of input_fn.
 struct EstimatorParams {
   int64_t batch_size = 0;
+  InputContext context = {};
 };
 
 // Params: the user's own struct, any copyable type.
@@ -48,16 +58,20 @@ class Estimator : public EstimatorOf<Params> {
  private:
   Estimator(const Options& options, const std::shared_ptr<const Params>& params)
       : EstimatorOf<Params>(
-            {.make_strategy = [call = CallOf(options, params),
-                               config = options.config]() -> std::shared_ptr<Strategy> {
+            {.make_strategy =
+                 [call = CallOf(options, params), config = options.config](
+                     const std::shared_ptr<ProcessGroup>& group) -> std::shared_ptr<Strategy> {
                return MakeLocalStrategy(call, {}, WithRunConfig({}, config), {},
-                                        config.accumulate_steps);
+                                        config.accumulate_steps, group);
              },
              .config = options.config,
              .warm_start_from = options.warm_start_from,
              .status =
                  options.model_fn ? absl::OkStatus() : InvalidArgument("model_fn must be given")},
-            params, nullptr) {}
+            params, [](const InputFn::Call& call, Params& filled) {
+              if constexpr (std::is_base_of_v<EstimatorParams, Params>)
+                filled.context = {.num_hosts = call.num_hosts, .current_host = call.current_host};
+            }) {}
 
   static ModelCall CallOf(const Options& options, const std::shared_ptr<const Params>& params) {
     return [model_fn = options.model_fn, averages = options.config.average_weights, params](

@@ -61,7 +61,8 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
       warm_start_(parts.warm_start_from.settings()),
       status_(std::move(parts.status)),
       make_strategy_(std::move(parts.make_strategy)),
-      strategy_(make_strategy_()),
+      peers_(std::make_unique<Peers>(config_.process_group)),
+      strategy_(make_strategy_(config_.process_group)),
       export_passes_(std::move(parts.export_passes)),
       serving_pass_(std::move(parts.serving_pass)) {
   absl::StatusOr<TaskConfig> task = TaskConfigFromEnvironment();
@@ -82,9 +83,30 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
   }
   // Every call returns the error, so none of them needs the loops.
   if (!status_.ok()) return;
-  trainer_ = std::make_unique<Trainer>(*strategy_, config_, warm_start_);
-  evaluator_ = std::make_unique<Evaluator>(*strategy_, config_, warm_start_);
-  predict_loop_ = std::make_unique<PredictLoop>(*strategy_, config_, warm_start_);
+  trainer_ = std::make_unique<Trainer>(*strategy_, config_, *peers_, warm_start_);
+  evaluator_ = std::make_unique<Evaluator>(*strategy_, config_, *peers_, warm_start_);
+  predict_loop_ = std::make_unique<PredictLoop>(*strategy_, config_, *peers_, warm_start_);
+  if (peers_->alone()) return;
+  lone_strategy_ = make_strategy_(nullptr);
+  lone_evaluator_ = std::make_unique<Evaluator>(*lone_strategy_, config_, *peers_, warm_start_);
+}
+
+Evaluator& EstimatorBase::CurrentEvaluator() {
+  return peers_->alone() || !PeersDoOtherwise() ? *evaluator_ : *lone_evaluator_;
+}
+
+// Within a training, its hooks and listeners make calls, which the peers do not make.
+bool EstimatorBase::PeersDoOtherwise() const {
+  return trainer_->in_call() || peers_->chief_is_alone();
+}
+
+absl::StatusOr<std::string> EstimatorBase::AsChief(
+    const std::function<absl::StatusOr<std::string>()>& work) {
+  if (peers_->alone()) return work();
+  if (PeersDoOtherwise()) return peers_->is_chief() ? work() : std::string();
+  peers_->Begin();
+  return peers_->FromChief("an export",
+                           peers_->is_chief() ? work() : absl::StatusOr<std::string>(""));
 }
 
 // The state file of the new folder names the newest checkpoint of the old one.
@@ -115,7 +137,7 @@ absl::Status EstimatorBase::PrepareDryRun() {
 
 absl::Status EstimatorBase::MayBegin(const Strategy::Call& call) {
   EST_RETURN_IF_ERROR(status_);
-  if (call.mode == Mode::kTrain) EST_RETURN_IF_ERROR(CheckMayTrain(task_));
+  if (call.mode == Mode::kTrain) EST_RETURN_IF_ERROR(CheckMayTrain(task_, peers_->size()));
   EST_RETURN_IF_ERROR(strategy_->MayBegin(call));
   return RunFinderOfConfig(*this, call.input, call.mode);
 }
@@ -124,6 +146,7 @@ HookPtr EstimatorBase::MakeSanityHook(const InputFn& input,
                                       std::function<int64_t(int64_t global_step)> steps) {
   struct Hook : SessionRunHook {
     std::function<absl::Status(Session&)> evaluate;
+    bool IsForChief() const override { return true; }
     absl::Status AfterCreateSession(Session& session) override { return evaluate(session); }
   };
   const auto hook = std::make_shared<Hook>();
@@ -165,7 +188,7 @@ absl::StatusOr<EvalResult> EstimatorBase::Evaluate(const InputFn& input,
     options.steps = 1;
     options.hooks = {};
   }
-  return evaluator_->Evaluate(input, options, trainer_->state());
+  return CurrentEvaluator().Evaluate(input, options, trainer_->state());
 }
 
 absl::StatusOr<EvalResult> EstimatorBase::EvaluateInMemory(const InputFn& input,
@@ -176,7 +199,7 @@ absl::StatusOr<EvalResult> EstimatorBase::EvaluateInMemory(const InputFn& input,
     return InvalidArgument(
         "InMemoryEvaluatorHook: the hook was made for another Estimator than the one that trains");
   }
-  return evaluator_->EvaluateInMemory(input, options, trainer_->state());
+  return CurrentEvaluator().EvaluateInMemory(input, options, trainer_->state());
 }
 
 Predictions EstimatorBase::Predict(const InputFn& input, PredictOptions options) {
@@ -218,19 +241,28 @@ absl::StatusOr<std::string> EstimatorBase::ExperimentalExportAllSavedModels(
     StringArg export_dir_base, const InputReceiverFnMap& input_receiver_fn_map,
     const ExportSavedModelOptions& options) {
   EST_RETURN_IF_ERROR(status_);
-  return Exporter().ExportAllSavedModels(
-      config_.dry_run ? JoinPath(model_dir(), "export") : std::string(export_dir_base),
-      input_receiver_fn_map,
-      export_passes_.value_or(std::vector<ExportPass>{{.strategy = strategy_}}), options);
+  return AsChief([&] {
+    return Exporter().ExportAllSavedModels(
+        config_.dry_run ? JoinPath(model_dir(), "export") : std::string(export_dir_base),
+        input_receiver_fn_map,
+        export_passes_.value_or(std::vector<ExportPass>{{.strategy = strategy_}}), options);
+  });
 }
 
 absl::StatusOr<FrozenGraph> EstimatorBase::WriteFrozenGraph(
     StringArg path, const ServingInputReceiverFn& input_receiver_fn,
     const WriteFrozenGraphOptions& options) {
   EST_RETURN_IF_ERROR(status_);
-  return Exporter().WriteFrozenGraph(
-      config_.dry_run ? JoinPath(model_dir(), Basename(path)) : std::string(path),
-      input_receiver_fn, ServingPass(), options);
+  FrozenGraph frozen;
+  const auto write = [&]() -> absl::StatusOr<std::string> {
+    EST_ASSIGN_OR_RETURN(
+        frozen, Exporter().WriteFrozenGraph(
+                    config_.dry_run ? JoinPath(model_dir(), Basename(path)) : std::string(path),
+                    input_receiver_fn, ServingPass(), options));
+    return std::string();
+  };
+  EST_RETURN_IF_ERROR(AsChief(write).status());
+  return frozen;
 }
 
 absl::StatusOr<std::unique_ptr<Predictor>> EstimatorBase::MakePredictor(

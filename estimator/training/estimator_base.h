@@ -22,6 +22,7 @@
 #include "estimator/training/loop/eval_result.h"
 #include "estimator/training/loop/evaluator.h"
 #include "estimator/training/loop/model_exporter.h"
+#include "estimator/training/peers/peers.h"
 #include "estimator/training/loop/predictions.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/tf_config.h"
@@ -35,7 +36,9 @@ namespace estimator {
 // The parts of EstimatorBase that differ between Estimator and TPUEstimator.
 struct EstimatorParts {
   // A trial has a strategy of its own, whose memory ends with it.
-  std::function<std::shared_ptr<Strategy>()> make_strategy;
+  //   group: the processes among which the work is divided; null: this one.
+  std::function<std::shared_ptr<Strategy>(const std::shared_ptr<ProcessGroup>& group)>
+      make_strategy;
   RunConfig config = {};
   // First values of variables while model_dir has no checkpoint.
   WarmStartFrom warm_start_from = {};
@@ -50,6 +53,9 @@ struct EstimatorParts {
 // A wrong configuration is reported by every call. Not thread-safe.
 class EstimatorBase {
  public:
+  // If several processes train together, all of them make the calls of this class, except those
+  // that only read model_dir. The chief writes what a call writes, and all return its result.
+
   // Writes a SavedModel of the newest checkpoint into a new folder EXPORT_DIR_BASE/SECONDS and
   // returns the folder. TensorFlow and its servers load it. It takes any batch size, unless the
   // model is tied to one; a warning then names the cause.
@@ -73,6 +79,8 @@ class EstimatorBase {
   const RunConfig& config() const { return config_; }
   // This process's task in TF_CONFIG.
   const TaskConfig& task() const { return task_; }
+  // The processes that train with this one (RunConfig.process_group).
+  Peers& peers() const { return *peers_; }
   const std::string& model_dir() const { return *config_.model_dir; }
   // Returns the prefix of the newest complete checkpoint, or nullopt before training.
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint() const;
@@ -118,13 +126,18 @@ class EstimatorBase {
   // Makes a temporary folder the model_dir.
   absl::Status PrepareDryRun();
   ModelExporter Exporter();
+  // The chief does it, and its peers get its result.
+  absl::StatusOr<std::string> AsChief(const std::function<absl::StatusOr<std::string>()>& work);
+  Evaluator& CurrentEvaluator();
+  bool PeersDoOtherwise() const;
   ExportPass ServingPass() const;
 
   RunConfig config_;
   std::optional<WarmStartSettings> warm_start_;
   TaskConfig task_;
   absl::Status status_;
-  std::function<std::shared_ptr<Strategy>()> make_strategy_;
+  std::function<std::shared_ptr<Strategy>(const std::shared_ptr<ProcessGroup>&)> make_strategy_;
+  std::unique_ptr<Peers> peers_;        // the processes that train together
   std::shared_ptr<Strategy> strategy_;  // shared with predictors
   std::optional<std::vector<ExportPass>> export_passes_;
   ExportPass serving_pass_;
@@ -133,6 +146,9 @@ class EstimatorBase {
   std::shared_ptr<int64_t> pass_steps_ = std::make_shared<int64_t>(-1);
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Evaluator> evaluator_;
+  // For the chief's evaluations during a training, while its peers wait. Null without peers.
+  std::shared_ptr<Strategy> lone_strategy_;
+  std::unique_ptr<Evaluator> lone_evaluator_;
   std::unique_ptr<PredictLoop> predict_loop_;
 };
 

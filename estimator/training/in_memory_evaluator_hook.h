@@ -44,6 +44,7 @@ class InMemoryEvaluatorHook : public SessionRunHook, public PlannedWork {
       : InMemoryEvaluatorHook(static_cast<EstimatorBase&>(estimator), estimator.Input(input_fn),
                               std::move(options)) {}
 
+  bool IsForChief() const override { return true; }
   absl::Status Begin(Graph& graph) override;
   absl::Status AfterCreateSession(Session& session) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;

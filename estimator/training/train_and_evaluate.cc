@@ -19,6 +19,7 @@
 #include "estimator/checkpoint/load.h"
 #include "estimator/training/early_stopping.h"
 #include "estimator/training/loop/epoch_loop.h"
+#include "estimator/training/training_end.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -83,6 +84,11 @@ std::string ExportedStepPath(const TrainAndEvaluateCall& call) {
 absl::Status EvaluateAndExport(const TrainAndEvaluateCall& call, TrainAndEvaluateResult& result) {
   EST_ASSIGN_OR_RETURN(EvalResult evaluated, call.evaluate());
   result.export_results.clear();
+  if (!call.estimator.peers().is_chief()) {
+    result.eval_result = std::move(evaluated);
+    return absl::OkStatus();
+  }
+  const Peers::ChiefAlone exports(call.estimator.peers());
   const bool is_the_final_export = ReachedMaxSteps(call, evaluated.global_step());
   for (const auto& exporter : call.exporters) {
     ExportResult exported =
@@ -199,17 +205,17 @@ absl::StatusOr<bool> WasEvaluated(const TrainAndEvaluateCall& call, int64_t step
   return *exported == absl::StrCat(step, "\n");
 }
 
-// After a training that had nothing to do: evaluates what an earlier process left out.
-absl::Status EvaluateIfLeftOut(const TrainAndEvaluateCall& call, TrainAndEvaluateResult& result) {
+// After a training that had nothing to do: the checkpoint that an earlier process left out, or "".
+absl::StatusOr<std::string> LeftOut(const TrainAndEvaluateCall& call,
+                                    const TrainAndEvaluateResult& result) {
+  if (result.eval_result.has_value() || !call.estimator.peers().is_chief()) return std::string();
   EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, call.estimator.LatestCheckpoint());
   // Without checkpoints there is nothing that an earlier process could have left out.
-  if (!latest.has_value()) return absl::OkStatus();
+  if (!latest.has_value()) return std::string();
   EST_ASSIGN_OR_RETURN(const int64_t step, LoadGlobalStep(*latest));
-  if (!ReachedMaxSteps(call, step)) return absl::OkStatus();
+  if (!ReachedMaxSteps(call, step)) return std::string();
   EST_ASSIGN_OR_RETURN(const bool done, WasEvaluated(call, step));
-  if (done) return absl::OkStatus();
-  LOG(INFO) << *latest << " has max_steps, but was not evaluated and exported before";
-  return EvaluateAndExport(call, result);
+  return done ? std::string() : *latest;
 }
 
 void LogStart(const RunConfig& config) {
@@ -241,8 +247,16 @@ absl::StatusOr<TrainAndEvaluateResult> TrainAndEvaluateHere(const TrainAndEvalua
   const absl::Status trained = call.train(options);
   TrainAndEvaluateResult result = listener->Finish();
   EST_RETURN_IF_ERROR(trained);
-  if (!result.eval_result.has_value()) {
-    EST_RETURN_IF_ERROR(EvaluateIfLeftOut(call, result));
+  // The chief has evaluated. What it has left out is evaluated by all.
+  call.estimator.peers().Begin();
+  EST_ASSIGN_OR_RETURN(const std::string left_out,
+                       call.estimator.peers().FromChief("an evaluation", LeftOut(call, result)));
+  if (!left_out.empty()) {
+    LOG(INFO) << left_out << " has max_steps, but was not evaluated and exported before";
+    EST_RETURN_IF_ERROR(
+        call.estimator.peers().Agree("the exports", EvaluateAndExport(call, result)));
+  } else if (!result.eval_result.has_value()) {
+    // Nothing was evaluated, or this process is not the chief.
   } else if (call.max_steps.has_value() &&
              !ReachedMaxSteps(call, result.eval_result->global_step())) {
     LOG(INFO) << "Training stopped at step " << result.eval_result->global_step()
@@ -259,6 +273,10 @@ void Sleep(const TrainAndEvaluateCall& call, double seconds) {
     const double piece = std::min(left, kPollSecs);
     call.sleep ? call.sleep(piece) : absl::SleepFor(absl::Seconds(piece));
   }
+}
+
+std::optional<std::string> EndOfTraining(const TrainAndEvaluateCall& call) {
+  return ReadTrainingEnd(call.estimator.model_dir(), call.max_steps);
 }
 
 absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvaluateCall& call) {
@@ -287,10 +305,12 @@ absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvalua
   if (call.start_delay_secs > 0)
     LOG(INFO) << "Waiting " << call.start_delay_secs << " secs before starting eval.";
   Sleep(call, call.start_delay_secs);
-  CheckpointsIterator checkpoints(call.estimator.model_dir(), {.min_interval_secs = throttle_secs,
-                                                               .poll_secs = kPollSecs,
-                                                               .now_secs = call.clock,
-                                                               .sleep = call.sleep});
+  CheckpointsIterator checkpoints(call.estimator.model_dir(),
+                                  {.min_interval_secs = throttle_secs,
+                                   .has_ended = [&] { return EndOfTraining(call).has_value(); },
+                                   .poll_secs = kPollSecs,
+                                   .now_secs = call.clock,
+                                   .sleep = call.sleep});
   TrainAndEvaluateResult result;
   while (const std::optional<std::string> checkpoint = checkpoints.Next()) {
     // Evaluate takes the newest checkpoint, which may be newer than the one that was found.
@@ -300,7 +320,7 @@ absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvalua
       // The last checkpoint is evaluated in any case, so that the exporters make the final export.
       const absl::StatusOr<int64_t> step = LoadGlobalStep(*checkpoint);
       if (step.ok() && *step < result.eval_result->global_step() + throttle_steps &&
-          !ReachedMaxSteps(call, *step)) {
+          !ReachedMaxSteps(call, *step) && !EndOfTraining(call).has_value()) {
         continue;
       }
     }
@@ -319,6 +339,10 @@ absl::StatusOr<TrainAndEvaluateResult> EvaluateContinuously(const TrainAndEvalua
               << " >= train max_steps=" << *call.max_steps;
     return result;
   }
+  if (const std::optional<std::string> end = EndOfTraining(call); end.has_value()) {
+    LOG(INFO) << "Exiting evaluation: " << *end;
+    return result;
+  }
   return absl::CancelledError("interrupted while waiting for checkpoints to evaluate");
 }
 
@@ -331,7 +355,14 @@ absl::StatusOr<TrainAndEvaluateResult> TrainOnly(const TrainAndEvaluateCall& cal
   };
   TrainOptions options = call.train_options;
   options.saving_listeners.push_back(std::make_shared<Listener>());
+  const bool is_chief = call.estimator.peers().is_chief();
+  const std::string& model_dir = call.estimator.model_dir();
+  if (is_chief) EST_RETURN_IF_ERROR(RemoveTrainingEnd(model_dir));
   EST_RETURN_IF_ERROR(call.train(options));
+  EST_ASSIGN_OR_RETURN(const std::optional<std::string> latest, call.estimator.LatestCheckpoint());
+  if (!is_chief || !latest.has_value()) return TrainAndEvaluateResult();
+  EST_ASSIGN_OR_RETURN(const int64_t step, LoadGlobalStep(*latest));
+  EST_RETURN_IF_ERROR(WriteTrainingEnd(model_dir, call.max_steps, step));
   return TrainAndEvaluateResult();
 }
 

@@ -15,6 +15,7 @@
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
 #include "estimator/training/early_stopping.h"
+#include "estimator/training/hooks/stop_at_step_hook.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -476,6 +477,29 @@ TEST_F(TaskTest, AnEvaluatorWaitsForCheckpointsAndEndsWithTheLast) {
   EXPECT_THAT(times, ElementsAre(120, 180, 300));
   EXPECT_EQ(exporter_->num_finals, 1);
   EXPECT_EQ(result->eval_result->global_step(), 20);
+}
+
+TEST_F(TaskTest, AnEvaluatorEndsWithATrainingThatStopsEarly) {
+  SetTask("chief");
+  Estimator<TinyParams> chief(Options());
+  const auto early = std::make_shared<StopAtStepHook>(StopAtStepHook::Options{.num_steps = 10});
+  TrainSpec<TinyParams> train_spec = {.input_fn = Shuffled, .max_steps = 1000};
+  train_spec.hooks = {early};
+  EST_ASSERT_OK(TrainAndEvaluate(chief, train_spec, Evaluated(exporter_)));
+  SetTask("evaluator");
+  Estimator<TinyParams> evaluator(Options());
+  TrainAndEvaluateCall call = MakeTrainAndEvaluateCall(evaluator, train_spec, Evaluated(exporter_));
+  call.sleep = [](double) {};
+  const testing::CapturedLog log;
+  const auto result = RunTrainAndEvaluate(call);
+  EST_ASSERT_OK(result);
+  EXPECT_EQ(result->eval_result->global_step(), 10);
+  EXPECT_THAT(log.infos, Contains(HasSubstr("Exiting evaluation: the training has ended at step "
+                                            "10, because its input ended or a hook asked for")));
+  // The next training has other max_steps, so it has not ended.
+  call.max_steps = 2000;
+  call.sleep = [](double) { RequestInterruptForTest(); };
+  EXPECT_TRUE(absl::IsCancelled(RunTrainAndEvaluate(call).status()));
 }
 
 TEST_F(TaskTest, TheThrottleOfAnEvaluatorIsInStepsOrSeconds) {

@@ -89,7 +89,8 @@ absl::StatusOr<History> EstimatorBase::TrainEpochs(const InputFn& input, const I
                     config_.accumulate_steps),
       TrainLength(),
       {.hooks = settings.hooks, .saving_listeners = settings.saving_listeners, .epochs = epochs}));
-  return epochs->history();
+  // The chief has kept it.
+  return peers_->is_chief() ? epochs->history() : ReadHistory(model_dir());
 }
 
 }  // namespace estimator

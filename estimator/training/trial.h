@@ -132,7 +132,7 @@ class Trial {
   Trial(const EstimatorBase& estimator, Mode mode)
       : estimator_(estimator),
         mode_(mode),
-        strategy_(estimator.make_strategy_()),
+        strategy_(estimator.make_strategy_(nullptr)),
         rate_scale_(estimator.config().scale_learning_rate && mode == Mode::kTrain
                         ? static_cast<double>(strategy_->num_replicas(mode) /
                                               estimator.config().accumulate_steps)

@@ -62,12 +62,13 @@ absl::StatusOr<std::vector<std::string>> FindExampleFiles(absl::string_view patt
 }
 
 Dataset ClassifierDataset(const std::vector<std::string>& files, int64_t max_seq_length, Mode mode,
-                          int64_t batch_size) {
+                          int64_t batch_size, int hosts, int host) {
   const MapFunction parse = ParseExample(Specs(max_seq_length, mode));
   if (mode == Mode::kTrain) {
     return TFRecordDataset(files)
         .Shuffle(1000)
         .Repeat()
+        .Shard(hosts, host, batch_size)
         .Map(parse)
         .Batch(batch_size, {.drop_remainder = true})
         .Prefetch(2);

@@ -35,9 +35,11 @@ absl::Status CheckExamples(absl::string_view path, int64_t max_seq_length);
 //   kTrain: repeats for ever, shuffled again each epoch, full batches only.
 //   kEval, kPredict: once, in order, without examples that are not real. The last batch may be
 //     smaller. In kPredict, label_ids may be absent and are then 0.
+//   hosts, host: the processes that train together, and which of them reads: each gets its part of
+//   the batch that one of them would get.
 // Errors (of the iterator): INVALID_ARGUMENT for a record that is no such example.
 Dataset ClassifierDataset(const std::vector<std::string>& files, int64_t max_seq_length, Mode mode,
-                          int64_t batch_size);
+                          int64_t batch_size, int hosts = 1, int host = 0);
 
 struct DrawnSentencesOptions {
   int64_t count = 0;

@@ -192,7 +192,8 @@ absl::StatusOr<ExampleFiles> DrawExamples(const std::string& folder, const BertC
 
 auto Input(const std::vector<std::string>& files, Mode mode) {
   return [&files, mode](const ClassifierParams& params) {
-    return ClassifierDataset(files, FLAGS_max_seq_length, mode, params.batch_size);
+    return ClassifierDataset(files, FLAGS_max_seq_length, mode, params.batch_size,
+                             params.context.num_hosts, params.context.current_host);
   };
 }
 

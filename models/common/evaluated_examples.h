@@ -56,6 +56,11 @@ absl::StatusOr<std::vector<std::string>> WriteExamples(
   };
   Predictions rows = estimator.Predict(
       input, {.predict_keys = {options.scores}, .pass_features = {kExampleLabel, kExamplePicture}});
+  // All processes that train together predict; the chief writes.
+  if (!estimator.peers().is_chief()) {
+    EST_RETURN_IF_ERROR(rows.All().status());
+    return std::vector<std::string>();
+  }
   return WriteExampleRows(
       estimator.model_dir(), [&] { return rows.Next(); }, options);
 }

@@ -50,6 +50,7 @@ std::string RunLine(int64_t step, double steps_per_epoch) {
 class RunRecorder : public SessionRunHook {
  public:
   explicit RunRecorder(int64_t examples_per_epoch) : examples_per_epoch_(examples_per_epoch) {}
+  bool IsForChief() const override { return true; }
   absl::Status AfterCreateSession(Session& session) override {
     timer_.Reset();
     timer_.UpdateLastTriggeredStep(session.global_step());

@@ -200,6 +200,8 @@ RunConfig EstimatorRunConfigFromFlags() {
   config.step_timeout_secs = FLAGS_step_timeout_secs;
   if (const auto steps = StepRange::Parse(FLAGS_profile_steps); steps.ok())
     config.profile_steps = *steps;
+  config.process_group = GroupOfThisProcess();
+  config.peer_timeout_secs = PeerTimeoutSecsFromFlags();
   return config;
 }
 

@@ -159,7 +159,11 @@ absl::StatusOr<std::vector<std::string>> FindImageNetFiles(StringArg data_dir, M
 absl::StatusOr<Dataset> ImageNetDataset(const ImageNetInputOptions& options, Mode mode,
                                         int64_t batch_size) {
   EST_ASSIGN_OR_RETURN(const Dataset records, Records(options, mode));
-  return Batches(records, options, mode, batch_size);
+  // Before the images are decoded.
+  return Batches(mode == Mode::kTrain
+                     ? records.Shard(options.num_hosts, options.current_host, batch_size)
+                     : records,
+                 options, mode, batch_size);
 }
 
 }  // namespace estimator::imagenet

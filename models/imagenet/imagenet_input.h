@@ -34,6 +34,10 @@ struct ImageNetInputOptions {
   std::string predict_files = "";
   // The damaged records, and images that do not decode, that are skipped (Dataset::IgnoreErrors).
   int64_t skip_bad_records = 0;
+  // kTrain: the processes that train together, and which of them reads. They share the order of the
+  // records, and each reads its own.
+  int num_hosts = 1;
+  int current_host = 0;
 };
 
 // Returns the files of training or evaluation, sorted: `train-*` or `validation-*`, in data_dir or

@@ -32,7 +32,10 @@ using Classifier = tpu::TPUEstimator<ResnetParams>;
 
 auto Input(Mode mode) {
   return [mode](const ResnetParams& params) {
-    return ImageNetDataset(InputOptionsFromFlags(), mode, params.batch_size);
+    ImageNetInputOptions options = InputOptionsFromFlags();
+    options.num_hosts = params.context.num_hosts;
+    options.current_host = params.context.current_host;
+    return ImageNetDataset(options, mode, params.batch_size);
   };
 }
 

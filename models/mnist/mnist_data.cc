@@ -168,12 +168,13 @@ absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, int64_t batch_si
   return DrawMnist(options.draw);
 }
 
-Dataset MnistDataset(const DigitSet& set, Mode mode, int64_t batch_size) {
+Dataset MnistDataset(const DigitSet& set, Mode mode, int64_t batch_size, int hosts, int host) {
   const Dataset examples = Dataset::FromTensorSlices(
       {.features = {{"image", set.images}}, .labels = set.labels}, set.name);
   if (mode != Mode::kTrain) return examples.Batch(batch_size).Prefetch(2);
   return examples.Shuffle(set.labels.num_elements())
       .Repeat()
+      .Shard(hosts, host, batch_size)
       .Batch(batch_size, {.drop_remainder = true})
       .Prefetch(2);
 }

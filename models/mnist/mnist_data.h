@@ -53,7 +53,10 @@ absl::StatusOr<MnistData> LoadMnist(absl::string_view data_dir, int64_t batch_si
 // Returns batches of {"image": u8 [N, 28, 28]} and labels i32 [N].
 //   kTrain: repeats for ever, shuffled again each epoch, full batches only.
 //   kEval, kPredict: once, in order. The last batch may be smaller.
-Dataset MnistDataset(const DigitSet& set, Mode mode, int64_t batch_size);
+//   hosts, host: the processes that train together, and which of them reads: each gets its part of
+//   the batch that one of them would get.
+Dataset MnistDataset(const DigitSet& set, Mode mode, int64_t batch_size, int hosts = 1,
+                     int host = 0);
 
 // Returns the first `count` examples, or all if there are fewer. They share memory with `set`.
 DigitSet FirstExamples(const DigitSet& set, int64_t count);

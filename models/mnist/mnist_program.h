@@ -53,9 +53,13 @@ template <typename Params>
 absl::Status TrainEvaluateAndPredict(EstimatorOf<Params>& estimator, const MnistData& data) {
   // The input_fn of a mode.
   const auto input = [](const DigitSet& set, Mode mode) {
-    return
-        [&set, mode](const Params& params) { return MnistDataset(set, mode, params.batch_size); };
+    return [&set, mode](const Params& params) {
+      return MnistDataset(set, mode, params.batch_size, params.context.num_hosts,
+                          params.context.current_host);
+    };
   };
+  // All processes that train together make the same calls; the chief reports.
+  const bool is_chief = estimator.peers().is_chief();
   const auto speed = std::make_shared<TrainingSpeedHook>();
   const auto plan = std::make_shared<ProgramPlanHook>(PlanFromFlags());
   EST_RETURN_IF_ERROR(
@@ -67,7 +71,7 @@ absl::Status TrainEvaluateAndPredict(EstimatorOf<Params>& estimator, const Mnist
     if (FLAGS_eval_steps > 0) options.steps = FLAGS_eval_steps;
     EST_ASSIGN_OR_RETURN(const EvalResult result,
                          estimator.Evaluate(input(data.test, Mode::kEval), options));
-    std::cout << EvaluationTable(result);
+    if (is_chief) std::cout << EvaluationTable(result);
     evaluation = EvaluationFields(result);
     EST_RETURN_IF_ERROR(RecordExamples(estimator, input(data.test, Mode::kEval)));
   }
@@ -75,21 +79,24 @@ absl::Status TrainEvaluateAndPredict(EstimatorOf<Params>& estimator, const Mnist
     const DigitSet images = FirstExamples(data.test, 5);
     EST_ASSIGN_OR_RETURN(const std::vector<Prediction> rows,
                          estimator.Predict(input(images, Mode::kPredict)).All());
-    for (size_t i = 0; i < rows.size(); ++i) PrintPrediction(i, rows[i], images);
+    for (size_t i = 0; i < rows.size() && is_chief; ++i) PrintPrediction(i, rows[i], images);
   }
   if (!FLAGS_predict_csv.empty()) {
     Predictions predictions = estimator.Predict(input(data.test, Mode::kPredict));
-    EST_RETURN_IF_ERROR(WritePredictionsCsv(FLAGS_predict_csv, [&] { return predictions.Next(); },
-                                            {.class_key = "class_ids"})
-                            .status());
+    EST_RETURN_IF_ERROR(is_chief ? WritePredictionsCsv(FLAGS_predict_csv,
+                                                       [&] { return predictions.Next(); },
+                                                       {.class_key = "class_ids"})
+                                       .status()
+                                 : predictions.All().status());
   }
   if (!FLAGS_export_dir.empty()) {
     EST_ASSIGN_OR_RETURN(const std::string dir,
                          estimator.ExportSavedModel(
                              FLAGS_export_dir, BuildRawServingInputReceiverFn(
                                                    {{"image", {DType::kUint8, {-1, 28, 28}}}})));
-    std::cout << "exported to: " << dir << "\n";
+    if (is_chief) std::cout << "exported to: " << dir << "\n";
   }
+  if (!is_chief) return absl::OkStatus();
   EST_RETURN_IF_ERROR(WriteResults(std::move(evaluation), *speed));
   // The folder of a dry run is removed.
   if (!estimator.config().dry_run)

@@ -283,6 +283,7 @@ PUBLIC_HEADERS = [
     "estimator/training/loop/eval_result.h",
     "estimator/training/loop/evaluator.h",
     "estimator/training/loop/model_exporter.h",
+    "estimator/training/peers/peers.h",
     "estimator/training/loop/predictions.h",
     "estimator/training/loop/run_config.h",
     "estimator/training/loop/step_runner.h",

@@ -34,6 +34,9 @@ class CheckedStrategy : public Strategy {
       : strategy_(std::move(strategy)), options_(std::move(options)) {}
 
   int num_replicas(Mode mode) const override { return strategy_->num_replicas(mode); }
+  std::shared_ptr<ProcessGroup> process_group(Mode mode) const override {
+    return strategy_->process_group(mode);
+  }
   bool on_replicas() const override { return strategy_->on_replicas(); }
   int64_t iterations_per_loop() const override { return strategy_->iterations_per_loop(); }
   void ObserveRun(int64_t num_steps, double seconds) override {

@@ -100,6 +100,7 @@ class Callback : public SessionRunHook {
   virtual bool HandlesBadLoss() const { return false; }
   // Whether it shows the progress, in place of the usual lines.
   virtual bool ShowsProgress() const { return false; }
+  bool IsForChief() const override { return true; }
 };
 
 }  // namespace callbacks

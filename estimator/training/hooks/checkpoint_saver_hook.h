@@ -26,6 +26,7 @@ class CheckpointSaverHook : public SessionRunHook {
 
   void AddListeners(const SavingListeners& listeners);
 
+  bool IsForChief() const override { return true; }
   absl::Status Begin(Graph& graph) override;
   absl::Status AfterCreateSession(Session& session) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;

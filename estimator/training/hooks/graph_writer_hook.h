@@ -21,6 +21,7 @@ class GraphWriterHook : public SessionRunHook {
 
   explicit GraphWriterHook(size_t max_constant_bytes = kMaxConstantBytes)
       : max_constant_bytes_(max_constant_bytes) {}
+  bool IsForChief() const override { return true; }
   absl::Status AfterCreateSession(Session& session) override;
 
  private:

@@ -48,7 +48,8 @@ class Session {
   // Examples of one step over all replicas; 0 if unknown.
   virtual int64_t examples_per_step() const = 0;
   // Writes a checkpoint of the current state (variables, slots, input position) and returns its
-  // prefix. Errors: FAILED_PRECONDITION outside of training; those of writing.
+  // prefix. On other ranks than the chief nothing is written.
+  // Errors: FAILED_PRECONDITION outside of training; those of writing.
   virtual absl::StatusOr<std::string> SaveCheckpoint() = 0;
   // Starts a checkpoint of the current state and returns its prefix. Another thread writes it, and
   // calls `committed` with the prefix when it is whole. With RunConfig::async_checkpoint = false,
@@ -73,12 +74,13 @@ class Session {
   virtual absl::StatusOr<double> LearningRate() {
     return absl::FailedPreconditionError("only training has a learning rate");
   }
-  // Sets the learning rate, from the next step on, in place of the optimizer's constant or
-  // schedule. It is rounded to f32, is part of checkpoints (the variable set_learning_rate), and
-  // holds until it is set again, also in a run that continues from them. If there are several
-  // rates, the largest becomes `rate`, and the others keep their ratio to it. Call it between runs:
-  // in AfterCreateSession, BeforeRun or AfterRun. The first call compiles the step again, unless
-  // the hook's Begin has called train::MakeLearningRateSettable (nn/train/settable_rate.h).
+  // Sets the learning rate of all ranks, from the next step on, in place of the optimizer's
+  // constant or schedule. It is rounded to f32, is part of checkpoints (the variable
+  // set_learning_rate), and holds until it is set again, also in a run that continues from them.
+  // If there are several rates, the largest becomes `rate`, and the others keep their ratio to
+  // it. Call it between runs: in AfterCreateSession, BeforeRun or AfterRun. The first call
+  // compiles the step again, unless the hook's Begin has called train::MakeLearningRateSettable
+  // (nn/train/settable_rate.h).
   // Errors: as LearningRate; INVALID_ARGUMENT if `rate` is negative or not finite.
   virtual absl::Status SetLearningRate(double /*rate*/) {
     return absl::FailedPreconditionError("only training has a learning rate that can be set");
@@ -94,6 +96,9 @@ class Session {
   virtual std::string FirstNonFiniteTensor() = 0;
   // The time of each stage of the input so far (Iterator::StageTimes). Empty outside of training.
   virtual std::vector<StageTime> InputStageTimes() const { return {}; }
+  // The number of this process among those that train together; 0 is the chief, which saves and
+  // writes. 0 in evaluation and prediction too.
+  virtual int rank() const { return 0; }
   // Facts about the compiled step, such as its planned memory. Null before it is compiled, and
   // outside of training.
   virtual const ExecutableInfo* program_info() const { return nullptr; }
@@ -112,7 +117,8 @@ class RunContext {
       : session_(session), global_step_(global_step) {}
   Session& session() const { return session_; }
   int64_t global_step() const { return global_step_; }  // before the run
-  // Ends the loop after this run. End is then called.
+  int rank() const { return session_.rank(); }
+  // Ends the loop after this run, in all processes that train together. End is then called.
   void RequestStop() { stop_requested_ = true; }
   bool stop_requested() const { return stop_requested_; }
 
@@ -137,9 +143,14 @@ struct RunValues {
 };
 
 // A method that returns an error ends the loop with that error.
+// If several processes train together, each has hooks of its own. All of them see the same values,
+// those of all replicas. What a hook decides holds for all: a stop, an error, a learning rate.
 class SessionRunHook {
  public:
   virtual ~SessionRunHook() = default;
+  // Whether the hook is one for the chief, because it writes files. On other ranks only its Begin
+  // and Fetches are called, so that all compile the same step.
+  virtual bool IsForChief() const { return false; }
   // The model is built; the hook may look up tensors, and add nodes.
   virtual absl::Status Begin(Graph& /*graph*/) { return absl::OkStatus(); }
   // Variables have their values.

@@ -19,6 +19,7 @@ class LearningRatePlotHook : public SessionRunHook {
   };
   explicit LearningRatePlotHook(Options options) : options_(std::move(options)) {}
 
+  bool IsForChief() const override { return true; }
   absl::Status Begin(Graph& graph) override {
     graph_ = &graph;
     return absl::OkStatus();

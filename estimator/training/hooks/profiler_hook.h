@@ -33,6 +33,7 @@ class ProfilerHook : public SessionRunHook {
   explicit ProfilerHook(Options options)
       : options_(std::move(options)), timer_(options_.cadence, options_.clock) {}
 
+  bool IsForChief() const override { return true; }
   absl::Status Begin(Graph& graph) override;
   std::vector<Tensor> BeforeRun(RunContext& context) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;

@@ -34,6 +34,7 @@ class ProgressHook : public SessionRunHook {
   // Ends an open line, so that output after an error starts on its own line.
   ~ProgressHook() override { CloseLine(); }
 
+  bool IsForChief() const override { return true; }
   absl::Status AfterCreateSession(Session& session) override;
   std::vector<Tensor> Fetches() override { return {options_.loss}; }
   std::vector<Tensor> BeforeRun(RunContext& context) override;

@@ -23,6 +23,7 @@ class StepCounterHook : public SessionRunHook {
   };
   explicit StepCounterHook(Options options);
 
+  bool IsForChief() const override { return true; }
   absl::Status Begin(Graph& graph) override;
   absl::Status AfterCreateSession(Session& session) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;

@@ -26,6 +26,7 @@ class SummarySaverHook : public SessionRunHook {
   };
   explicit SummarySaverHook(Options options);
 
+  bool IsForChief() const override { return true; }
   absl::Status Begin(Graph& graph) override;
   absl::Status AfterCreateSession(Session& session) override;
   std::vector<Tensor> Fetches() override;

@@ -138,6 +138,10 @@ absl::StatusOr<std::optional<StepInput>> Feeder::ReadOnce() {
     // Copies of an array share its bytes.
     step.replicas.resize(static_cast<size_t>(options_.num_replicas), step.replicas[0]);
   }
+  if (step.full && options_.num_kept > 0) {
+    const auto first = step.replicas.begin() + options_.first_kept;
+    step.replicas = std::vector<Element>(first, first + options_.num_kept);
+  }
   return std::optional<StepInput>(std::move(step));
 }
 
@@ -195,6 +199,16 @@ absl::Status Feeder::Restore(absl::string_view position) {
   peeked_.reset();
   position_.reset();
   error_ = absl::OkStatus();
+  return absl::OkStatus();
+}
+
+absl::Status Feeder::Skip(int64_t num_elements) {
+  if (iterators_.size() != 1) return Unimplemented("the input has several datasets");
+  EST_ASSIGN_OR_RETURN(const int64_t skipped, iterators_[0]->Skip(num_elements));
+  if (skipped < num_elements)
+    return absl::OutOfRangeError(absl::StrCat("the input has only ", skipped, " batches"));
+  peeked_.reset();
+  position_.reset();
   return absl::OkStatus();
 }
 

@@ -63,6 +63,10 @@ struct FeederOptions {
   // In training, a step takes so many times what its replicas take (RunConfig.accumulate_steps):
   // the input of replicas 0 to num_replicas - 1 first, then that of the next num_replicas, ....
   int64_t accumulate_steps = 1;
+  // Of a full step, only the inputs of so many replicas are kept, from `first_kept` on: those of
+  // this process, if several processes read the same input. 0: all.
+  int num_kept = 0;
+  int first_kept = 0;
 };
 
 // In eval and predict, the examples that do not fill a last step are one smaller batch
@@ -84,6 +88,9 @@ class Feeder {
   // Moves to a position of a feeder over the same datasets.
   // Errors: those of Iterator::RestoreState.
   absl::Status Restore(absl::string_view position);
+  // Skips so many elements of its dataset, from its beginning. Errors: those of the dataset;
+  // OUT_OF_RANGE if it has fewer; UNIMPLEMENTED for several datasets.
+  absl::Status Skip(int64_t num_elements);
   const InputDescription& description() const { return description_; }
   // Iterator::StageTimes; those of several iterators are added up.
   std::vector<StageTime> StageTimes() const;

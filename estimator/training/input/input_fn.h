@@ -23,8 +23,12 @@ class InputFn {
   struct Call {
     Mode mode = Mode::kTrain;
     int64_t batch_size = 0;       // the value of params.batch_size, for this mode
-    int64_t invocation = 0;       // counts from 0, for input modes that call several times
-    int64_t num_invocations = 1;  // of all calls of this input mode
+    int64_t invocation = 0;       // counts from 0 over the calls of all hosts
+    int64_t num_invocations = 1;  // of all calls of this input mode, on all hosts
+    // The processes that read an input of their own, and which of them this is. In evaluation and
+    // prediction every process reads the whole input, so it is the only one for the call.
+    int num_hosts = 1;
+    int current_host = 0;
   };
   using Fn = std::function<absl::StatusOr<Dataset>(const Call&)>;
 

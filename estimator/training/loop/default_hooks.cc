@@ -48,6 +48,17 @@ bool HasCallback(const Hooks& hooks, bool (callbacks::Callback::*does)() const) 
   });
 }
 
+// A hook of the chief on another rank, which compiles the same step.
+class FetchOnly : public SessionRunHook {
+ public:
+  explicit FetchOnly(HookPtr hook) : hook_(std::move(hook)) {}
+  absl::Status Begin(Graph& graph) override { return hook_->Begin(graph); }
+  std::vector<Tensor> Fetches() override { return hook_->Fetches(); }
+
+ private:
+  const HookPtr hook_;
+};
+
 // On several replicas, the error of a NaN also names the shape of the batch.
 class NanOnReplicasHook : public NanTensorHook {
  public:
@@ -132,8 +143,8 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
   if (saver != nullptr && !has_own_saver) hooks.push_back(saver);
   if (options.write_graph && options.config.checkpoint_save_graph_def)
     hooks.push_back(std::make_shared<GraphWriterHook>());
-  // The process that trains is always the chief.
-  append(spec.training_chief_hooks);
+  for (const HookPtr& hook : spec.training_chief_hooks)
+    hooks.push_back(options.is_chief ? hook : std::make_shared<FetchOnly>(hook));
   if (intervals.log_lines.has_value()) {
     hooks.push_back(std::make_shared<StepCounterHook>(
         StepCounterHook::Options{.cadence = *intervals.log_lines, .output_dir = ""}));
@@ -176,6 +187,9 @@ absl::StatusOr<Hooks> MakeTrainHooks(const TrainHookOptions& options) {
                                                              .terminal = std::nullopt}));
   }
   append(spec.training_hooks);
+  for (HookPtr& hook : hooks) {
+    if (!options.is_chief && hook->IsForChief()) hook = std::make_shared<FetchOnly>(hook);
+  }
   return hooks;
 }
 

@@ -22,6 +22,9 @@ struct TrainHookOptions {
   bool write_graph = false;  // whether to write graph.pbtxt and the graph event, if config says so
   InputSizes sizes = {};     // for periods in epochs and examples
   int64_t target_step = 0;   // for the time left in progress lines; INT64_MAX: the input's end
+  // False: of spec.training_chief_hooks, and of hooks for the chief (SessionRunHook::IsForChief),
+  // only Begin and Fetches will be called.
+  bool is_chief = true;
 };
 
 // The intervals of a training's checkpoints, summaries and log lines; nullopt: none.

@@ -42,9 +42,11 @@ struct Evaluator::Pass {
   EvalResult result = {};  // without the metrics, which are read at the end
 };
 
-Evaluator::Evaluator(const Strategy& strategy, const RunConfig& config,
+Evaluator::Evaluator(const Strategy& strategy, const RunConfig& config, Peers& peers,
                      const std::optional<WarmStartSettings>& warm_start)
     : strategy_(strategy),
+      peers_(peers),
+      divided_(!peers.alone() && strategy.process_group(Mode::kEval) != nullptr),
       model_dir_(*config.model_dir),
       models_(strategy, Mode::kEval, *config.model_dir, config.tf_random_seed, warm_start,
               config.max_compiled_shapes) {}
@@ -81,6 +83,16 @@ absl::StatusOr<EvalResult> Evaluator::EvaluateInMemory(const InputFn& input_fn,
 
 absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const EvaluateOptions& options,
                                           const LoadVariables& load) {
+  if (!divided_) return RunHere(input_fn, options, load);
+  peers_.Begin();
+  absl::StatusOr<EvalResult> result = RunHere(input_fn, options, load);
+  EST_RETURN_IF_ERROR(peers_.Finish(result.status()));
+  return result;
+}
+
+absl::StatusOr<EvalResult> Evaluator::RunHere(const InputFn& input_fn,
+                                              const EvaluateOptions& options,
+                                              const LoadVariables& load) {
   const auto start = std::chrono::steady_clock::now();
   EST_ASSIGN_OR_RETURN(
       const std::unique_ptr<Feeder> input,
@@ -110,7 +122,7 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
     EST_RETURN_IF_ERROR(host_metrics_->Reset());
     // The function is called before the first batch is computed, so that its errors come early.
     const int64_t replicas =
-        strategy_.broadcast(Mode::kEval) ? 1 : static_cast<int64_t>(first->replicas.size());
+        strategy_.broadcast(Mode::kEval) || !first->full ? 1 : strategy_.num_replicas(Mode::kEval);
     EST_RETURN_IF_ERROR(
         host_metrics_->Prepare(JoinedSpecs(model.spec.eval_metrics->tensors, replicas)));
   }
@@ -118,7 +130,9 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
   EST_ASSIGN_OR_RETURN(Hooks hooks,
                        MakeForwardHooks(options.hooks, model.spec.evaluation_hooks, "Evaluate"));
   StepRunner runner(session, std::move(hooks),
-                    {.broadcast = strategy_.broadcast(Mode::kEval), .loss = model.spec.loss});
+                    {.broadcast = strategy_.broadcast(Mode::kEval),
+                     .loss = model.spec.loss,
+                     .peers = divided_ ? &peers_ : nullptr});
   EST_RETURN_IF_ERROR(runner.Begin(*model.graph));
   EST_RETURN_IF_ERROR(runner.AfterCreateSession());
 
@@ -126,19 +140,22 @@ absl::StatusOr<EvalResult> Evaluator::Run(const InputFn& input_fn, const Evaluat
   const StepInput* next = first;
   while (next != nullptr && !run.stop_requested && pass.result.num_steps != options.steps) {
     EST_ASSIGN_OR_RETURN(run, RunBatch(pass, runner, *input, *next));
-    // The metrics of some batches would pass for those of the whole input.
-    if (InterruptRequested()) return absl::CancelledError("interrupted while evaluating");
+    // The metrics of some batches would pass for those of the whole input. Peers stop together.
+    if (divided_ ? run.end == RunEnd::kInterrupted : InterruptRequested())
+      return absl::CancelledError("interrupted while evaluating");
     // Peek tells whether this was the last batch, for the report, without using up the next one.
     EST_ASSIGN_OR_RETURN(next, input->Peek());
   }
   EST_RETURN_IF_ERROR(runner.End());
   EST_ASSIGN_OR_RETURN(EvalResult result, Finish(pass));
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  LOG(INFO) << "evaluated " << result.num_examples
-            << (next == nullptr ? absl::StrCat(" of ", result.num_examples) : "") << " examples"
-            << absl::StrFormat(" in %.2f s", result.seconds) << " at step " << result.global_step()
-            << (next == nullptr ? "" : "; the input has more");
-  if (!options.discard)
+  LOG_IF(INFO, peers_.is_chief()) << "evaluated " << result.num_examples
+                                  << (next == nullptr ? absl::StrCat(" of ", result.num_examples)
+                                                      : "")
+                                  << " examples" << absl::StrFormat(" in %.2f s", result.seconds)
+                                  << " at step " << result.global_step()
+                                  << (next == nullptr ? "" : "; the input has more");
+  if (!options.discard && peers_.is_chief())
     EST_RETURN_IF_ERROR(WriteEvalSummary(EvalDir(model_dir_, options.name), result));
   return result;
 }
@@ -172,6 +189,7 @@ absl::StatusOr<StepRun> Evaluator::RunBatch(Pass& pass, StepRunner& runner, Feed
   EST_ASSIGN_OR_RETURN(StepRun run, runner.Run({.step = *entry->step,
                                                 .input = input,
                                                 .fetches = std::move(fetches),
+                                                .on_each_rank = !next.full,
                                                 .on_step = on_step}));
   pass.result.num_examples += num_examples;
   ++pass.result.num_steps;

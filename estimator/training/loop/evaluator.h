@@ -14,6 +14,7 @@
 #include "estimator/training/input/feeder.h"
 #include "estimator/training/input/input_fn.h"
 #include "estimator/training/loop/eval_result.h"
+#include "estimator/training/peers/peers.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/step_runner.h"
 #include "estimator/training/metrics/gathered_metrics.h"
@@ -42,8 +43,10 @@ std::string EvalDir(const std::string& model_dir, const std::string& name);
 // Keeps its programs between calls. Not thread-safe.
 class Evaluator {
  public:
-  // `strategy` outlives the evaluator; `config` is valid and has a model_dir.
-  Evaluator(const Strategy& strategy, const RunConfig& config,
+  // `strategy` and `peers` outlive the evaluator; `config` is valid and has a model_dir. If the
+  // strategy divides an evaluation among the peers, all of them make the same calls and get the
+  // same result. The chief writes it.
+  Evaluator(const Strategy& strategy, const RunConfig& config, Peers& peers,
             const std::optional<WarmStartSettings>& warm_start = std::nullopt);
   ~Evaluator();
 
@@ -67,6 +70,9 @@ class Evaluator {
   using LoadVariables = std::function<absl::StatusOr<std::string>(const BuiltModel& model)>;
 
   absl::Status Check(const EvaluateOptions& options) const;
+  // Run without what the peers must know of its error.
+  absl::StatusOr<EvalResult> RunHere(const InputFn& input_fn, const EvaluateOptions& options,
+                                     const LoadVariables& load);
   absl::StatusOr<EvalResult> Run(const InputFn& input_fn, const EvaluateOptions& options,
                                  const LoadVariables& load);
 
@@ -76,6 +82,8 @@ class Evaluator {
   absl::StatusOr<EvalResult> Finish(Pass& pass);
 
   const Strategy& strategy_;
+  Peers& peers_;
+  const bool divided_;  // among the peers
   const std::string model_dir_;
   ModelCache models_;
   std::unique_ptr<MetricAccumulator> host_metrics_;

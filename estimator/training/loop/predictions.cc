@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
+#include "estimator/data/pipeline/element_bytes.h"
 #include "estimator/data/pipeline/read_gate.h"
 #include "estimator/training/input/feeder.h"
 #include "estimator/training/input/prefetch_steps.h"
@@ -98,6 +99,8 @@ struct Predictions::State {
   }
   // Runs `next`, the next batch of the input.
   absl::Status RunBatch(const StepInput& next);
+  // The rows of all peers.
+  absl::Status GatherRows(Prediction& arrays);
   absl::Status CountRows();
   absl::StatusOr<std::optional<Prediction>> Next();
 };
@@ -136,12 +139,30 @@ absl::Status Predictions::State::Open() {
       Hooks hooks, MakeForwardHooks(options.hooks, first->model->spec.prediction_hooks, "Predict"));
   runner = std::make_unique<StepRunner>(
       *session, std::move(hooks),
-      StepRunner::Options{.broadcast = strategy.broadcast(Mode::kPredict)});
+      StepRunner::Options{.broadcast = strategy.broadcast(Mode::kPredict),
+                          .peers = loop.divided_ ? &loop.peers_ : nullptr});
   EST_RETURN_IF_ERROR(runner->Begin(*first->model->graph));
   return runner->AfterCreateSession();
 }
 
+absl::Status Predictions::State::GatherRows(Prediction& arrays) {
+  if (arrays.empty()) return absl::OkStatus();
+  Element mine;
+  for (const auto& [name, array] : arrays) mine.features[name] = array;
+  EST_ASSIGN_OR_RETURN(
+      const std::vector<std::string> all,
+      loop.peers_.Exchange("the rows of pass_features", absl::OkStatus(), ElementToBytes(mine)));
+  std::map<std::string, std::vector<Array>> parts;
+  for (const std::string& bytes : all) {
+    EST_ASSIGN_OR_RETURN(const Element element, ElementFromBytes(bytes));
+    for (const auto& [name, array] : element.features) parts[name].push_back(array);
+  }
+  for (const auto& [name, of_ranks] : parts) arrays[name] = Concatenate(of_ranks);
+  return absl::OkStatus();
+}
+
 absl::Status Predictions::State::RunBatch(const StepInput& next) {
+  const bool next_is_full = next.full;
   EST_ASSIGN_OR_RETURN(PassedFeatures passed, Pass(next));
   EST_ASSIGN_OR_RETURN(const CompiledShapePtr entry, loop.models_.For(passed.step));
   for (const std::string& name : options.pass_features) {
@@ -163,9 +184,13 @@ absl::Status Predictions::State::RunBatch(const StepInput& next) {
   EST_ASSIGN_OR_RETURN(const StepRun run, runner->Run({.step = *entry->step,
                                                        .input = *input,
                                                        .fetches = std::move(fetches),
+                                                       .on_each_rank = !next_is_full,
                                                        .on_step = on_step,
                                                        .keeps_values = true}));
   if (run.stop_requested) ended = true;
+  // The model of this process has got the rows of its own replicas.
+  if (loop.divided_ && next_is_full && !loop.strategy_.broadcast(Mode::kPredict))
+    EST_RETURN_IF_ERROR(GatherRows(passed.arrays));
   batch.merge(passed.arrays);
   return CountRows();
 }
@@ -218,7 +243,12 @@ absl::StatusOr<std::optional<Prediction>> Predictions::State::Next() {
 
 absl::StatusOr<std::optional<Prediction>> Predictions::Next() {
   if (!status_.ok()) return status_;
+  PredictLoop& loop = state_->loop;
+  if (loop.divided_) loop.peers_.Begin();
   absl::StatusOr<std::optional<Prediction>> next = state_->Next();
+  if (loop.divided_) {
+    if (const absl::Status status = loop.peers_.Finish(next.status()); !status.ok()) next = status;
+  }
   // An error is final: another call returns it again.
   status_ = next.status();
   return next;
@@ -233,9 +263,11 @@ StatusOrRange<std::vector<Prediction>> Predictions::All() {
   }
 }
 
-PredictLoop::PredictLoop(const Strategy& strategy, const RunConfig& config,
+PredictLoop::PredictLoop(const Strategy& strategy, const RunConfig& config, Peers& peers,
                          const std::optional<WarmStartSettings>& warm_start)
     : strategy_(strategy),
+      peers_(peers),
+      divided_(!peers.alone() && strategy.process_group(Mode::kPredict) != nullptr),
       model_dir_(*config.model_dir),
       models_(strategy, Mode::kPredict, model_dir_, config.tf_random_seed, warm_start,
               config.max_compiled_shapes) {}

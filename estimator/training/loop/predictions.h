@@ -14,6 +14,7 @@
 #include "estimator/base/status_or_range.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/input/input_fn.h"
+#include "estimator/training/peers/peers.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/model/model_cache.h"
 #include "estimator/training/model/strategy.h"
@@ -66,7 +67,9 @@ class Predictions {
 // Keeps its programs between calls. Not thread-safe.
 class PredictLoop {
  public:
-  PredictLoop(const Strategy& strategy, const RunConfig& config,
+  // If the strategy divides a prediction among the peers, all of them make the same calls of Next,
+  // and get the same rows.
+  PredictLoop(const Strategy& strategy, const RunConfig& config, Peers& peers,
               const std::optional<WarmStartSettings>& warm_start = std::nullopt);
   Predictions Predict(const InputFn& input_fn, PredictOptions options, const ModelState& trained);
   // A sequence whose Next returns `status`.
@@ -75,6 +78,8 @@ class PredictLoop {
  private:
   friend class Predictions;
   const Strategy& strategy_;
+  Peers& peers_;
+  const bool divided_;  // among the peers
   const std::string model_dir_;
   ModelCache models_;
 };

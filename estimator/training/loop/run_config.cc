@@ -66,6 +66,14 @@ absl::Status RunConfig::Validate() const {
   if (!(step_timeout_secs >= 0)) {
     violations.push_back(absl::StrCat("step_timeout_secs must be >= 0, given ", step_timeout_secs));
   }
+  if (!(peer_timeout_secs > 0)) {
+    violations.push_back(absl::StrCat("peer_timeout_secs must be > 0, given ", peer_timeout_secs));
+  }
+  if (process_group != nullptr && process_group->size() > 1 && (HasFinder() || dry_run)) {
+    violations.push_back(
+        "find_learning_rate, find_batch_size, overfit_batches, summary and dry_run work in one "
+        "process; leave out process_group");
+  }
   if (compute_dtype != DType::kFloat32 && compute_dtype != DType::kBfloat16) {
     violations.push_back(absl::StrCat("compute_dtype must be float32 or bfloat16, given ",
                                       DTypeName(compute_dtype)));

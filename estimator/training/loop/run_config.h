@@ -4,11 +4,13 @@
 #define ESTIMATOR_TRAINING_LOOP_RUN_CONFIG_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "estimator/distributed/process_group.h"
 #include "estimator/runtime/compile_options.h"
 #include "estimator/training/hooks/period.h"
 #include "estimator/training/hooks/step_range.h"
@@ -125,6 +127,14 @@ struct RunConfig {
   // Not in TensorFlow. Writes the time of each op in these steps of training to
   // `timeline-<last>.json`, as a ProfilerHook does. nullopt: none.
   std::optional<StepRange> profile_steps;
+  // Not in TensorFlow, whose strategies for several workers read TF_CONFIG. The processes that
+  // train together (docs/cluster.md); null, or a group of one: this process alone. All of them run
+  // the same program with the same options and make the same calls. The group serves one Estimator
+  // at a time.
+  std::shared_ptr<ProcessGroup> process_group;
+  // Not in TensorFlow. Seconds after which a process that does not answer is taken to be lost, for
+  // the program that makes the group.
+  double peer_timeout_secs = 30;
 
   // Errors: INVALID_ARGUMENT listing every field that is out of range.
   absl::Status Validate() const;

@@ -1,13 +1,17 @@
 #include "estimator/training/loop/step_runner.h"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
+#include "estimator/data/pipeline/iterator_state.h"
 #include "estimator/training/model/replica_reduce.h"
+#include "glog/logging.h"
 
 namespace estimator {
 
@@ -16,7 +20,15 @@ struct StepRunner::Fetches {
   std::vector<size_t> loop;  // Request::fetches
   std::vector<size_t> host_call;
   std::vector<std::vector<size_t>> hooks;  // for each hook
+  std::vector<size_t> for_hooks;           // of all hooks, on all ranks, in order
 };
+
+namespace {
+
+// What a rank says of the step that it has run.
+constexpr uint64_t kInterruptFlag = 1, kInputEndedFlag = 2, kLastStepFlag = 4;
+
+}  // namespace
 
 StepRunner::StepRunner(Session& session, Hooks hooks, Options options)
     : session_(session), hooks_(std::move(hooks)), options_(options) {}
@@ -96,9 +108,47 @@ absl::StatusOr<std::vector<size_t>> StepRunner::FetchForHook(
   return indices;
 }
 
+absl::Status StepRunner::AgreeOnFetches(const Request& request, const absl::Status& registered,
+                                        Fetches& fetches) {
+  // Every rank compiles and computes what the hooks of any of them ask for: the programs must be
+  // the same, and a value is that of the replicas of all ranks.
+  absl::Status mine = registered;
+  StateWriter names;
+  for (const std::vector<size_t>& of_hook : fetches.hooks) {
+    for (const size_t index : of_hook) names.Bytes(request.step.fetch(index).name());
+  }
+  const absl::StatusOr<const StepInput*> next = request.input.Peek();
+  mine.Update(next.status());
+  const bool ended = next.ok() && *next == nullptr;
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                       options_.peers->Exchange("the start of a run", mine,
+                                                absl::StrCat(ended ? "1" : "0", names.bytes())));
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank][0] != all[0][0]) {
+      return FailedPrecondition("the inputs of the processes differ: that of ",
+                                options_.peers->Name(static_cast<int>(rank)),
+                                all[rank][0] == '1' ? " has ended" : " has more batches",
+                                ", and that of the chief has not; all must read the same examples");
+    }
+    StateReader reader(absl::string_view(all[rank]).substr(1));
+    while (reader.remaining() > 0) {
+      EST_ASSIGN_OR_RETURN(const absl::string_view name, reader.Bytes());
+      const Tensor tensor = request.step.model().graph->FindTensor(name);
+      if (!tensor.valid()) {
+        return InvalidArgument("a hook of ", options_.peers->Name(static_cast<int>(rank)),
+                               " asks for '", name, "', which the model of ",
+                               options_.peers->Name(options_.peers->rank()), " does not have");
+      }
+      fetches.for_hooks.push_back(request.step.Fetch(tensor, CompiledStep::When::kSometimes));
+    }
+  }
+  return absl::OkStatus();
+}
+
 StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Executable& executable,
-                             std::vector<std::vector<Array>>& hook_results) const {
+                             std::vector<std::vector<Array>>& hook_results) {
   StepRun run;
+  const bool divided = !alone() && !request.on_each_rank;  // among the ranks
   // The steps that were read and are not applied: one step on the CPU, a loop's steps on a device.
   struct PendingStep {
     std::string position;  // in the input
@@ -107,6 +157,10 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   };
   std::deque<PendingStep> pending;
   int64_t num_read = 0;
+  bool all_end = false;                     // that all ranks end the run after this step
+  std::vector<std::string> next_positions;  // of the step after the one that ran, on all ranks
+  // A step takes a part of its examples from the input of each rank.
+  const int64_t num_inputs = options_.input_per_host && !alone() ? options_.peers->size() : 1;
   // A step of another shape ends the run, and is the first of the next one.
   const auto is_of_step = [&](const StepInput& input) {
     const BuiltModel& model = request.step.model();
@@ -114,7 +168,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   };
   const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
     // An interrupt ends the loop as the end of the input does: the steps before it are applied.
-    if (run.end == RunEnd::kInterrupted) return std::optional<StepFeeds>();
+    if (run.end == RunEnd::kInterrupted || all_end) return std::optional<StepFeeds>();
     const AddSeconds waiting(session_.times().input);
     const auto next = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
       EST_ASSIGN_OR_RETURN(const StepInput* const peeked, request.input.Peek());
@@ -148,7 +202,44 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
     return !next.ok() || *next == nullptr || !is_of_step(**next);
   };
   const std::optional<HostCall>& host_call = request.step.model().spec.host_call;
-  const Outfeed outfeed = [&](int64_t step, const StepFetches& all) -> absl::Status {
+  StepFetches of_all_ranks;
+  // All ranks learn the values of all replicas, and whether one of them cannot go on.
+  const auto exchange = [&](int64_t step, const StepFetches& mine, bool calls_host) {
+    // The step before is applied.
+    if (step > 0) positions_ = std::exchange(next_positions, {});
+    const bool is_mine_last = is_last(step);
+    uint64_t flags = is_mine_last ? kLastStepFlag : 0;
+    if (InterruptRequested()) flags |= kInterruptFlag;
+    const absl::StatusOr<const StepInput*> next = request.input.Peek();
+    if (next.ok() && *next == nullptr) flags |= kInputEndedFlag;
+    std::vector<size_t> indices = fetches.loop;
+    if (calls_host)
+      indices.insert(indices.end(), fetches.host_call.begin(), fetches.host_call.end());
+    const std::string position =
+        options_.input_per_host ? request.input.Position().value_or("") : "";
+    const absl::StatusOr<std::vector<Peers::StepNote>> notes =
+        options_.peers->GatherFetches("a step", mine, indices, options_.accumulate_steps,
+                                      {.flags = flags, .position = position}, of_all_ranks);
+    if (!notes.ok()) return notes.status();
+    uint64_t joined = 0;
+    for (const Peers::StepNote& note : *notes) {
+      joined |= note.flags;
+      next_positions.push_back(note.position);
+    }
+    all_end = joined != 0;
+    if ((joined & kInterruptFlag) != 0) {
+      run.end = RunEnd::kInterrupted;
+      // The signal of one process stops all, each of them as if it had got it.
+      RequestInterrupt();
+    } else if ((joined & kInputEndedFlag) != 0 && step + 1 < request.num_steps) {
+      run.end = RunEnd::kInputEnded;
+    }
+    return absl::OkStatus();
+  };
+  const Outfeed outfeed = [&](int64_t step, const StepFetches& of_this_rank) -> absl::Status {
+    const bool calls_host = host_call.has_value() && step % options_.host_call_every_n_steps == 0;
+    if (divided) EST_RETURN_IF_ERROR(exchange(step, of_this_rank, calls_host));
+    const StepFetches& all = divided ? of_all_ranks : of_this_rank;
     const auto reduced = [&](const std::vector<size_t>& indices, bool copied) {
       std::vector<Array> values;
       values.reserve(indices.size());
@@ -159,7 +250,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
       return values;
     };
     // The functions of users get copies, because they may keep the arrays.
-    if (host_call.has_value() && step % options_.host_call_every_n_steps == 0) {
+    if (calls_host && (alone() || options_.peers->is_chief())) {
       const absl::Status called = host_call->fn(reduced(fetches.host_call, true));
       if (!called.ok()) {
         run.end = RunEnd::kHostCallFailed;
@@ -169,13 +260,20 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
     StepVerdict verdict = StepVerdict::kApply;
     if (request.on_step) {
       // The loops look at their values during this call only, so these need no copy.
-      EST_ASSIGN_OR_RETURN(verdict,
-                           request.on_step({.values = reduced(fetches.loop, request.keeps_values),
-                                            .feeds = pending.front().feeds,
-                                            .num_examples = pending.front().num_examples}));
+      EST_ASSIGN_OR_RETURN(
+          verdict, request.on_step({.values = reduced(fetches.loop, request.keeps_values),
+                                    .feeds = pending.front().feeds,
+                                    .num_examples = pending.front().num_examples * num_inputs}));
     }
     // Hooks get the results of the last step only, so those of the others are not copied.
-    if (verdict == StepVerdict::kDiscard || is_last(step)) {
+    if (verdict == StepVerdict::kDiscard || (divided ? all_end : is_last(step))) {
+      if (divided && !fetches.for_hooks.empty()) {
+        EST_RETURN_IF_ERROR(options_.peers
+                                ->GatherFetches("the tensors of hooks", of_this_rank,
+                                                fetches.for_hooks, options_.accumulate_steps, {},
+                                                of_all_ranks)
+                                .status());
+      }
       hook_results.clear();
       for (const std::vector<size_t>& indices : fetches.hooks)
         hook_results.push_back(reduced(indices, true));
@@ -202,6 +300,9 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
     }
     run.status = status;
   }
+  // If the step that ran last is applied, the positions after it count.
+  if (pending.empty() && !next_positions.empty()) positions_ = std::move(next_positions);
+  run.input_positions = positions_;
   // A step that was read and not applied is the next one.
   if (!pending.empty()) {
     run.input_position = std::move(pending.front().position);
@@ -222,9 +323,16 @@ absl::StatusOr<StepRun> StepRunner::Run(const Request& request) {
   // Batches of another shape have a step of their own, which may be at the address of an older one.
   if (prepared_ != &request.step || request.step.num_fetches() == 0)
     EST_RETURN_IF_ERROR(Prepare(request.step, request.fetches));
-  EST_ASSIGN_OR_RETURN(const Fetches fetches, Register(request, context));
+  absl::StatusOr<Fetches> registered = Register(request, context);
+  Fetches fetches;
+  if (registered.ok()) fetches = *std::move(registered);
+  if (alone()) {
+    EST_RETURN_IF_ERROR(registered.status());
+  } else {
+    EST_RETURN_IF_ERROR(AgreeOnFetches(request, registered.status(), fetches));
+  }
   EST_ASSIGN_OR_RETURN(Executable* const executable, request.step.executable());
-  FetchGroups wanted = 0;
+  FetchGroups wanted = request.step.GroupsOf(fetches.for_hooks);
   for (const std::vector<size_t>& of_hook : fetches.hooks) wanted |= request.step.GroupsOf(of_hook);
   executable->WantFetches(wanted);
   std::vector<std::vector<Array>> hook_results(hooks_.size());

@@ -16,6 +16,7 @@
 #include "estimator/runtime/backend.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/input/feeder.h"
+#include "estimator/training/peers/peers.h"
 #include "estimator/training/model/compiled_step.h"
 
 namespace estimator {
@@ -52,6 +53,8 @@ struct StepRun {
   // Of the first step of the input whose updates are not applied. The steps after it may have been
   // read too.
   std::string input_position;
+  // With Options::peers and input_per_host: those of all ranks.
+  std::vector<std::string> input_positions;
   double seconds = 0;           // from the first step's input to the last step's end
   bool stop_requested = false;  // by a hook
 };
@@ -67,6 +70,13 @@ class StepRunner {
     // The loss of the session's graph. A hook that watches it gets the loss of every shape of
     // batch, whatever its name is there.
     Tensor loss = {};
+    // The processes that run each step together; null: this one. They outlive the runner. All see
+    // the same values: those of all replicas. A run ends on all of them after the same step.
+    // host_call is the chief's.
+    Peers* peers = nullptr;
+    // Whether each process reads an input of its own. Otherwise all of them read the same.
+    bool input_per_host = false;
+    int accumulate_steps = 1;  // RunConfig's; 1 outside of training
   };
   // `session` is what the hooks see; it outlives the runner. Its graph is the one that the hooks'
   // tensors belong to. REQUIRES: no hook is null.
@@ -91,6 +101,8 @@ class StepRunner {
     double waited_seconds = 0;
     // What the loop itself needs of every step, such as the loss.
     std::vector<Tensor> fetches = {};
+    // With Options::peers: each of them computes the whole step, as the last, smaller batch.
+    bool on_each_rank = false;
     // Called with every step's output, after host_call. An error ends the run.
     std::function<absl::StatusOr<StepVerdict>(const StepOutput&)> on_step = nullptr;
     // True: on_step gets copies of the values, which it may keep.
@@ -99,6 +111,9 @@ class StepRunner {
     // ends the run.
     std::function<absl::Status(const StepRun&)> on_run = nullptr;
   };
+  // Where the next run begins in the inputs of all ranks.
+  void SetInputPositions(std::vector<std::string> positions) { positions_ = std::move(positions); }
+
   // Prepares the step, asks the hooks for their tensors, compiles the step if any of them is new,
   // and runs up to `num_steps` steps. A signal ends the run after the current step
   // (RunEnd::kInterrupted), and so does a next batch of another shape. Then calls host_call, and
@@ -116,12 +131,17 @@ class StepRunner {
   absl::StatusOr<std::vector<size_t>> FetchForHook(CompiledStep& step, absl::string_view method,
                                                    const std::vector<Tensor>& tensors) const;
   StepRun RunSteps(const Request& request, const Fetches& fetches, Executable& executable,
-                   std::vector<std::vector<Array>>& hook_results) const;
+                   std::vector<std::vector<Array>>& hook_results);
+  bool alone() const { return options_.peers == nullptr || options_.peers->alone(); }
+  // Adds what the hooks of other ranks ask for to fetches.for_hooks.
+  absl::Status AgreeOnFetches(const Request& request, const absl::Status& registered,
+                              Fetches& fetches);
 
   Session& session_;
   const Hooks hooks_;
   const Options options_;
   const CompiledStep* prepared_ = nullptr;  // the step of the last Prepare
+  std::vector<std::string> positions_;      // in the inputs of all ranks, of the next step
 };
 
 }  // namespace estimator

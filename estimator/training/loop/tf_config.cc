@@ -176,19 +176,23 @@ std::optional<GroupOptions> GroupOfTask(const TaskConfig& task) {
   return group;
 }
 
-absl::Status CheckMayTrain(const TaskConfig& task) {
+absl::Status CheckMayTrain(const TaskConfig& task, int num_processes) {
   if (task.task_type == kEvaluator || task.task_type == kPs) {
     return Invalid("the task is \"", task.task_type, "\", which does not train: ",
                    task.task_type == kEvaluator
                        ? "let it evaluate the checkpoints that the chief writes"
                        : "only a chief, a master or a worker calls Train");
   }
-  if (task.num_worker_replicas > 1 || task.num_ps_replicas > 0) {
-    return Unimplemented(
-        "TF_CONFIG: the cluster has ", task.num_worker_replicas, " tasks that train and ",
-        task.num_ps_replicas,
-        " parameter servers, but training runs in one process; leave the chief alone in the "
-        "cluster, or unset TF_CONFIG");
+  if (task.num_ps_replicas > 0) {
+    return Unimplemented("TF_CONFIG: the cluster has ", task.num_ps_replicas,
+                         " parameter servers, but all processes have all variables: make them "
+                         "workers, or leave them out");
+  }
+  if (task.num_worker_replicas > 1 && task.num_worker_replicas != num_processes) {
+    return Invalid("the cluster has ", task.num_worker_replicas,
+                   " tasks that train, but RunConfig.process_group has ", num_processes,
+                   ": set it to the group of these processes, leave the chief alone in the "
+                   "cluster, or unset TF_CONFIG");
   }
   return absl::OkStatus();
 }

@@ -48,10 +48,11 @@ absl::StatusOr<TaskConfig> TaskConfigFromEnvironment();
 // cluster, or if it has parameter servers, which CheckMayTrain refuses.
 std::optional<GroupOptions> GroupOfTask(const TaskConfig& task);
 
-// Whether this process may train. Training runs in one process, so the cluster must have only one
-// task that trains.
-// Errors: INVALID_ARGUMENT for an evaluator or a ps; UNIMPLEMENTED if several tasks train.
-absl::Status CheckMayTrain(const TaskConfig& task);
+// Whether this process may train.
+//   num_processes: those that train together (RunConfig.process_group).
+// Errors: INVALID_ARGUMENT for an evaluator or a ps, or if the cluster has another number of tasks
+// that train, and more than one; UNIMPLEMENTED if it has parameter servers.
+absl::Status CheckMayTrain(const TaskConfig& task, int num_processes = 1);
 
 }  // namespace estimator
 

@@ -141,13 +141,19 @@ TEST(TfConfig, WhatIsNotTheRightJsonIsRefusedWithAnExample) {
   ExpectRefused(R"({"model_dir": ""})", "model_dir must be non-empty");
 }
 
-// Behaviour D10, and one process trains alone.
-TEST(TfConfig, OnlyAProcessThatTrainsAloneMayTrain) {
+// Behaviour D10.
+TEST(TfConfig, OnlyTheProcessesOfTheGroupMayTrain) {
   EST_EXPECT_OK(CheckMayTrain({}));
   EXPECT_THAT(CheckMayTrain(TaskOf("evaluator", 0)), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(CheckMayTrain(TaskOf("ps", 0)), StatusIs(absl::StatusCode::kInvalidArgument));
-  const absl::Status several = CheckMayTrain(TaskOf("chief", 0));
-  EXPECT_THAT(several, StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("3 tasks that train")));
+  EXPECT_THAT(CheckMayTrain(TaskOf("chief", 0), 3),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("parameter servers")));
+  const TaskConfig worker = Parsed(
+      R"({"cluster": {"chief": ["c:1"], "worker": ["w:1", "w:2"]},
+          "task": {"type": "worker", "index": 0}})");
+  EST_EXPECT_OK(CheckMayTrain(worker, 3));
+  EXPECT_THAT(CheckMayTrain(worker),
+              ErrorHas("3 tasks that train, but RunConfig.process_group has 1"));
 }
 
 TEST(TfConfig, TheChiefAndTheWorkersAreAGroup) {

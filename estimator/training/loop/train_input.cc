@@ -7,6 +7,7 @@
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
 #include "estimator/checkpoint/input_file.h"
+#include "estimator/training/input/host_positions.h"
 #include "estimator/training/input/prefetch_steps.h"
 #include "glog/logging.h"
 
@@ -61,6 +62,22 @@ absl::Status TrainInput::OpenAtStart(const InputFn& input_fn) {
   return absl::OkStatus();
 }
 
+absl::Status TrainInput::RestorePart(const std::string& position) {
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> parts, SplitHostPositions(position));
+  if (parts.size() == static_cast<size_t>(peers_.size()))
+    return input_->Restore(parts[static_cast<size_t>(peers_.rank())]);
+  const absl::StatusOr<int64_t> batches =
+      BatchesBefore(parts, input_->description().pipeline, peers_.size());
+  if (!batches.ok()) {
+    return Annotate(batches.status(),
+                    absl::StrCat("the run had ", parts.size(), " processes that train, and has ",
+                                 peers_.size(), " now"));
+  }
+  LOG(INFO) << "The input continues after the examples that " << parts.size()
+            << " processes have read; this process skips " << *batches << " batches";
+  return input_->Skip(*batches);
+}
+
 // Moves the input to the checkpoint's position. Returns false if the checkpoint has no position for
 // this input; the input then stays at its beginning.
 absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
@@ -71,7 +88,7 @@ absl::StatusOr<bool> TrainInput::Restore(const std::string& checkpoint) {
     return false;
   }
   EST_ASSIGN_OR_RETURN(const InputFile saved, ReadInputFile(checkpoint));
-  const absl::Status restored = input_->Restore(saved.state);
+  const absl::Status restored = RestorePart(saved.state);
   // Other data is an error by default, and another pipeline over the same data only a warning: a
   // changed batch size is common.
   const bool other_data = absl::IsFailedPrecondition(restored);

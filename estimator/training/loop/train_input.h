@@ -16,16 +16,17 @@
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/model/model_state.h"
 #include "estimator/training/model/strategy.h"
+#include "estimator/training/peers/peers.h"
 
 namespace estimator {
 
 // Not thread-safe.
 class TrainInput {
  public:
-  // `strategy` outlives it. `seed`: for shuffles without a seed of their own.
+  // `strategy` and `peers` outlive it. `seed`: for shuffles without a seed of their own.
   TrainInput(const Strategy& strategy, std::optional<int64_t> seed,
-             std::optional<RunConfig::OnInputChange> on_change)
-      : strategy_(strategy), seed_(seed), on_change_(on_change) {}
+             std::optional<RunConfig::OnInputChange> on_change, const Peers& peers)
+      : strategy_(strategy), seed_(seed), on_change_(on_change), peers_(peers) {}
   ~TrainInput() { Close(); }
   TrainInput(const TrainInput&) = delete;
   TrainInput& operator=(const TrainInput&) = delete;
@@ -57,10 +58,13 @@ class TrainInput {
  private:
   absl::Status OpenAtStart(const InputFn& input_fn);
   absl::StatusOr<bool> Restore(const std::string& checkpoint);
+  // Moves the input to this process's part of the position.
+  absl::Status RestorePart(const std::string& position);
 
   const Strategy& strategy_;
   const std::optional<int64_t> seed_;
   const std::optional<RunConfig::OnInputChange> on_change_;
+  const Peers& peers_;
   std::shared_ptr<ReadGate> gate_;  // of the thread that reads input_ ahead; null if it is not open
   std::unique_ptr<Feeder> input_;
   const void* identity_ = nullptr;

@@ -4,14 +4,18 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "estimator/base/exit_code.h"
 #include "estimator/base/interrupt.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
+#include "estimator/checkpoint/saver.h"
 #include "estimator/nn/replica_scope.h"
 #include "estimator/nn/train/settable_rate.h"
 #include "estimator/runtime/initialize_variables.h"
 #include "estimator/training/hooks/nan_tensor_hook.h"
+#include "estimator/training/input/host_positions.h"
 #include "estimator/training/loop/banner.h"
 #include "estimator/training/loop/changed_seed.h"
 #include "estimator/training/loop/default_hooks.h"
@@ -19,86 +23,23 @@
 #include "estimator/training/loop/event_session.h"
 #include "estimator/training/loop/step_runner.h"
 #include "estimator/training/loop/train_lock.h"
+#include "estimator/training/loop/trainer_loop.h"
 #include "estimator/training/model/first_non_finite.h"
 #include "glog/logging.h"
 
 namespace estimator {
 
-// The session of one Train call, for its hooks.
-class Trainer::TrainSession : public Session {
- public:
-  TrainSession(Trainer& trainer, int64_t examples_per_step)
-      : last(trainer.main_),
-        trainer_(trainer),
-        examples_per_step_(examples_per_step),
-        start_step_(trainer.state_.global_step()) {}
-
-  const Graph& graph() const override { return *trainer_.main_->model->graph; }
-  VariableStore& variables() override { return trainer_.state_.store(); }
-  int64_t global_step() const override { return trainer_.state_.global_step(); }
-  const std::string& model_dir() const override { return trainer_.model_dir_; }
-  int64_t steps_per_run() const override { return trainer_.strategy_.iterations_per_loop(); }
-  int64_t examples_per_step() const override { return examples_per_step_; }
-  absl::StatusOr<std::string> SaveCheckpoint() override {
-    const AddSeconds saving(times().checkpoint);
-    return trainer_.SaveCheckpoint(TrainCheckpoints::When::kNow);
-  }
-  std::vector<StageTime> InputStageTimes() const override {
-    return trainer_.input_.open().StageTimes();
-  }
-  const ExecutableInfo* program_info() const override { return trainer_.main_->step->info(); }
-  absl::StatusOr<std::string> SaveCheckpointInBackground(
-      const std::function<absl::Status(const std::string&)>& committed) override {
-    const AddSeconds saving(times().checkpoint);
-    return trainer_.SaveCheckpoint(TrainCheckpoints::When::kInBackground, committed);
-  }
-  absl::Status FinishCheckpoint() override {
-    const AddSeconds saving(times().checkpoint);
-    return trainer_.FinishCheckpoint();
-  }
-  absl::StatusOr<double> LearningRate() override { return trainer_.LearningRate(*this); }
-  absl::Status SetLearningRate(double rate) override {
-    EST_ASSIGN_OR_RETURN(const bool changed, trainer_.SetLearningRate(rate));
-    return changed ? VariablesWereSet() : absl::OkStatus();
-  }
-  absl::Status VariablesWereSet() override {
-    // The saver may have saved this step before the hook was called.
-    const bool saved = global_step() > start_step_ && !trainer_.state_.checkpoint().empty();
-    return saved ? SaveCheckpointInBackground(nullptr).status() : absl::OkStatus();
-  }
-  int64_t restored_step() const override { return trainer_.restored_step_; }
-  std::string FirstNonFiniteTensor() override {
-    return estimator::FirstNonFiniteTensor(*last->model, *trainer_.backend_, last_feeds);
-  }
-
-  CompiledShapePtr last;  // of the step that ran last
-  StepFeeds last_feeds;   // its input
-
- private:
-  Trainer& trainer_;
-  const int64_t examples_per_step_;
-  const int64_t start_step_;
-};
-
-// The state of one Train call.
-struct Trainer::Loop {
-  TrainSession& session;
-  StepRunner& runner;
-  int64_t target_step;
-  int64_t first_step;
-  int64_t run_start;  // the step before last_run
-  StepRun last_run;
-};
-
-Trainer::Trainer(Strategy& strategy, RunConfig config, std::optional<WarmStartSettings> warm_start)
+Trainer::Trainer(Strategy& strategy, RunConfig config, Peers& peers,
+                 std::optional<WarmStartSettings> warm_start)
     : strategy_(strategy),
       config_(std::move(config)),
+      peers_(peers),
       warm_start_(std::move(warm_start)),
       model_dir_(*config_.model_dir),
       start_checkpoint_(model_dir_),
       backend_(strategy.MakeBackend(Mode::kTrain, state_.store())),
       shapes_(Mode::kTrain, config_.max_compiled_shapes),
-      input_(strategy, config_.tf_random_seed, config_.on_input_change),
+      input_(strategy, config_.tf_random_seed, config_.on_input_change, peers_),
       checkpoints_(config_) {
   // Without checkpoints, only the memory has what was learned, and the next call continues from
   // there.
@@ -109,7 +50,12 @@ Trainer::~Trainer() = default;
 
 absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length,
                             const TrainOptions& options) {
-  const absl::Status status = TrainOnce(input_fn, length, options);
+  in_call_ = true;
+  const absl::Cleanup over = [this] { in_call_ = false; };
+  failed_in_step_ = false;
+  absl::Status status = TrainOnce(input_fn, length, options);
+  status = peers_.Finish(status, failed_in_step_);
+  if (ExitCodeOf(status) == kLostPeerExitCode) status = ExplainLostPeer(status);
   // Between calls, the thread that reads ahead must not run the user's functions.
   input_.Pause();
   // After an interrupt, the open input is at the next step, so another call continues with it.
@@ -133,9 +79,9 @@ InputSizes Trainer::SizesOf(const StepInput& first) {
 absl::StatusOr<TrainLength> Trainer::InSteps(const InputFn& input_fn, const TrainLength& length) {
   if (!length.needs_sizes()) return length;
   if (!input_.is_open(input_fn)) {
-    EST_ASSIGN_OR_RETURN(const StepInput* const first, input_.First(input_fn, {}));
-    if (first == nullptr) return TrainLength();  // Train then says that the input is empty
-    sizes_ = SizesOf(*first);
+    const absl::StatusOr<const StepInput*> first = input_.First(input_fn, {});
+    EST_ASSIGN_OR_RETURN(sizes_, SumSizes(first));
+    if (*first == nullptr) return TrainLength();  // Train then says that the input is empty
     // PrepareStart opens it again, at the position of the checkpoint.
     input_.Close();
   }
@@ -149,7 +95,8 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& give
   EST_ASSIGN_OR_RETURN(const TrainLength length, InSteps(input_fn, given_length));
   // The lock is taken before the newest checkpoint is chosen: another run could write one in
   // between.
-  const auto lock = LockForTraining(model_dir_);
+  absl::StatusOr<std::unique_ptr<FileLock>> lock = nullptr;
+  if (peers_.is_chief()) lock = LockForTraining(model_dir_);
   const absl::Status trained = TrainLocked(input_fn, length, options, lock.status());
   // Another call continues with this position, unless it reads a checkpoint.
   if (epochs_ != nullptr) {
@@ -165,7 +112,7 @@ absl::Status Trainer::TrainOnce(const InputFn& input_fn, const TrainLength& give
 
 absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& length,
                                   const TrainOptions& options, const absl::Status& may_train) {
-  EST_ASSIGN_OR_RETURN(const Start start, PrepareStart(input_fn, length, may_train));
+  EST_ASSIGN_OR_RETURN(const Start start, AgreeOnStart(PrepareStart(input_fn, length, may_train)));
   if (start.action == Start::Action::kSkip) {
     LOG(INFO) << "Skipping training since max_steps (" << *length.max_steps()
               << ") has already been reached: "
@@ -183,9 +130,11 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
     LOG(WARNING) << "Training with no steps: the input is empty (" << pipeline << ")";
     return absl::OkStatus();
   }
-  EST_ASSIGN_OR_RETURN(const int64_t epochs_end, PrepareEpochs(start, options));
-  const int64_t target_step = std::min(length.TargetFrom(start.step), epochs_end);
-  if (epochs_ != nullptr && target_step <= start.step && epochs_->over()) {
+  absl::StatusOr<int64_t> target = PrepareEpochs(start, options);
+  if (target.ok()) target = std::min(length.TargetFrom(start.step), *target);
+  const bool over = target.ok() && epochs_ != nullptr && *target <= start.step && epochs_->over();
+  EST_ASSIGN_OR_RETURN(const int64_t target_step, AgreeOnTarget(over ? 0 : target));
+  if (over || target_step == 0) {
     LOG(INFO) << "Skipping training since all epochs have already been trained: "
               << (start.checkpoint.empty() ? "training" : start.checkpoint) << " is at step "
               << start.step;
@@ -193,7 +142,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
   }
   TrainSession session(*this, start.examples_per_step);
   // Hooks write events from Begin on, so readers must know of the new session before.
-  EST_RETURN_IF_ERROR(StartTrainingEvents(model_dir_, state_.global_step()));
+  if (peers_.is_chief()) EST_RETURN_IF_ERROR(StartTrainingEvents(model_dir_, state_.global_step()));
 
   // Hooks may add nodes in Begin, so Begin comes before the step is compiled.
   const BuiltModel& model = *main_->model;
@@ -205,15 +154,20 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
                                                     .saving_listeners = options.saving_listeners,
                                                     .write_graph = first_call,
                                                     .sizes = sizes_,
-                                                    .target_step = target_step}));
+                                                    .target_step = target_step,
+                                                    .is_chief = peers_.is_chief()}));
   // First, so that a checkpoint of an epoch's last step has what its callbacks changed.
   if (epochs_ != nullptr) hooks.insert(hooks.begin(), epochs_);
   // Whether Ctrl-C promises that the steps are saved depends on the hooks.
-  const bool saves_at_end = HasSaver(hooks);
+  const bool saves_at_end = HasSaver(hooks) || !peers_.is_chief();
   StepRunner runner(session, std::move(hooks),
                     {.broadcast = strategy_.broadcast(Mode::kTrain),
                      .host_call_every_n_steps = strategy_.host_call_every_n_steps(),
-                     .loss = model.spec.loss});
+                     .loss = model.spec.loss,
+                     .peers = &peers_,
+                     .input_per_host = true,
+                     .accumulate_steps = static_cast<int>(config_.accumulate_steps)});
+  runner.SetInputPositions(input_positions_);
   {
     // An optimizer that a hook's Begin adds to the graph is of the same replicas as the model's.
     const ReplicaScope replicas(
@@ -229,21 +183,23 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
     EST_RETURN_IF_ERROR(runner.Prepare(step, StepFetches(model.spec)));
     EST_ASSIGN_OR_RETURN(const Executable* executable, step.executable());
     EST_ASSIGN_OR_RETURN(const TrainIntervals intervals, IntervalsOf(config_, sizes_));
-    LogTrainingBanner({.backend = backend_->name(),
-                       .steps_per_run = strategy_.iterations_per_loop(),
-                       .config = config_,
-                       .model = model,
-                       .info = executable->info(),
-                       .input = input_.open().description(),
-                       .sizes = sizes_,
-                       .intervals = intervals,
-                       .saving_listeners = options.saving_listeners,
-                       .user_hooks = options.hooks,
-                       .start_step = state_.global_step(),
-                       .target_step = target_step,
-                       .checkpoint = start.checkpoint,
-                       .fell_back = start_checkpoint_.fell_back()});
+    if (peers_.is_chief())
+      LogTrainingBanner({.backend = backend_->name(),
+                         .steps_per_run = strategy_.iterations_per_loop(),
+                         .config = config_,
+                         .model = model,
+                         .info = executable->info(),
+                         .input = input_.open().description(),
+                         .sizes = sizes_,
+                         .intervals = intervals,
+                         .saving_listeners = options.saving_listeners,
+                         .user_hooks = options.hooks,
+                         .start_step = state_.global_step(),
+                         .target_step = target_step,
+                         .checkpoint = start.checkpoint,
+                         .fell_back = start_checkpoint_.fell_back()});
   }
+  EST_RETURN_IF_ERROR(AgreeOnProgram(target_step));
   EST_RETURN_IF_ERROR(runner.AfterCreateSession());
 
   // Lives until the saver's End has saved the last steps: an interrupt before that waits for it.
@@ -253,21 +209,24 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
             .target_step = target_step,
             .first_step = state_.global_step(),
             .run_start = state_.global_step(),
-            .last_run = {}};
+            .last_run = {},
+            .interrupted = false};
   absl::Status status = epochs_ == nullptr ? absl::OkStatus() : epochs_->Start(session);
   if (status.ok()) status = RunSteps(loop);
   if (status.ok()) {
     status = runner.End([&](const HookPtr& hook) {
       if (HasSaver({hook})) interruptible.reset();
     });
+    if (!peers_.alone()) status = AgreeOnEnd(status);
   }
   if (!status.ok()) return SaveBeforeError(status, loop);
   if (loop.last_run.end == RunEnd::kInputEnded && !length.until_end()) {
-    LOG(WARNING) << "The input ended at step " << state_.global_step() << " of " << loop.target_step
-                 << "; call Repeat() on it to train longer";
+    LOG_IF(WARNING, peers_.is_chief())
+        << "The input ended at step " << state_.global_step() << " of " << loop.target_step
+        << "; call Repeat() on it to train longer";
   }
   // The saver's End has run, so the message can name the checkpoint.
-  if (InterruptRequested()) {
+  if (peers_.alone() ? InterruptRequested() : loop.interrupted) {
     return absl::CancelledError(absl::StrCat(
         "interrupted at step ", state_.global_step(),
         state_.checkpoint().empty()
@@ -283,19 +242,45 @@ absl::Status Trainer::SaveBeforeError(const absl::Status& status, const Loop& lo
   // After that of the input, a hook, an event file, host_call or a step that was stopped, they are
   // those of the last step, but for a device that ran on when host_call failed.
   const RunEnd end = loop.last_run.end;
-  const bool whole =
-      (end != RunEnd::kFailed || absl::IsDeadlineExceeded(status) || absl::IsCancelled(status)) &&
-      end != RunEnd::kStepDiscarded && !IsNotFinite(status) &&
-      state_.global_step() == loop.run_start + loop.last_run.num_steps;
+  const bool whole = (end != RunEnd::kFailed || absl::IsDeadlineExceeded(status) ||
+                      absl::IsCancelled(status) || ExitCodeOf(status) == kLostPeerExitCode) &&
+                     peers_.is_chief() && end != RunEnd::kStepDiscarded && !IsNotFinite(status) &&
+                     state_.global_step() == loop.run_start + loop.last_run.num_steps;
   if (!whole || state_.global_step() == loop.first_step || !config_.SavesCheckpoints() ||
       !state_.checkpoint().empty())
     return status;
   const absl::StatusOr<std::string> saved = SaveCheckpoint(TrainCheckpoints::When::kNow);
   LOG_IF(ERROR, !saved.ok()) << "the steps before an error cannot be saved: " << saved.status();
   if (!saved.ok()) return status;
-  return absl::Status(status.code(),
+  absl::Status result(status.code(),
                       absl::StrCat(status.message(), " (all steps up to ", state_.global_step(),
                                    " are saved in ", *saved, ")"));
+  return ExitCodeOf(status).has_value() ? WithExitCode(result, *ExitCodeOf(status)) : result;
+}
+
+absl::StatusOr<std::string> Trainer::SaveCheckpoint(
+    TrainCheckpoints::When when, const std::function<absl::Status(const std::string&)>& committed) {
+  // The chief's checkpoint has the variables and the positions of all.
+  if (!peers_.is_chief()) return Saver().Prefix(model_dir_, state_.global_step());
+  std::string epochs;
+  if (epochs_ != nullptr) {
+    EST_ASSIGN_OR_RETURN(epochs, epochs_->SaveState());
+  }
+  EST_ASSIGN_OR_RETURN(std::string prefix, checkpoints_.Save({.model = *main_->model,
+                                                              .variables = state_,
+                                                              .input_position = input_position_,
+                                                              .epochs = epochs},
+                                                             when, committed));
+  state_.set_checkpoint(prefix);
+  return prefix;
+}
+
+absl::Status Trainer::FinishCheckpoint() { return CheckSaved(checkpoints_.Finish()); }
+
+absl::Status Trainer::CheckSaved(const absl::Status& saved) {
+  // The checkpoint was taken to be written. Without it, the variables have the values of none.
+  if (!saved.ok()) state_.MarkChanged();
+  return saved;
 }
 
 absl::Status Trainer::EnsureVariables(const Start& start, CheckpointAttempt& attempt) {
@@ -316,21 +301,27 @@ absl::Status Trainer::EnsureVariables(const Start& start, CheckpointAttempt& att
   return absl::OkStatus();
 }
 
+absl::StatusOr<int64_t> Trainer::StepsOfNextRun(const Loop& loop) {
+  if (loop.last_run.end != RunEnd::kStepsDone || loop.last_run.stop_requested ||
+      InterruptRequested())
+    return 0;
+  const int64_t step = state_.global_step();
+  if (step >= loop.target_step) return 0;
+  // An error of the thread that writes is returned after this run, and not at the end of training.
+  EST_RETURN_IF_ERROR(CheckSaved(checkpoints_.Poll()));
+  const int64_t num_steps = std::min(strategy_.iterations_per_loop(), loop.target_step - step);
+  // A run ends with the epoch.
+  return epochs_ == nullptr ? num_steps : std::min(num_steps, epochs_->StepsLeft());
+}
+
 absl::Status Trainer::RunSteps(Loop& loop) {
-  while (loop.last_run.end == RunEnd::kStepsDone && !loop.last_run.stop_requested &&
-         !InterruptRequested()) {
-    const int64_t step = state_.global_step();
-    if (step >= loop.target_step) break;
-    // An error of the thread that writes is returned after this run, and not at the end of
-    // training.
-    EST_RETURN_IF_ERROR(CheckSaved(checkpoints_.Poll()));
-    int64_t num_steps = std::min(strategy_.iterations_per_loop(), loop.target_step - step);
-    // A run ends with the epoch.
-    if (epochs_ != nullptr) num_steps = std::min(num_steps, epochs_->StepsLeft());
-    if (num_steps == 0) break;
-    EST_RETURN_IF_ERROR(RunOnce(loop, num_steps));
+  while (true) {
+    absl::StatusOr<int64_t> num_steps = StepsOfNextRun(loop);
+    if (!peers_.alone()) num_steps = AgreeOnNextRun(loop, num_steps);
+    EST_RETURN_IF_ERROR(num_steps.status());
+    if (*num_steps == 0) return absl::OkStatus();
+    EST_RETURN_IF_ERROR(RunOnce(loop, *num_steps));
   }
-  return absl::OkStatus();
 }
 
 absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
@@ -363,7 +354,8 @@ absl::Status Trainer::RunOnce(Loop& loop, int64_t num_steps) {
     loop.last_run = run;
     // A run that failed may have applied the steps before the error.
     if (run.end != RunEnd::kInputEnded || run.num_steps > 0) state_.MarkChanged();
-    input_position_ = run.input_position;
+    input_position_ = peers_.alone() ? run.input_position : JoinHostPositions(run.input_positions);
+    failed_in_step_ = run.end == RunEnd::kFailed || run.end == RunEnd::kHostCallFailed;
     if (!run.status.ok()) return run.status;
     if (run.end != RunEnd::kStepDiscarded) {
       if (run.num_steps == 0) return absl::OkStatus();  // the input ended before the first step

@@ -23,6 +23,7 @@
 #include "estimator/training/model/model_state.h"
 #include "estimator/training/model/start_checkpoint.h"
 #include "estimator/training/model/strategy.h"
+#include "estimator/training/peers/peers.h"
 
 namespace estimator {
 
@@ -39,9 +40,10 @@ struct TrainOptions {
 // Not thread-safe.
 class Trainer {
  public:
-  // `strategy` outlives the trainer; `config` is valid and has a model_dir. `warm_start` gives the
-  // first values if model_dir has no checkpoint.
-  Trainer(Strategy& strategy, RunConfig config,
+  // `strategy` and `peers` outlive the trainer; `config` is valid and has a model_dir. `warm_start`
+  // gives the first values if model_dir has no checkpoint. All peers train; the chief of them
+  // decides how long a run is, saves, writes events and evaluates.
+  Trainer(Strategy& strategy, RunConfig config, Peers& peers,
           std::optional<WarmStartSettings> warm_start = std::nullopt);
   ~Trainer();
 
@@ -59,6 +61,8 @@ class Trainer {
   absl::Status Train(const InputFn& input_fn, const TrainLength& length,
                      const TrainOptions& options);
 
+  // Whether a call of Train is running: its hooks may evaluate.
+  bool in_call() const { return in_call_; }
   // The variables in memory, which an evaluation copies instead of reading them from disk.
   const ModelState& state() const { return state_; }
   // Of the input that was opened last; nothing is known before Train.
@@ -124,18 +128,40 @@ class Trainer {
   // error. TensorFlow's Estimator loses the steps since its last checkpoint.
   absl::Status SaveBeforeError(const absl::Status& status, const Loop& loop);
   absl::Status RunSteps(Loop& loop);
+  // The steps of the next run, as this process sees it; 0: the training ends.
+  absl::StatusOr<int64_t> StepsOfNextRun(const Loop& loop);
   absl::Status RunOnce(Loop& loop, int64_t num_steps);
+  // Whether a step also computes the metrics of an epoch.
+  bool by_epochs() const { return epochs_ != nullptr || follows_epochs_; }
   // What RunOnce needs of each step: the loss, and the tensors of the epochs' metrics.
   std::vector<Tensor> StepFetches(const ModelSpec& spec) const;
   absl::StatusOr<std::string> SaveCheckpoint(
       TrainCheckpoints::When when,
       const std::function<absl::Status(const std::string&)>& committed = nullptr);
   absl::Status FinishCheckpoint();
+  // What the peers agree on (trainer_peers.cc). Without peers, nothing changes.
+  // How the call starts, as the chief does it, with the sizes of the whole input.
+  absl::StatusOr<Start> AgreeOnStart(absl::StatusOr<Start> prepared);
+  absl::StatusOr<InputSizes> SumSizes(const absl::StatusOr<const StepInput*>& first);
+  // The chief's target step; 0: there is nothing to train.
+  absl::StatusOr<int64_t> AgreeOnTarget(const absl::StatusOr<int64_t>& target);
+  // That all compute the same from the same values.
+  absl::Status AgreeOnProgram(int64_t target_step);
+  absl::StatusOr<int64_t> AgreeOnNextRun(Loop& loop, const absl::StatusOr<int64_t>& mine);
+  // The learning rate that a hook of one of them has set.
+  absl::Status AgreeOnRate(Loop& loop, const std::vector<float>& rates);
+  // After the last checkpoint.
+  absl::Status AgreeOnEnd(const absl::Status& mine);
+  // An error of a lost peer, with what there is to do.
+  absl::Status ExplainLostPeer(const absl::Status& status) const;
+  // The rate that a hook has set; negative: none.
+  float RateInStore() const;
   // The result of a checkpoint in the background. After an error the variables are at none.
   absl::Status CheckSaved(const absl::Status& saved);
 
   Strategy& strategy_;
   const RunConfig config_;
+  Peers& peers_;
   const std::optional<WarmStartSettings> warm_start_;
   const std::string model_dir_;
   StartCheckpoint start_checkpoint_;
@@ -152,6 +178,13 @@ class Trainer {
   int64_t restored_step_ = -1;         // as Session::restored_step
   TrainCheckpoints checkpoints_;
   std::string known_to_be_of_model_;  // a checkpoint that was checked when training was skipped
+  bool in_call_ = false;
+  bool failed_in_step_ = false;  // the peers may wait in a step for this process
+  // A call by epochs, whose EpochLoop is the chief's: this process computes what that one needs.
+  bool follows_epochs_ = false;
+  int64_t local_examples_ = 0;                // of a step, from this process's input
+  float agreed_rate_ = 0;                     // RateInStore of all peers
+  std::vector<std::string> input_positions_;  // of all peers, where a call starts
 };
 
 }  // namespace estimator

@@ -11,15 +11,12 @@
 #include "glog/logging.h"
 
 namespace estimator {
-namespace {
 
-// The rate that is set; negative: none.
-float RateInStore(const VariableStore& store) {
+float Trainer::RateInStore() const {
+  const VariableStore& store = state_.store();
   if (!store.initialized(train::kSetLearningRate)) return train::kNoLearningRateSet;
   return store.Peek(train::kSetLearningRate)->scalar<float>();
 }
-
-}  // namespace
 
 double Trainer::RateScale() const {
   if (!config_.scale_learning_rate) return 1;
@@ -43,7 +40,7 @@ absl::Status Trainer::RateBecameSettable() {
 }
 
 absl::StatusOr<double> Trainer::LearningRate(Session& session) {
-  if (const float set = RateInStore(state_.store()); set >= 0) return set;
+  if (const float set = RateInStore(); set >= 0) return set;
   const std::vector<Tensor> rates = train::LearningRates(*main_->model->graph);
   if (rates.empty()) return FailedPrecondition("train_op has no learning rate in f32");
   EST_ASSIGN_OR_RETURN(const std::vector<Array> values, EvaluateTensors(session, rates));
@@ -59,7 +56,7 @@ absl::StatusOr<bool> Trainer::SetLearningRate(double rate) {
                            ", but must be finite and not negative");
   }
   EST_RETURN_IF_ERROR(Annotate(MakeRateSettable(), "SetLearningRate"));
-  if (RateInStore(state_.store()) == rounded) return false;
+  if (RateInStore() == rounded) return false;
   EST_RETURN_IF_ERROR(state_.store().Set(train::kSetLearningRate, Array::Scalar(rounded)));
   return true;
 }
@@ -77,7 +74,7 @@ absl::Status Trainer::RestoreVariables(const std::string& prefix) {
     return absl::OkStatus();
   if (!is_there)
     return state_.store().Set(train::kSetLearningRate, Array::Scalar(train::kNoLearningRateSet));
-  const float set = RateInStore(state_.store());
+  const float set = RateInStore();
   LOG_IF(INFO, set >= 0) << "The learning rate is " << set << ", which a hook set before " << prefix
                          << " was saved, and not the optimizer's own";
   return absl::OkStatus();

@@ -63,7 +63,7 @@ absl::StatusOr<CompiledShapePtr> Trainer::ShapeFor(const StepInput& input) {
     EST_RETURN_IF_ERROR(train::MakeLearningRateSettable(graph));
     shape->step->GraphChanged();
   }
-  if (epochs_ != nullptr) shape->step->AlsoUpdate(TrainMetrics::UpdatesOf(shape->model->spec));
+  if (by_epochs()) shape->step->AlsoUpdate(TrainMetrics::UpdatesOf(shape->model->spec));
   return shape;
 }
 

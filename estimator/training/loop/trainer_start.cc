@@ -27,13 +27,24 @@ absl::Status VerifyCheckpoint(const std::string& prefix) {
 absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
                                                      const TrainLength& length,
                                                      const absl::Status& may_train) {
-  EST_ASSIGN_OR_RETURN(const CheckpointChoice newest, start_checkpoint_.Choose());
+  CheckpointChoice newest{.by = CheckpointChoice::By::kCaller, .prefix = ""};
+  if (peers_.is_chief()) {
+    const absl::StatusOr<CheckpointChoice> chosen = start_checkpoint_.Choose();
+    if (!chosen.ok()) return chosen.status();
+    newest = *chosen;
+  } else {
+    // The chief has read it, and may have passed over a damaged one.
+    EST_ASSIGN_OR_RETURN(newest.prefix, peers_.FromChief("the checkpoint", std::string()));
+    if (!newest.prefix.empty() && newest.prefix.find('/') == std::string::npos)
+      newest.prefix = JoinPath(model_dir_, newest.prefix);
+  }
   absl::StatusOr<Start> start;
   const auto prepare = [&](CheckpointAttempt& attempt) {
     start = PrepareFrom(attempt, input_fn, length, may_train);
     return start.status();
   };
-  EST_RETURN_IF_ERROR(start_checkpoint_.Start(newest, prepare).status());
+  const absl::Status started = start_checkpoint_.Start(newest, prepare).status();
+  if (!started.ok()) return started;
   return start;
 }
 
@@ -89,11 +100,19 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareFrom(CheckpointAttempt& attempt,
 absl::StatusOr<int64_t> Trainer::PrepareEpochs(const Start& start, const TrainOptions& options) {
   const std::string state = std::exchange(epoch_state_, "");
   epochs_ = options.epochs;
+  follows_epochs_ = false;
   if (epochs_ == nullptr) {
     epochs_ = std::make_shared<EpochLoop>(EpochLoopOptions{.hooks = options.hooks});
     if (!epochs_->has_callbacks()) epochs_ = nullptr;
   }
   if (epochs_ == nullptr) return callbacks::Context::kUnknown;
+  if (!peers_.is_chief()) {
+    // The chief calls the callbacks, writes the history and says when the epochs are over.
+    epochs_ = nullptr;
+    follows_epochs_ = true;
+    main_->step->AlsoUpdate(TrainMetrics::UpdatesOf(main_->model->spec));
+    return callbacks::Context::kUnknown;
+  }
   EpochLoop::Model model{.model = *main_->model,
                          .backend = *backend_,
                          .broadcast = strategy_.broadcast(Mode::kTrain),
@@ -162,7 +181,7 @@ absl::Status Trainer::EnsureVariablesOfHooks(const Start& start) {
 
 std::vector<Tensor> Trainer::StepFetches(const ModelSpec& spec) const {
   std::vector<Tensor> fetches = {spec.loss};
-  if (epochs_ != nullptr) {
+  if (by_epochs()) {
     const std::vector<Tensor> metrics = TrainMetrics::TensorsOf(spec);
     fetches.insert(fetches.end(), metrics.begin(), metrics.end());
   }

@@ -28,6 +28,7 @@ class CompiledStep {
   // The groups to want for the values of these fetches.
   FetchGroups GroupsOf(absl::Span<const size_t> fetches) const;
   size_t num_fetches() const { return fetches_.size(); }
+  const Tensor& fetch(size_t index) const { return fetches_[index]; }
   // Steps also run these updates, from the next executable() on.
   void AlsoUpdate(const std::vector<Operation>& updates);
   // Errors: those of Backend::Compile; RESOURCE_EXHAUSTED names the batch size.

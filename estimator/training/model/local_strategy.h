@@ -1,5 +1,5 @@
-// The strategy of a plain Estimator, and of TPUEstimator with use_tpu = false: one replica in this
-// process, on all cores.
+// The strategy of a plain Estimator, and of TPUEstimator with use_tpu = false: one replica in each
+// process, on all its cores.
 #ifndef ESTIMATOR_TRAINING_MODEL_LOCAL_STRATEGY_H_
 #define ESTIMATOR_TRAINING_MODEL_LOCAL_STRATEGY_H_
 
@@ -28,10 +28,13 @@ struct BatchSizes {
 
 // batch_axis: as in Strategy::batch_axis; used in training and evaluation.
 // accumulate_steps: RunConfig's. A training step then has a replica for each of its batches.
+// process_group: if several processes train, each has a replica; evaluation and prediction are
+// computed by each of them.
 std::unique_ptr<Strategy> MakeLocalStrategy(ModelCall model_call, BatchSizes batch_sizes = {},
                                             CompileOptions compile_options = {},
                                             std::vector<int64_t> batch_axis = {},
-                                            int64_t accumulate_steps = 1);
+                                            int64_t accumulate_steps = 1,
+                                            std::shared_ptr<ProcessGroup> process_group = nullptr);
 
 }  // namespace estimator
 

@@ -29,11 +29,12 @@ absl::StatusOr<CompiledShapePtr> ModelCache::For(const StepInput& input) {
   return shapes_.For(input, backend, [&]() -> absl::StatusOr<CompiledShapePtr> {
     const auto shape = std::make_shared<CompiledShape>();
     shape->backend = &backend;
-    EST_ASSIGN_OR_RETURN(shape->model, BuildModel(strategy_, input.replicas[0],
-                                                  {.mode = mode_,
-                                                   .seed = seed_,
-                                                   .num_replicas = backend.num_replicas(),
-                                                   .learning_rate_scale = learning_rate_scale_}));
+    EST_ASSIGN_OR_RETURN(shape->model,
+                         BuildModel(strategy_, input.replicas[0],
+                                    {.mode = mode_,
+                                     .seed = seed_,
+                                     .num_replicas = input.full ? strategy_.num_replicas(mode_) : 1,
+                                     .learning_rate_scale = learning_rate_scale_}));
     std::vector<Operation> updates;
     for (const auto& [name, metric] : shape->model->spec.eval_metric_ops)
       updates.push_back(metric.update);

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "estimator/distributed/process_group.h"
 #include "estimator/runtime/backend.h"
 #include "estimator/training/input/features.h"
 #include "estimator/training/input/feeder.h"
@@ -23,7 +24,11 @@ namespace estimator {
 class Strategy {
  public:
   virtual ~Strategy() = default;
+  // Those that compute a step together, in all processes.
   virtual int num_replicas(Mode mode) const = 0;
+  // The processes among which the replicas of a step are divided. In training, each of them reads
+  // an input of its own; in the other modes all read the same. Null: this process computes alone.
+  virtual std::shared_ptr<ProcessGroup> process_group(Mode /*mode*/) const { return nullptr; }
   // Whether the model runs as on a TPU, even if there is only one replica.
   virtual bool on_replicas() const { return false; }
   // Steps per run in training.
@@ -54,12 +59,13 @@ class Strategy {
   // done nothing, for example because only a report on the program was wanted (tpu/rules).
   virtual absl::Status MayBegin(const Call& /*call*/) { return absl::OkStatus(); }
 
-  // A backend over `store` for full batches of `mode`, and one with a single replica for the last,
-  // smaller batch.
+  // A backend over `store` for full batches of `mode`, with the replicas of this process, and one
+  // with a single replica for the last, smaller batch.
   virtual std::unique_ptr<Backend> MakeBackend(Mode mode, VariableStore& store) const = 0;
   virtual std::unique_ptr<Backend> MakeSingleBackend(VariableStore& store) const = 0;
 
-  // Calls input_fn once, or once for each replica, as the input mode needs.
+  // Calls input_fn once, or once for each replica of this process, as the input mode needs. The
+  // input of training has the batch of this process.
   virtual absl::StatusOr<std::unique_ptr<Feeder>> OpenInput(Mode mode,
                                                             const InputFn& input_fn) const = 0;
   // Calls model_fn in the current graph, which has its seed and its global step. The
