@@ -47,7 +47,7 @@ DecoderCell MakeDecoderCell(const Features& features, int64_t beams = 1) {
                     .Clone(seq2seq::TileBatch(encoder_state, beams))};
 }
 
-Tensor Logits(const Tensor& x) { return layers::Dense(x, {.units = kTargetWords}); }
+Tensor WordLogits(const Tensor& x) { return layers::Dense(x, {.units = kTargetWords}); }
 
 Tensor TranslationLoss(const Features& features, const Labels& labels) {
   const VariableScope scope = TranslatorScope();
@@ -59,7 +59,7 @@ Tensor TranslationLoss(const Features& features, const Labels& labels) {
   const auto [cell, start] = MakeDecoderCell(features);
   const seq2seq::TrainingHelper helper(Gather(TargetEmbeddings(), before), length);
   const auto outputs =
-      seq2seq::DynamicDecode(seq2seq::BasicDecoder(cell, helper, start, Logits)).outputs;
+      seq2seq::DynamicDecode(seq2seq::BasicDecoder(cell, helper, start, WordLogits)).outputs;
   return seq2seq::SequenceLoss(outputs.rnn_output, targets,
                                SequenceMask(length, steps, {.dtype = DType::kFloat32}));
 }
@@ -78,7 +78,7 @@ EstimatorSpec DecodeTranslations(const Features& features) {
     const auto [cell, start] = MakeDecoderCell(features);
     const seq2seq::BasicDecoder decoder(
         cell, seq2seq::GreedyEmbeddingHelper(TargetEmbeddings(), start_tokens, kEnd), start,
-        Logits);
+        WordLogits);
     const auto [outputs, state, lengths] = seq2seq::DynamicDecode(
         decoder, {.impute_finished = true, .maximum_iterations = kDecodedSteps});
     predictions = {
@@ -89,7 +89,7 @@ EstimatorSpec DecodeTranslations(const Features& features) {
     const auto [cell, start] = MakeDecoderCell(features, kBeams);
     const seq2seq::BeamSearchDecoder decoder(
         cell, TargetEmbeddings(), start_tokens, kEnd, start,
-        {.beam_width = kBeams, .output_layer = Logits, .length_penalty_weight = weight});
+        {.beam_width = kBeams, .output_layer = WordLogits, .length_penalty_weight = weight});
     const auto [outputs, state, lengths] =
         seq2seq::DynamicDecode(decoder, {.maximum_iterations = kDecodedSteps});
     predictions[absl::StrCat(name, "_tokens")] = outputs.predicted_ids;
