@@ -22,13 +22,13 @@
 #include "estimator/training/loop/eval_result.h"
 #include "estimator/training/loop/evaluator.h"
 #include "estimator/training/loop/model_exporter.h"
-#include "estimator/training/peers/peers.h"
 #include "estimator/training/loop/predictions.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/tf_config.h"
 #include "estimator/training/loop/train_length.h"
 #include "estimator/training/loop/trainer.h"
 #include "estimator/training/model/strategy.h"
+#include "estimator/training/peers/peers.h"
 #include "estimator/training/warm_start/warm_start_settings.h"
 
 namespace estimator {

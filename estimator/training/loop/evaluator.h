@@ -14,13 +14,13 @@
 #include "estimator/training/input/feeder.h"
 #include "estimator/training/input/input_fn.h"
 #include "estimator/training/loop/eval_result.h"
-#include "estimator/training/peers/peers.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/loop/step_runner.h"
 #include "estimator/training/metrics/gathered_metrics.h"
 #include "estimator/training/metrics/metric_accumulator.h"
 #include "estimator/training/model/model_cache.h"
 #include "estimator/training/model/strategy.h"
+#include "estimator/training/peers/peers.h"
 
 namespace estimator {
 

@@ -14,10 +14,10 @@
 #include "estimator/base/status_or_range.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/input/input_fn.h"
-#include "estimator/training/peers/peers.h"
 #include "estimator/training/loop/run_config.h"
 #include "estimator/training/model/model_cache.h"
 #include "estimator/training/model/strategy.h"
+#include "estimator/training/peers/peers.h"
 
 namespace estimator {
 

@@ -16,8 +16,8 @@
 #include "estimator/runtime/backend.h"
 #include "estimator/training/hooks/hook.h"
 #include "estimator/training/input/feeder.h"
-#include "estimator/training/peers/peers.h"
 #include "estimator/training/model/compiled_step.h"
+#include "estimator/training/peers/peers.h"
 
 namespace estimator {
 
