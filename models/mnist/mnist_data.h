@@ -41,7 +41,7 @@ struct DrawOptions {
 MnistData DrawMnist(const DrawOptions& options = {});
 
 struct LoadOptions {
-  DrawOptions draw;
+  DrawOptions draw = {};
   int64_t skip_bad_records = 0;  // as in ReadMnist
 };
 // Calls ReadMnist, or DrawMnist if data_dir is "". Logs a line that says which.

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "estimator/base/path.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/input_file.h"
