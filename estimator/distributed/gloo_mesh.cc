@@ -2,6 +2,7 @@
 
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
+#include <signal.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -33,6 +34,28 @@ constexpr Seconds kTimeForCause(0.8);
 // Thrown through Gloo's calls: the membership ended a wait.
 struct Aborted : std::exception {
   const char* what() const noexcept override { return "the group has failed"; }
+};
+
+// Gloo writes to sockets of peers that may have ended, and the signal of that would end this process
+// too. While it lives, neither this thread nor the threads that it starts get the signal.
+class WithoutSigPipe {
+ public:
+  WithoutSigPipe() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  }
+  ~WithoutSigPipe() {
+    if (sigismember(&before_, SIGPIPE) != 0) return;
+    const timespec no_time{};
+    while (sigtimedwait(&signals_, nullptr, &no_time) == SIGPIPE) continue;
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutSigPipe(const WithoutSigPipe&) = delete;
+  WithoutSigPipe& operator=(const WithoutSigPipe&) = delete;
+
+ private:
+  sigset_t signals_, before_;
 };
 
 class TcpMesh : public GlooMesh {
@@ -149,6 +172,7 @@ class TcpMesh : public GlooMesh {
   }
 
   absl::Status WithoutExceptions(const std::function<void()>& body) {
+    const WithoutSigPipe no_signal;
     try {
       body();
     } catch (const std::exception& error) {

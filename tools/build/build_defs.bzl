@@ -116,6 +116,19 @@ def _begin_with(header):
         }),
     )
 
+def _begin_with_common(copts):
+    """The copts and deps of sources with `copts` in addition to EST_COPTS.
+
+    gcc takes the optimizations of a precompiled header, whatever the flags of the source say: a
+    part with -ffp-contract=off was contracted. So there is a header for each set of options that
+    many libraries have, and none for others.
+    """
+    if not copts:
+        return _begin_with(Label("//tools/build:common"))
+    if copts == GRAPH_COPTS:
+        return _begin_with(Label("//tools/build:common_graph"))
+    return struct(copts = [], deps = [])
+
 def _without_tests(files):
     """Without what is not compiled into a library: tests, benchmarks, fuzz targets."""
     ends = ("_test.cc", "_benchmark.cc", "_fuzz.cc")
@@ -150,7 +163,7 @@ def est_library(
       copts: compiler options in addition to the project's warnings.
       **kwargs: further arguments of cc_library.
     """
-    common = _begin_with(Label("//tools/build:common"))
+    common = _begin_with_common(copts)
     if srcs == None:
         srcs = _without_tests(native.glob(["**/*.cc"], exclude = exclude))
     if hdrs == None:
@@ -175,12 +188,13 @@ def est_library(
     for i, (flags, files) in enumerate(options.items()):
         part = "%s_options_%d" % (name, i + 1)
         sources = jumbo(part + "_", [file for file in files if file in srcs], singly)
+        begin = _begin_with_common(copts + flags.split(" "))
         native.cc_library(
             name = part,
             srcs = sources.srcs,
             textual_hdrs = sources.textual_hdrs,
-            copts = common.copts + EST_COPTS + copts + flags.split(" "),
-            deps = deps,
+            copts = begin.copts + EST_COPTS + copts + flags.split(" "),
+            deps = deps + begin.deps,
             alwayslink = True,
             testonly = testonly,
             **COMPILED_ONCE
@@ -203,7 +217,7 @@ def est_library(
 
 def est_binary(name, srcs = None, deps = [], link = [], copts = [], **kwargs):
     """A program of NAME.cc. `deps` and `link` are those of est_library."""
-    common = _begin_with(Label("//tools/build:common"))
+    common = _begin_with_common(copts)
     native.cc_binary(
         name = name,
         srcs = [name + ".cc"] if srcs == None else srcs,

@@ -30,10 +30,10 @@ namespace estimator {
 
 struct RawRnnNext {
   Tensor elements_finished;  // bool [N]: the examples that are over before the next time step
-  Tensor next_input;         // [N, ...], of the next time step
-  rnn_cell::State next_cell_state;  // before the next time step
-  Tensors emit_output = {};         // [N, ...] each, of this time step; the first call has none
-  Tensors next_loop_state = {};     // what the function wants to get back in the next call
+  Tensor next_input = {};    // [N, ...], of the next time step
+  rnn_cell::State next_cell_state = {};  // before the next time step
+  Tensors emit_output = {};      // [N, ...] each, of this time step; the first call has none
+  Tensors next_loop_state = {};  // what the function wants to get back in the next call
 };
 
 // Is called before the first time step, with invalid tensors except for `time`, and after each one.
