@@ -1,4 +1,5 @@
 // Several processes that train one model: as threads of this process.
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -270,6 +271,33 @@ TEST_F(TPUProcessesTest, ALostProcessEndsAllWithTheExitCodeAndNothingIsLost) {
   Train(dir, 2, 6);
   Train(alone, 1, 6);
   EXPECT_EQ(Files(dir, 6), Files(alone, 6));
+}
+
+// The input of a rank is read ahead, so the loss comes at any instant of a step or between two.
+TEST_F(TPUProcessesTest, AProcessThatIsLostDuringARunLosesNoStep) {
+  constexpr int64_t kSteps = 14, kNever = -1;
+  const std::string alone = Dir();
+  Train(alone, 1, kSteps);
+  const auto train = [](const std::string& dir, int64_t lost_at_batch) {
+    return OnRanks<absl::Status>(2, [&](const Group& group) {
+      TinyTPUEstimator estimator(Options(dir, group));
+      const auto num_read = std::make_shared<std::atomic<int64_t>>(0);
+      const auto input = [&](const Params& params) {
+        return Input(params).Map([=](const Element& batch) {
+          if (group->rank() == 1 && ++*num_read == lost_at_batch) group->Abandon("killed");
+          return batch;
+        });
+      };
+      return estimator.Train(input, MaxSteps(kSteps));
+    });
+  };
+  for (const int64_t lost_at_batch : {5, 6, 7, 8, 9}) {
+    const std::string dir = Dir();
+    for (const absl::Status& result : train(dir, lost_at_batch))
+      EXPECT_EQ(ExitCodeOf(result), kLostPeerExitCode) << result;
+    for (const absl::Status& result : train(dir, kNever)) EST_EXPECT_OK(result);
+    EXPECT_EQ(Files(dir, kSteps), Files(alone, kSteps)) << lost_at_batch;
+  }
 }
 
 TEST_F(TPUProcessesTest, AnInterruptStopsAllAfterTheStepAndTheChiefSaves) {

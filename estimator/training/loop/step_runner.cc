@@ -205,8 +205,7 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
   StepFetches of_all_ranks;
   // All ranks learn the values of all replicas, and whether one of them cannot go on.
   const auto exchange = [&](int64_t step, const StepFetches& mine, bool calls_host) {
-    // The step before is applied.
-    if (step > 0) positions_ = std::exchange(next_positions, {});
+    next_positions.clear();
     const bool is_mine_last = is_last(step);
     uint64_t flags = is_mine_last ? kLastStepFlag : 0;
     if (InterruptRequested()) flags |= kInterruptFlag;
@@ -284,6 +283,8 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
     }
     pending.pop_front();
     ++run.num_steps;
+    // A peer that is lost in the next step leaves this one applied.
+    if (divided) positions_ = next_positions;
     return absl::OkStatus();
   };
 
@@ -300,8 +301,6 @@ StepRun StepRunner::RunSteps(const Request& request, const Fetches& fetches, Exe
     }
     run.status = status;
   }
-  // If the step that ran last is applied, the positions after it count.
-  if (pending.empty() && !next_positions.empty()) positions_ = std::move(next_positions);
   run.input_positions = positions_;
   // A step that was read and not applied is the next one.
   if (!pending.empty()) {
