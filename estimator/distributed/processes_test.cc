@@ -38,11 +38,13 @@ TimedRun RunGroup(const std::string& arguments, const std::vector<ProgramSignal>
   return run;
 }
 
-// Whether a process that printed its number still runs. One that nobody waits for does not.
+// Whether a process that printed its number still runs. One that nobody waits for (Z) or that is
+// being removed (X) does not.
 bool IsRunning(const std::string& pid) {
   std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return !text.empty() && text.find(") Z ") == std::string::npos;
+  return !text.empty() && text.find(") Z ") == std::string::npos &&
+         text.find(") X ") == std::string::npos;
 }
 
 void ExpectNoProcessStays(const std::string& output) {
