@@ -22,12 +22,15 @@ struct ThreadHub {
   explicit ThreadHub(int size, double timeout_secs)
       : timeout(timeout_secs), slots(size), arrived(size, false) {}
 
-  absl::Status Wait(int rank) {
+  // Waits for all.
+  //   readers: how many of them then read the slots
+  absl::Status Wait(int rank, int readers = 0) {
     std::unique_lock<std::mutex> lock(mutex);
     if (!error.ok()) return error;
     arrived[rank] = true;
     if (++num_arrived == static_cast<int>(slots.size())) {
       num_arrived = 0;
+      num_reading = readers;
       std::fill(arrived.begin(), arrived.end(), false);
       ++round;
       changed.notify_all();
@@ -47,6 +50,14 @@ struct ThreadHub {
     return error;
   }
 
+  // Waits until all have read the slots, also after an error: what they point at is on the stacks
+  // of calls that would return.
+  void FinishReading() {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (--num_reading == 0) changed.notify_all();
+    changed.wait(lock, [&] { return num_reading == 0; });
+  }
+
   // REQUIRES: the mutex is held. The first error stays.
   void Fail(const absl::Status& status) {
     error.Update(WithExitCode(status, kLostPeerExitCode));
@@ -59,6 +70,7 @@ struct ThreadHub {
   std::vector<const void*> slots;  // written by their threads between two waits
   std::vector<bool> arrived;
   int num_arrived = 0;
+  int num_reading = 0;
   int64_t round = 0;
   absl::Status error;
 };
@@ -147,9 +159,10 @@ class ThreadGroup : public ProcessGroup {
   template <typename Read>
   absl::Status Exchange(const void* mine, const Read& read) {
     hub_->slots[rank_] = mine;
-    if (absl::Status status = hub_->Wait(rank_); !status.ok()) return status;
+    if (absl::Status status = hub_->Wait(rank_, size()); !status.ok()) return status;
     read();
-    return hub_->Wait(rank_);
+    hub_->FinishReading();
+    return absl::OkStatus();
   }
 
   template <typename T>
