@@ -36,8 +36,8 @@ struct Aborted : std::exception {
   const char* what() const noexcept override { return "the group has failed"; }
 };
 
-// Gloo writes to sockets of peers that may have ended, and the signal of that would end this process
-// too. While it lives, neither this thread nor the threads that it starts get the signal.
+// Gloo writes to sockets of peers that may have ended, and the signal of that would end this
+// process too. While it lives, neither this thread nor the threads that it starts get the signal.
 class WithoutSigPipe {
  public:
   WithoutSigPipe() {
