@@ -223,6 +223,7 @@ absl::Status CheckWritableDirectory(StringArg path) {
 absl::Status RenameFile(StringArg from, StringArg to) {
   const RemotePath remote_from(from), remote_to(to);
   if (remote_from || remote_to) {
+    if (from == to) return absl::OkStatus();
     EST_RETURN_IF_ERROR(remote_from.CopyTo(remote_to));
     return remote_from.Remove();
   }
@@ -332,6 +333,7 @@ StatusOrRange<std::vector<std::string>> Glob(StringArg pattern) {
     EST_ASSIGN_OR_RETURN(std::vector<std::string> paths, remote.Glob());
     return paths;
   }
+  EST_RETURN_IF_ERROR(CheckLocal(pattern));
   glob_t matches = {};
   matches.gl_opendir = OpenForGlob;
   matches.gl_readdir = ReadForGlob;

@@ -255,9 +255,12 @@ absl::Status BundleWriter::CommitRemote(int shard) {
                               "directory; stop one of them");
   }
   EST_RETURN_IF_ERROR(data_->Close());
+  // After an error, the bucket may have the new index or the old one, so that the destructor must
+  // not remove the data.
+  finished_ = true;
   EST_RETURN_IF_ERROR(WriteIndexTable(IndexPath(prefix_), entries_->Serialize(shard)));
-  finished_ = true;  // as in Commit
-  EST_RETURN_IF_ERROR(RemoveFile(IndexPath(temporary_)));
+  const absl::Status removed = RemoveFile(IndexPath(temporary_));
+  if (!absl::IsNotFound(removed)) EST_RETURN_IF_ERROR(removed);
   return RemoveOtherDataFiles(shard, shard + 1);
 }
 

@@ -90,6 +90,11 @@ class NodeBuilder {
     // Not null: the elements are lists as this one, and what they have as `rows` or `same` are the
     // elements of `rows`, or `same`.
     std::shared_ptr<const List> inner = nullptr;
+
+    // Whether nothing was written to it: its elements are zeros.
+    bool untouched() const {
+      return !rows.valid() && !item.valid() && !same.valid() && inner == nullptr;
+    }
   };
   class LoopImporter;
   bool IsList(FlatTensor at) const { return lists_.count(at) > 0; }

@@ -40,7 +40,7 @@ bool IsListOp(absl::string_view op) {
                   "TensorListGetItem", "TensorListSetItem", "TensorListGather", "TensorListLength",
                   "TensorListElementShape", "TensorListPushBack", "TensorListPopBack",
                   "TensorListScatterIntoExistingList", "TensorListConcatV2", "TensorArrayV3",
-                  "TensorArraySplitV3", "StackV2", "Stack"});
+                  "TensorArrayScatterV3", "TensorArraySplitV3", "StackV2", "Stack"});
 }
 
 bool PassesReference(absl::string_view op) {

@@ -180,6 +180,20 @@ TEST_F(FrameConverterTest, ReadsAndWritesTensorArrays) {
   EXPECT_THAT(Values("size"), ElementsAre(3));
 }
 
+TEST_F(FrameConverterTest, AnArrayThatGrowsMayGetTheSameElementAtEachTrip) {
+  Input();
+  Range(3);
+  Array("to", 0);
+  (*def_.mutable_node()->rbegin()->mutable_attr())["dynamic_size"].set_b(true);
+  Trips(3);
+  Enter("to/handle", "to", "loop");
+  Enter("x/in", "x", "loop");
+  Variable("flow", "to:1", "write");
+  Node("write", "TensorArrayWriteV3", {"to/handle", "loop/i/in", "x/in", "flow/in"});
+  Node("stack", "TensorArrayGatherV3", {"to", "range", "flow/out"});
+  EXPECT_THAT(Values("stack"), ElementsAre(1, 2, 3, 1, 2, 3, 1, 2, 3));
+}
+
 // v = x; 3 times v = v * v; the gradient multiplies 2 v from the last trip to the first.
 TEST_F(FrameConverterTest, AGradientTakesFromAStackWhatTheLoopPushed) {
   Input();
@@ -250,10 +264,16 @@ TEST_F(FrameConverterTest, AConditionInALoopSelects) {
   EXPECT_THAT(Values("v/out"), ElementsAre(256, 4096, 20736));
 }
 
-// v += x[i], and the gradient of a slice that is twice as large.
-TEST_F(FrameConverterTest, TakesSlicesAtTheCounter) {
+// v += x[i] or x[i - 1], and the gradient of a slice that is twice as large.
+class SliceAtTheCounterTest : public FrameConverterTest,
+                              public ::testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(All, SliceAtTheCounterTest, ::testing::Values("loop/i/in", "before"));
+
+TEST_P(SliceAtTheCounterTest, IsTaken) {
   Input();
   Trips(3);
+  Node("before", "Sub", {"loop/i/in", "loop/one"});  // -1, the last element, at first
   Enter("x/in", "x", "loop");
   Int("three", 3);
   const auto pack = [this](const std::string& name, const std::string& input) {
@@ -261,7 +281,7 @@ TEST_F(FrameConverterTest, TakesSlicesAtTheCounter) {
   };
   pack("shape", "three");
   Enter("shape/in", "shape", "loop");
-  pack("begin", "loop/i/in");
+  pack("begin", GetParam());
   pack("end", "loop/i/plus");
   pack("strides", "loop/one");
   (*Node("slice", "StridedSlice", {"x/in", "begin", "end", "strides"})
@@ -342,6 +362,60 @@ TEST_F(FrameConverterTest, RefusesLoopsThatReadEachOther) {
   Variable("u", "x", "u/in", "other");
   Node("v/both", "Add", {"v/in", "u/in"});
   EXPECT_THAT(Error("v/out"), HasSubstr("reads tensors of two loops"));
+}
+
+TEST_F(FrameConverterTest, RefusesToAppendRowsIfTheDataDecideHowMany) {
+  Input();
+  Trips(3);
+  def_.mutable_node()->rbegin()->set_input(0, "both");
+  Typed(Node("largest", "Placeholder", {}), "dtype", proto::DT_FLOAT);
+  (*def_.mutable_node()->rbegin()->mutable_attr())["shape"].mutable_shape();
+  Enter("largest/in", "largest", "loop");
+  Float("one", 1);
+  Variable("v", "one", "v/twice");
+  Node("v/twice", "Add", {"v/in", "v/in"});
+  Node("small", "Less", {"v/merge", "largest/in"});
+  Node("both", "LogicalAnd", {"loop/less", "small"});
+  Int("axis", 0);
+  Node("row", "ExpandDims", {"x", "axis"});
+  Enter("row/in", "row", "loop");
+  Enter("axis/in", "axis", "loop");
+  Variable("rows", "row", "append");
+  (*Node("append", "ConcatV2", {"rows/in", "row/in", "axis/in"}).mutable_attr())["N"].set_i(2);
+  EXPECT_THAT(Error("rows/out"), HasSubstr("number of trips depends on the data"));
+}
+
+TEST_F(FrameConverterTest, RefusesAStackOfALoopThatIsNoLoop) {
+  Input();
+  (*Typed(Node("always", "Const", {}), "dtype", proto::DT_BOOL).mutable_attr())["value"]
+      .mutable_tensor()
+      ->add_bool_val(true);
+  Node("loop/go", "Identity", {"always"});  // where a LoopCond belongs
+  Variable("v", "x", "v/square");
+  Node("v/square", "Mul", {"v/in", "v/in"});
+  Int("size", -1);
+  Typed(Node("acc", "StackV2", {"size"}), "elem_type", proto::DT_FLOAT);
+  Enter("acc/forward", "acc", "loop");
+  Node("push", "StackPushV2", {"acc/forward", "v/in"});
+  Trips(3, "back");
+  Enter("acc/backward", "acc", "back");
+  Typed(Node("pop", "StackPopV2", {"acc/backward", "^back/i/plus"}), "elem_type", proto::DT_FLOAT);
+  Variable("g", "x", "g/times", "back");
+  Node("g/times", "Mul", {"g/in", "pop"});
+  EXPECT_THAT(Error("g/out"), HasSubstr("a stack of a loop that cannot be converted"));
+}
+
+TEST_F(FrameConverterTest, RefusesAnExitOfALoopInside) {
+  Input();
+  Trips(3);
+  Variable("v", "x", "w/out");
+  Trips(2, "inner");
+  Variable("w", "v/in", "w/twice", "inner");
+  Node("w/twice", "Add", {"w/in", "w/in"});
+  Node("wrong", "Switch", {"w/merge", "loop/go"});
+  Node("wrong/inner", "Exit", {"wrong"});
+  Node("wrong/out", "Exit", {"wrong/inner"});
+  EXPECT_THAT(Error("wrong/out"), Not(::testing::IsEmpty()));
 }
 
 TEST_F(FrameConverterTest, RefusesAFetchInsideOfALoop) {

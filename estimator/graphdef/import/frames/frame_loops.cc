@@ -113,7 +113,8 @@ std::string FrameConverter::CheckReaders(int f) const {
   }
   for (const int i : frame.exits) {
     const FlatTensor from = BehindIdentities({i, 0});
-    if (from.output != 0 || !is_loop_switch(from.node))
+    if (from.output != 0 || !is_loop_switch(from.node) ||
+        args.count(node(from.node).inputs[0].node) == 0)
       return absl::StrCat("the Exit '", node(i).name, "' is of no loop variable");
   }
   return "";
@@ -172,6 +173,12 @@ std::string FrameConverter::ConvertStack(int stack, const Stack& of) {
   if (down.empty() || down.size() != up.size() || frame_of(down.back()) != frame_of(push) ||
       frame_of(up.back()) != frame_of(pop) || frame_of(down[0]) == frame_of(up[0]))
     return "a stack that is not of a loop and of its gradient";
+  for (const std::vector<int>* const enters : {&down, &up}) {
+    for (const int enter : *enters) {
+      if (frame_of(enter) < 0 || !frame(enter).problem.empty())
+        return "a stack of a loop that cannot be converted";
+    }
+  }
   FlatTensor element;  // what the next frame adds to its list
   for (size_t k = down.size(); k-- > 0;) {
     Frame& at = frame(down[k]);

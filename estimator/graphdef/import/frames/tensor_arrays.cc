@@ -27,7 +27,7 @@ const Access* AccessOf(absl::string_view op) {
       {"TensorArrayReadV3", 3, 2, {1}, "TensorListGetItem", false},
       {"TensorArrayWriteV3", 4, 3, {1, 2}, "TensorListSetItem", true},
       {"TensorArrayGatherV3", 3, 2, {1}, "TensorListGather", false},
-      {"TensorArrayScatterV3", 4, 3, {2, 1}, "TensorListScatterIntoExistingList", true},
+      {"TensorArrayScatterV3", 4, 3, {2, 1}, "TensorArrayScatterV3", true},
       {"TensorArrayConcatV3", 2, 1, {}, "TensorListConcatV2", false},
       {"TensorArraySplitV3", 4, 3, {1, 2}, "TensorArraySplitV3", true},
       {"TensorArraySizeV3", 2, 1, {}, "TensorListLength", false},

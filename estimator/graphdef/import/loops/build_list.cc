@@ -47,11 +47,14 @@ absl::StatusOr<NodeBuilder::List> NodeBuilder::ListOf(FlatTensor at) const {
 }
 
 absl::StatusOr<Tensor> NodeBuilder::Rows(const List& list, const std::string& name) {
+  if (list.inner != nullptr) return Unimplemented("reads a TensorList of TensorLists");
   if (list.rows.valid()) return list.rows;
   if (list.size < 0) return Unimplemented("reads a TensorList that grows outside of its loop");
   if (!list.element.has_value())
     return Unimplemented("takes a TensorList whose elements have no known shape");
-  const Tensor rows = Zeros(list.element->Stacked(list.size), list.dtype, name + "/rows");
+  const Shape shape = list.element->Stacked(list.size);
+  if (list.same.valid()) return BroadcastTo(ExpandDims(list.same, 0), shape, name + "/rows");
+  const Tensor rows = Zeros(shape, list.dtype, name + "/rows");
   if (!list.item.valid()) return rows;
   return Tensor(TensorArray(rows).Write(list.index, list.item, name));
 }
@@ -60,13 +63,13 @@ absl::StatusOr<NodeBuilder::List> NodeBuilder::SumOfLists(int node) {
   List sum;
   for (const FlatTensor& input : nodes_.node(node).inputs) {
     EST_ASSIGN_OR_RETURN(const List list, ListOf(input));
-    if (!sum.rows.valid() && !sum.item.valid() && (sum.size < 0 || sum.size == list.size)) {
+    if (sum.untouched() && (sum.size < 0 || sum.size == list.size)) {
       sum = list;
       continue;
     }
     if (list.size != sum.size || list.dtype != sum.dtype)
       return InvalidArgument("adds TensorLists of different types");
-    if (!list.rows.valid() && !list.item.valid()) continue;  // zeros
+    if (list.untouched()) continue;
     if (!sum.element.has_value()) sum.element = list.element;
     EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(sum, NameOf(node)));
     sum = {.size = sum.size, .dtype = sum.dtype, .element = sum.element};
@@ -74,7 +77,8 @@ absl::StatusOr<NodeBuilder::List> NodeBuilder::SumOfLists(int node) {
       // TensorFlow adds a whole list in which one element is not zero.
       sum.rows = TensorScatterAdd(rows, Reshape(list.index, {1, 1}), ExpandDims(list.item, 0));
     } else {
-      sum.rows = graph_->AddOp("AddV2", {rows, list.rows}, {}, NameOf(node));
+      EST_ASSIGN_OR_RETURN(const Tensor others, Rows(list, NameOf(node)));
+      sum.rows = graph_->AddOp("AddV2", {rows, others}, {}, NameOf(node));
     }
   }
   return sum;
@@ -181,7 +185,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildList(int node) {
     EST_ASSIGN_OR_RETURN(const Tensor item, input(2));
     index = within(index);
     List changed{.size = list.size, .dtype = list.dtype, .element = item.shape()};
-    if (list.rows.valid() || list.item.valid()) {
+    if (!list.untouched()) {
       EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(list, name));
       changed.rows = TensorArray(rows).Write(index, item, name);
     } else {
@@ -210,24 +214,25 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildList(int node) {
     if (op == "TensorListGather" && IsRange(index, list.size)) return no_list(rows);
     return no_list(Gather(rows, index, {.name = name}));
   }
-  if (op == "TensorListScatterIntoExistingList") {
+  if (op == "TensorListScatterIntoExistingList" || op == "TensorArrayScatterV3") {
     if (flat.inputs.size() != 3) return check(3);
     EST_ASSIGN_OR_RETURN(const Tensor values, input(1));
     EST_ASSIGN_OR_RETURN(const Tensor indices, input(2));
     if (values.rank() == 0 || indices.rank() != 1)
       return InvalidArgument("takes no indices, or a tensor without rows");
-    const bool untouched = !list.rows.valid() && !list.item.valid();
     List changed = {.dtype = values.dtype(), .element = values.shape().Row()};
     changed.size = list.size < 0 ? values.dim(0) : list.size;
-    if (untouched && IsRange(indices, changed.size)) {
+    if (list.untouched() && IsRange(indices, changed.size)) {
       changed.rows = values;
     } else {
       List from = list;
       from.size = changed.size;
       if (!from.element.has_value()) from.element = changed.element;
       EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(from, name));
-      // An element is written once, or else is a sum of gradients.
-      changed.rows = TensorScatterAdd(rows, ExpandDims(indices, 1), values, name);
+      const Tensor places = ExpandDims(indices, 1);
+      // An element of a TensorArray is written once, or else is a sum of gradients.
+      changed.rows = op == "TensorArrayScatterV3" ? TensorScatterAdd(rows, places, values, name)
+                                                  : TensorScatterUpdate(rows, places, values, name);
     }
     lists_[{node, 0}] = changed;
     return std::vector<Tensor>{Tensor()};

@@ -72,7 +72,7 @@ absl::Status NodeBuilder::LoopImporter::AddOperands() {
 }
 
 bool NodeBuilder::LoopImporter::IsUnshaped(const List& list) {
-  return list.size >= 0 && !list.rows.valid() && !list.item.valid() && !list.element.has_value();
+  return list.size >= 0 && list.untouched() && !list.element.has_value();
 }
 
 // TensorFlow need not know the shape of a list's elements before it runs. The body tells it, so
@@ -277,13 +277,16 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::LoopImporter::Outputs(const Ten
       if (variable.stacks) list.rows = results[next++];
       b_.lists_[at] = list;
     } else if (variable.kind == Kind::kJoined) {
+      // In a gradient's loop, the rows of trips that are not made are zeros, which add nothing to a
+      // sum. Elsewhere they would be rows of the result.
+      if (!has_constant_trips_ && !made_.reverse)
+        return Unimplemented("appends rows in a loop whose number of trips depends on the data");
       EST_ASSIGN_OR_RETURN(const Tensor first, b_.Value(Input(k), node_));
       const Tensor& rows = results[next++];
       if (!rows.shape().fully_known() || rows.rank() < 2)
         return Unimplemented("appends rows in a loop whose largest number of trips is not known");
       std::vector<int64_t> dims(rows.shape().dims().begin() + 1, rows.shape().dims().end());
       dims[0] *= rows.dim(0);
-      // The rows of trips that are not made are zeros, which add nothing to a sum.
       outputs[k] = Concat({first, Reshape(rows, Shape(dims))}, 0, name_);
     } else if (variable.kind == Kind::kPopped) {
       b_.lists_[at] = {.dtype = b_.lists_.at(Input(k)).dtype};

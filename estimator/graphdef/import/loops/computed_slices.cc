@@ -18,6 +18,11 @@ namespace {
 constexpr absl::string_view kMasks =
     "begin_mask:i=0 end_mask:i=0 ellipsis_mask:i=0 new_axis_mask:i=0 shrink_axis_mask:i=0";
 
+// An index from the beginning of an axis, where -1 is the last element.
+Tensor FromStart(const Tensor& at, int64_t size) {
+  return Where(Less(at, ZerosLike(at)), at + Cast(Constant(size), at.dtype()), at);
+}
+
 // A slice with constant bounds, and the computed indices that are taken from its result.
 struct Slice {
   std::vector<Tensor> bounds;  // begin, end, strides
@@ -103,7 +108,7 @@ ImportOutputs ConvertStridedSlice(const ImportNode& node) {
   Tensor x = node.graph.AddOp("StridedSlice", inputs, slice->masks, node.name);
   // From the last axis on, so that the others keep their numbers.
   for (auto index = slice->indices.rbegin(); x.valid() && index != slice->indices.rend(); ++index)
-    x = Gather(x, index->at, {.axis = index->axis});
+    x = Gather(x, FromStart(index->at, x.dim(index->axis)), {.axis = index->axis});
   return std::vector<Tensor>{x};
 }
 
@@ -119,7 +124,8 @@ ImportOutputs ConvertStridedSliceGrad(const ImportNode& node) {
     const int64_t size = (*sizes)[static_cast<size_t>(index.of)];
     std::vector<int64_t> dims(static_cast<size_t>(grad.rank() + 1 - index.axis), 1);
     dims[0] = size;
-    const Tensor here = Reshape(Equal(Cast(Range(size), index.at.dtype()), index.at), Shape(dims));
+    const Tensor at = FromStart(index.at, size);
+    const Tensor here = Reshape(Equal(Cast(Range(size), at.dtype()), at), Shape(dims));
     grad = Where(here, ExpandDims(grad, index.axis), 0);
   }
   return AddOutputs(node.graph, "StridedSliceGrad",

@@ -137,7 +137,7 @@ absl::Status NodeBuilder::LoopImporter::FindListKind(size_t k) {
                        Uses(k) == 1 && uses_[next] == 1;
   if (!changes) return absl::OkStatus();
   const List& first = b_.lists_.at(Input(k));
-  const bool untouched = !first.rows.valid() && !first.item.valid();
+  const bool untouched = first.untouched();
   if (node.op == "TensorListSetItem" && node.inputs.size() >= 3 && untouched) {
     const int counter = CounterOf(node.inputs[1], loop_.body_args);
     if (counter < 0) return absl::OkStatus();
