@@ -167,6 +167,33 @@ TEST_F(TPUProcessesTest, EvaluationAndPredictionsAreThoseOfOneProcess) {
   }
 }
 
+TEST_F(TPUProcessesTest, WithoutAModelDirAllHaveTheChiefs) {
+  struct Results {
+    std::string model_dir;
+    EvalResult evaluated;
+  };
+  const auto on = [&](int size) {
+    return OnRanks<Results>(size, [&](const Group& group) {
+      TinyTPUEstimator::Options options = Options("", group);
+      options.config.model_dir = std::nullopt;
+      TinyTPUEstimator estimator(std::move(options));
+      EST_EXPECT_OK(estimator.Train(Input, MaxSteps(3)));
+      const auto evaluated = estimator.Evaluate(
+          [](const Params& params) { return TinyDataset(params.batch_size, 40); },
+          {.steps = std::nullopt});
+      EST_EXPECT_OK(evaluated.status());
+      return Results{estimator.model_dir(), evaluated.value_or(EvalResult())};
+    });
+  };
+  const Results alone = on(1)[0];
+  const std::vector<Results> both = on(2);
+  EXPECT_EQ(both[1].model_dir, both[0].model_dir);
+  for (const Results& results : both) {
+    for (const auto& [name, value] : alone.evaluated.values)
+      EXPECT_EQ(results.evaluated.values.at(name).AsDouble(), value.AsDouble()) << name;
+  }
+}
+
 TEST_F(TPUProcessesTest, AllStopWhereTheDataOfOneOfThemEnd) {
   const testing::CapturedLog log;
   const std::string dir = Dir();

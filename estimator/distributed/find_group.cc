@@ -96,7 +96,11 @@ absl::StatusOr<GroupOptions> FindGroup(const GivenGroup& given,
   group.rendezvous = given.rendezvous;
   const bool launched = environment(kLaunchedVariable) != nullptr;
   if (!launched && (given.rank >= 0 || given.size > 0)) {
-    if (given.rank < 0 || given.rank >= given.size) {
+    if (given.rank < 0 || given.size <= 0) {
+      return InvalidArgument("--rank and --world_size must be given together, and --",
+                             given.rank < 0 ? "rank" : "world_size", " is missing");
+    }
+    if (given.rank >= given.size) {
       return InvalidArgument("--rank must be from 0 to --world_size - 1, given ", given.rank,
                              " of ", given.size);
     }
@@ -118,6 +122,8 @@ absl::StatusOr<GroupOptions> FindGroup(const GivenGroup& given,
   for (const Launcher& launcher : kLaunchers) {
     EST_ASSIGN_OR_RETURN(const int64_t rank, NumberOf(environment, launcher.rank, -1));
     EST_ASSIGN_OR_RETURN(const int64_t size, NumberOf(environment, launcher.size, 0));
+    // The launcher's own variables are the first ones, and say that this process is alone.
+    if (launched && size == 1) return group;
     if (rank < 0 || size <= 1) continue;
     if (rank >= size) {
       return InvalidArgument("the environment variable ", launcher.rank, " is ", rank, ", but ",

@@ -111,8 +111,11 @@ TEST(FindGroup, OurLauncherCountsBeforeFlags) {
 }
 
 TEST(FindGroup, WhatIsIncompleteOrWrongIsRefused) {
-  EXPECT_THAT(Find({}, {.rank = 1}), ErrorHas("--rank must be from 0 to --world_size - 1"));
-  EXPECT_THAT(Find({}, {.size = 2}), ErrorHas("--rank must be from 0 to --world_size - 1"));
+  EXPECT_THAT(Find({}, {.rank = 1}),
+              ErrorHas("must be given together, and --world_size is missing"));
+  EXPECT_THAT(Find({}, {.size = 2}), ErrorHas("must be given together, and --rank is missing"));
+  EXPECT_THAT(Find({}, {.rank = 2, .size = 2}),
+              ErrorHas("--rank must be from 0 to --world_size - 1, given 2 of 2"));
   EXPECT_THAT(Find({}, {.rank = 2, .size = 2}), ErrorHas("given 2 of 2"));
   EXPECT_THAT(Find({}, {.rank = 1, .size = 2}), ErrorHas("--world_size=2 needs --rendezvous"));
   EXPECT_THAT(Find({}, {.rendezvous = "a:1"}), ErrorHas("--rendezvous needs --rank"));

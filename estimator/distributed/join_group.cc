@@ -182,9 +182,7 @@ std::string RendezvousFile(const GroupOptions& options) {
   return JoinPath(options.rendezvous, "rendezvous");
 }
 
-bool IsFolder(const GroupOptions& options) {
-  return absl::StrContains(options.rendezvous, '/') || !absl::StrContains(options.rendezvous, ':');
-}
+bool IsFolder(const GroupOptions& options) { return absl::StrContains(options.rendezvous, '/'); }
 
 struct Server {
   std::unique_ptr<RendezvousServer> server;

@@ -108,6 +108,15 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
+// What the chief may take longer than the others, to write a checkpoint.
+constexpr auto kTimeToSave = std::chrono::minutes(10);
+
+bool IsStopped(pid_t pid) {
+  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return text.find(") T ") != std::string::npos;
+}
+
 class Processes {
  public:
   explicit Processes(const LaunchOptions& options)
@@ -165,7 +174,7 @@ class Processes {
       ::poll(waiting.data(), waiting.size(), kill_at_.has_value() ? 200 : -1);
       ReadStreams();
       HandleSignals();
-      if (kill_at_.has_value() && Clock::now() > *kill_at_) KillAll();
+      if (kill_at_.has_value() && Clock::now() > *kill_at_) KillWhatStays();
     }
     ReadStreams();
     for (Process& process : processes_) {
@@ -292,9 +301,16 @@ class Processes {
 
   void KillAll() {
     killed_all_ = true;
-    for (const Process& process : processes_) {
-      if (process.pid > 0) ::kill(-process.pid, SIGKILL);  // with what it has started
-    }
+    for (const Process& process : processes_) Kill(process);
+  }
+  static void Kill(const Process& process) {
+    if (process.pid > 0) ::kill(-process.pid, SIGKILL);  // with what it has started
+  }
+
+  void KillWhatStays() {
+    // The chief may be saving. One that is stopped is not.
+    if (Clock::now() > *kill_at_ + kTimeToSave || IsStopped(processes_[0].pid)) return KillAll();
+    for (size_t rank = 1; rank < processes_.size(); ++rank) Kill(processes_[rank]);
   }
 
   const std::vector<std::string> command_;

@@ -30,8 +30,9 @@ struct LaunchOptions {
 // - Lines of their output begin with the rank, as in "[1] ", but those of stdout of rank 0.
 // - SIGINT, SIGTERM and SIGHUP are forwarded, and so is the SIGPIPE of output that nobody reads.
 //   The processes are not in this process's group, so Ctrl-C arrives once.
-// - If one fails, the others have time_to_end_secs to end by themselves, and are killed then. They
-//   are also killed if this process is killed.
+// - If one fails, the others have time_to_end_secs to end by themselves, and are killed then.
+//   Rank 0, which may be saving, has ten minutes more unless it is stopped. They are also killed if
+//   this process is killed.
 // Returns OK if all ended with 0; else an error that names the rank that failed first, with its
 // exit code (base/exit_code.h); 128 + N for a signal N.
 // Errors: also UNAVAILABLE if a process cannot be started.

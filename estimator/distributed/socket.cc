@@ -144,6 +144,7 @@ absl::StatusOr<Socket> ListenAt(const HostPort& address) {
     reinterpret_cast<sockaddr_in6*>(&storage)->sin6_addr = in6addr_any;
   }
   Socket socket(::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  SetNoDelay(socket.fd());  // accepted connections inherit it
   const int on = 1;
   if (socket.fd() < 0 ||
       ::setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||

@@ -76,8 +76,12 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
   if (status_.ok() && (config_.dry_run || (config_.HasFinder() && !config_.model_dir.has_value())))
     status_.Update(PrepareDryRun());
   if (!config_.model_dir.has_value()) {
-    // After an error nothing will run, so no folder is left behind.
-    absl::StatusOr<std::string> temporary = status_.ok() ? MakeTemporaryModelDir() : std::string();
+    // After an error nothing will run, so no folder is left behind. All processes have the chief's.
+    absl::StatusOr<std::string> temporary = std::string();
+    if (status_.ok()) {
+      if (peers_->is_chief()) temporary = MakeTemporaryModelDir();
+      temporary = peers_->FromChief("the temporary model_dir", temporary);
+    }
     status_.Update(temporary.status());
     config_.model_dir = temporary.ok() ? *temporary : "";
   }

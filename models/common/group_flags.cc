@@ -97,7 +97,11 @@ absl::Status StartOrJoinGroup() {
   const absl::StatusOr<GroupOptions> options = GroupFromFlags();
   if (!options.ok()) return AsUsageError(options.status());
   if (options->size == 1) return absl::OkStatus();
-  EST_ASSIGN_OR_RETURN(JoinedGroup(), JoinGroup(*options));
+  absl::StatusOr<std::unique_ptr<ProcessGroup>> group = JoinGroup(*options);
+  if (absl::IsInvalidArgument(group.status()))
+    return AsUsageError(Annotate(group.status(), "--rendezvous"));
+  EST_RETURN_IF_ERROR(group.status());
+  JoinedGroup() = *std::move(group);
   return absl::OkStatus();
 }
 

@@ -85,6 +85,10 @@ DEFINE_string(profile_steps, "",
               "steps of training, such as 10,20, whose times are written to "
               "model_dir/timeline-N.json");
 
+// Of group_flags.cc.
+DECLARE_int32(num_processes);
+DECLARE_int32(world_size);
+
 namespace estimator {
 namespace {
 
@@ -258,6 +262,12 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
     run_config.log_step_count_steps = std::nullopt;
   }
   for (const std::string& problem : GroupFlagProblems()) violations.push_back(problem);
+  if ((FLAGS_num_processes > 1 || FLAGS_world_size > 1) &&
+      (run_config.dry_run || run_config.HasFinder())) {
+    violations.push_back(
+        "--dry_run and the finders work in one process: leave out --num_processes and "
+        "--world_size");
+  }
   const absl::Status config = validate(run_config);
   if (!config.ok()) violations.push_back(NameFlagsOfValidate(config.message()));
   if (violations.empty()) {

@@ -44,6 +44,9 @@ DEFINE_string(master, "",
 DEFINE_bool(tpu_numerics, false,
             "round the operands of matrix products and convolutions to bfloat16, as a TPU does");
 
+// Of group_flags.cc.
+DECLARE_int32(num_processes);
+
 namespace estimator {
 namespace {
 
@@ -133,6 +136,11 @@ std::vector<FlagRequirement> TPURequirements() {
             "is given with --tpu or --use_tpu=auto, which set it to the number of devices; leave "
             "one out");
   }
+  require("num_processes",
+          FLAGS_num_processes <= 1 || !FLAGS_use_tpu || Detects() ||
+              FLAGS_num_shards % FLAGS_num_processes == 0,
+          absl::StrCat("must divide --num_shards (", FLAGS_num_shards,
+                       "): each process has the same number of replicas"));
   if (FLAGS_detect_accelerator) {
     require("use_tpu", !FlagWasGiven("use_tpu"),
             "is given as auto and as true or false; leave one out");

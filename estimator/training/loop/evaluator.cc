@@ -64,10 +64,15 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn,
                                                const EvaluateOptions& options,
                                                const ModelState& trained) {
   EST_RETURN_IF_ERROR(Check(options));
-  EST_ASSIGN_OR_RETURN(const CheckpointChoice choice,
-                       models_.ChooseCheckpoint(options.checkpoint_path, trained, "evaluating"));
+  absl::StatusOr<CheckpointChoice> choice =
+      models_.ChooseCheckpoint(options.checkpoint_path, trained, "evaluating");
+  if (divided_) {
+    peers_.Begin();
+    choice = peers_.CheckpointOfChief(model_dir_, std::move(choice));
+  }
+  EST_RETURN_IF_ERROR(choice.status());
   return Run(input_fn, options, [&](const BuiltModel& model) {
-    return models_.EnsureVariables(model, choice, trained);
+    return models_.EnsureVariables(model, *choice, trained);
   });
 }
 

@@ -118,9 +118,10 @@ absl::Status Predictions::State::Open() {
         "PredictOptions::pass_features are joined on axis 0, and batch_axis is set: leave one of "
         "them out");
   }
-  EST_ASSIGN_OR_RETURN(
-      const CheckpointChoice choice,
-      loop.models_.ChooseCheckpoint(options.checkpoint_path, trained, "predicting with"));
+  absl::StatusOr<CheckpointChoice> choice =
+      loop.models_.ChooseCheckpoint(options.checkpoint_path, trained, "predicting with");
+  if (loop.divided_) choice = loop.peers_.CheckpointOfChief(loop.model_dir_, std::move(choice));
+  EST_RETURN_IF_ERROR(choice.status());
   EST_ASSIGN_OR_RETURN(
       input,
       strategy.OpenInput(Mode::kPredict, PrefetchStepsUnlessInputWaits(
@@ -132,7 +133,7 @@ absl::Status Predictions::State::Open() {
   }
   EST_ASSIGN_OR_RETURN(const PassedFeatures passed, Pass(*peeked));
   EST_ASSIGN_OR_RETURN(first, loop.models_.For(passed.step));
-  EST_RETURN_IF_ERROR(loop.models_.EnsureVariables(*first->model, choice, trained).status());
+  EST_RETURN_IF_ERROR(loop.models_.EnsureVariables(*first->model, *choice, trained).status());
   session = std::make_unique<ForwardSession>(*first->model->graph, loop.models_.state(),
                                              loop.model_dir_, peeked->num_examples);
   EST_ASSIGN_OR_RETURN(

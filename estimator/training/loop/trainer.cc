@@ -53,6 +53,7 @@ absl::Status Trainer::Train(const InputFn& input_fn, const TrainLength& length,
   in_call_ = true;
   const absl::Cleanup over = [this] { in_call_ = false; };
   failed_in_step_ = false;
+  peers_.Begin();
   absl::Status status = TrainOnce(input_fn, length, options);
   status = peers_.Finish(status, failed_in_step_);
   if (ExitCodeOf(status) == kLostPeerExitCode) status = ExplainLostPeer(status);

@@ -129,20 +129,12 @@ absl::StatusOr<InputSizes> Trainer::SumSizes(const absl::StatusOr<const StepInpu
 }
 
 absl::StatusOr<Trainer::Start> Trainer::AgreeOnStart(absl::StatusOr<Start> prepared) {
-  if (peers_.alone()) {
-    if (prepared.ok()) input_positions_ = {input_position_};
-    return prepared;
-  }
+  if (peers_.alone()) return prepared;
   if (peers_.is_chief()) {
-    // The others restore what the chief has restored, from the model_dir as they see it: a name
-    // without a folder is one in it.
-    std::string prefix = prepared.ok() ? prepared->checkpoint : "";
-    if (Dirname(prefix) == model_dir_) prefix = std::string(Basename(prefix));
-    EST_RETURN_IF_ERROR(peers_
-                            .FromChief("the checkpoint", prepared.ok()
-                                                             ? absl::StatusOr<std::string>(prefix)
-                                                             : prepared.status())
-                            .status());
+    // The others restore what the chief has restored.
+    absl::StatusOr<CheckpointChoice> restored = prepared.status();
+    if (prepared.ok()) restored = CheckpointChoice{.prefix = prepared->checkpoint};
+    EST_RETURN_IF_ERROR(peers_.CheckpointOfChief(model_dir_, restored).status());
   } else if (peers_.failed()) {
     return prepared;  // the chief could not start
   } else if (absl::IsNotFound(prepared.status())) {

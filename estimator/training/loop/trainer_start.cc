@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "estimator/base/path.h"
 #include "estimator/base/status.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/input_file.h"
@@ -35,9 +34,7 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
     newest = *chosen;
   } else {
     // The chief has read it, and may have passed over a damaged one.
-    EST_ASSIGN_OR_RETURN(newest.prefix, peers_.FromChief("the checkpoint", std::string()));
-    if (!newest.prefix.empty() && newest.prefix.find('/') == std::string::npos)
-      newest.prefix = JoinPath(model_dir_, newest.prefix);
+    EST_ASSIGN_OR_RETURN(newest, peers_.CheckpointOfChief(model_dir_, newest));
   }
   absl::StatusOr<Start> start;
   const auto prepare = [&](CheckpointAttempt& attempt) {

@@ -368,8 +368,12 @@ TEST_F(FrameConverterTest, RefusesToAppendRowsIfTheDataDecideHowMany) {
   Input();
   Trips(3);
   def_.mutable_node()->rbegin()->set_input(0, "both");
-  Typed(Node("largest", "Placeholder", {}), "dtype", proto::DT_FLOAT);
-  (*def_.mutable_node()->rbegin()->mutable_attr())["shape"].mutable_shape();
+  proto::NodeDef& scalar = Typed(Node("scalar", "Const", {}), "dtype", proto::DT_INT32);
+  proto::TensorProto& shape = *(*scalar.mutable_attr())["value"].mutable_tensor();
+  shape.set_dtype(proto::DT_INT32);
+  shape.mutable_tensor_shape()->add_dim()->set_size(0);
+  Typed(Typed(Node("largest", "RandomUniform", {"scalar"}), "dtype", proto::DT_FLOAT), "T",
+        proto::DT_INT32);
   Enter("largest/in", "largest", "loop");
   Float("one", 1);
   Variable("v", "one", "v/twice");
