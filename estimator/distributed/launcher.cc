@@ -69,7 +69,8 @@ struct Stream {
 };
 
 struct Process {
-  pid_t pid = -1;  // -1: it has ended
+  pid_t pid = -1;       // -1: it has ended
+  bool killed = false;  // by the launcher, so its end is no failure of its own
   Stream streams[2];
 };
 
@@ -287,8 +288,8 @@ class Processes {
       const bool killed = WIFSIGNALED(status);
       const int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
       // Several may have ended since the last look. One that lost a peer is not the first.
-      const bool first = exit_code_ == 0 || (exit_code_ == kLostPeerExitCode && !killed_all_);
-      if (code == 0 || !first || code == exit_code_) continue;
+      const bool first = exit_code_ == 0 || exit_code_ == kLostPeerExitCode;
+      if (code == 0 || process.killed || !first || code == exit_code_) continue;
       exit_code_ = code;
       first_failure_ = killed
                            ? absl::StrCat("rank ", rank, " was ended by signal ", WTERMSIG(status),
@@ -300,11 +301,12 @@ class Processes {
   }
 
   void KillAll() {
-    killed_all_ = true;
-    for (const Process& process : processes_) Kill(process);
+    for (Process& process : processes_) Kill(process);
   }
-  static void Kill(const Process& process) {
-    if (process.pid > 0) ::kill(-process.pid, SIGKILL);  // with what it has started
+  static void Kill(Process& process) {
+    if (process.pid <= 0) return;
+    process.killed = true;
+    ::kill(-process.pid, SIGKILL);  // with what it has started
   }
 
   void KillWhatStays() {
@@ -324,7 +326,6 @@ class Processes {
   std::string first_failure_;
   std::optional<Clock::time_point> kill_at_;
   bool interrupted_ = false;
-  bool killed_all_ = false;
 };
 
 }  // namespace
