@@ -13,6 +13,7 @@
 #include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/eval_summary.h"
 #include "estimator/training/loop/forward_session.h"
+#include "estimator/training/model/start_checkpoint.h"
 #include "glog/logging.h"
 
 namespace estimator {
@@ -68,7 +69,7 @@ absl::StatusOr<EvalResult> Evaluator::Evaluate(const InputFn& input_fn,
       models_.ChooseCheckpoint(options.checkpoint_path, trained, "evaluating");
   if (divided_) {
     peers_.Begin();
-    choice = peers_.CheckpointOfChief(model_dir_, std::move(choice));
+    choice = CheckpointOfChief(peers_, model_dir_, std::move(choice));
   }
   EST_RETURN_IF_ERROR(choice.status());
   return Run(input_fn, options, [&](const BuiltModel& model) {

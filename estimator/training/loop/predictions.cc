@@ -14,6 +14,7 @@
 #include "estimator/training/loop/default_hooks.h"
 #include "estimator/training/loop/forward_session.h"
 #include "estimator/training/loop/step_runner.h"
+#include "estimator/training/model/start_checkpoint.h"
 
 namespace estimator {
 namespace {
@@ -120,7 +121,7 @@ absl::Status Predictions::State::Open() {
   }
   absl::StatusOr<CheckpointChoice> choice =
       loop.models_.ChooseCheckpoint(options.checkpoint_path, trained, "predicting with");
-  if (loop.divided_) choice = loop.peers_.CheckpointOfChief(loop.model_dir_, std::move(choice));
+  if (loop.divided_) choice = CheckpointOfChief(loop.peers_, loop.model_dir_, std::move(choice));
   EST_RETURN_IF_ERROR(choice.status());
   EST_ASSIGN_OR_RETURN(
       input,

@@ -134,7 +134,7 @@ absl::StatusOr<Trainer::Start> Trainer::AgreeOnStart(absl::StatusOr<Start> prepa
     // The others restore what the chief has restored.
     absl::StatusOr<CheckpointChoice> restored = prepared.status();
     if (prepared.ok()) restored = CheckpointChoice{.prefix = prepared->checkpoint};
-    EST_RETURN_IF_ERROR(peers_.CheckpointOfChief(model_dir_, restored).status());
+    EST_RETURN_IF_ERROR(CheckpointOfChief(peers_, model_dir_, restored).status());
   } else if (peers_.failed()) {
     return prepared;  // the chief could not start
   } else if (absl::IsNotFound(prepared.status())) {

@@ -34,7 +34,7 @@ absl::StatusOr<Trainer::Start> Trainer::PrepareStart(const InputFn& input_fn,
     newest = *chosen;
   } else {
     // The chief has read it, and may have passed over a damaged one.
-    EST_ASSIGN_OR_RETURN(newest, peers_.CheckpointOfChief(model_dir_, newest));
+    EST_ASSIGN_OR_RETURN(newest, CheckpointOfChief(peers_, model_dir_, newest));
   }
   absl::StatusOr<Start> start;
   const auto prepare = [&](CheckpointAttempt& attempt) {

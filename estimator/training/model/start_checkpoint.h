@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
+#include "estimator/training/peers/peers.h"
 
 namespace estimator {
 
@@ -21,6 +22,11 @@ struct CheckpointChoice {
   By by = By::kNewest;
   std::string prefix;  // empty: there is no checkpoint
 };
+
+// `mine` with the checkpoint of the chief's: the newest one that each rank finds may differ. A
+// checkpoint in model_dir is sent without its folder, which may be at another place here.
+absl::StatusOr<CheckpointChoice> CheckpointOfChief(Peers& peers, const std::string& model_dir,
+                                                   absl::StatusOr<CheckpointChoice> mine);
 
 // One attempt to start from a checkpoint.
 class CheckpointAttempt {

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/exit_code.h"
-#include "estimator/base/path.h"
 #include "estimator/base/status.h"
 #include "estimator/data/pipeline/element_bytes.h"
 #include "estimator/data/pipeline/iterator_state.h"
@@ -104,17 +103,6 @@ absl::StatusOr<std::string> Peers::FromChief(absl::string_view what,
       std::vector<std::string> all,
       Exchange(what, bytes.status(), is_chief() && bytes.ok() ? *bytes : std::string()));
   return std::move(all[0]);
-}
-
-absl::StatusOr<CheckpointChoice> Peers::CheckpointOfChief(const std::string& model_dir,
-                                                          absl::StatusOr<CheckpointChoice> mine) {
-  absl::StatusOr<std::string> sent = mine.status();
-  if (mine.ok())
-    sent = Dirname(mine->prefix) == model_dir ? std::string(Basename(mine->prefix)) : mine->prefix;
-  EST_ASSIGN_OR_RETURN(const std::string name, FromChief("the checkpoint", sent));
-  const bool is_in_model_dir = !name.empty() && name.find('/') == std::string::npos;
-  mine->prefix = is_in_model_dir ? JoinPath(model_dir, name) : name;
-  return mine;
 }
 
 absl::Status Peers::Finish(const absl::Status& mine, bool in_step) {

@@ -15,7 +15,6 @@
 #include "absl/types/span.h"
 #include "estimator/distributed/process_group.h"
 #include "estimator/runtime/backend.h"
-#include "estimator/training/model/start_checkpoint.h"
 
 namespace estimator {
 
@@ -49,10 +48,6 @@ class Peers {
   // The bytes of the chief. `bytes` of other ranks are not used, their errors are.
   absl::StatusOr<std::string> FromChief(absl::string_view what,
                                         const absl::StatusOr<std::string>& bytes);
-  // `mine` with the checkpoint of the chief's: the newest one that each rank finds may differ. A
-  // checkpoint in model_dir is sent without its folder, which may be at another place here.
-  absl::StatusOr<CheckpointChoice> CheckpointOfChief(const std::string& model_dir,
-                                                     absl::StatusOr<CheckpointChoice> mine);
   // Whether an exchange has failed in this call, so that all ranks have its error.
   bool failed() const { return failed_; }
   // The result of a call in which this rank may have failed alone: the others, which wait for its
