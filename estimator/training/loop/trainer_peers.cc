@@ -132,8 +132,12 @@ absl::StatusOr<Trainer::Start> Trainer::AgreeOnStart(absl::StatusOr<Start> prepa
   if (peers_.alone()) return prepared;
   if (peers_.is_chief()) {
     // The others restore what the chief has restored.
-    absl::StatusOr<CheckpointChoice> restored = prepared.status();
-    if (prepared.ok()) restored = CheckpointChoice{.prefix = prepared->checkpoint};
+    absl::StatusOr<CheckpointChoice> restored = CheckpointChoice();
+    if (prepared.ok()) {
+      restored->prefix = prepared->checkpoint;
+    } else {
+      restored = prepared.status();
+    }
     EST_RETURN_IF_ERROR(CheckpointOfChief(peers_, model_dir_, restored).status());
   } else if (peers_.failed()) {
     return prepared;  // the chief could not start

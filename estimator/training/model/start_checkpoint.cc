@@ -7,9 +7,12 @@ namespace estimator {
 
 absl::StatusOr<CheckpointChoice> CheckpointOfChief(Peers& peers, const std::string& model_dir,
                                                    absl::StatusOr<CheckpointChoice> mine) {
-  absl::StatusOr<std::string> sent = mine.status();
-  if (mine.ok())
+  absl::StatusOr<std::string> sent = "";
+  if (!mine.ok()) {
+    sent = mine.status();
+  } else {
     sent = Dirname(mine->prefix) == model_dir ? std::string(Basename(mine->prefix)) : mine->prefix;
+  }
   EST_ASSIGN_OR_RETURN(const std::string name, peers.FromChief("the checkpoint", sent));
   const bool is_in_model_dir = !name.empty() && name.find('/') == std::string::npos;
   mine->prefix = is_in_model_dir ? JoinPath(model_dir, name) : name;
