@@ -16,7 +16,7 @@
 namespace estimator {
 namespace {
 
-constexpr int64_t kRows = 1 << 14, kColumns = 256;  // 16 MiB of f32
+constexpr int64_t kRows = 1 << 15, kColumns = 256;  // 32 MiB of f32
 constexpr double kBytes = 2.0 * kRows * kColumns * sizeof(float);
 
 class RestoreMemoryTest : public ::testing::Test {
