@@ -1,5 +1,8 @@
 // Qr, Svd, SelfAdjointEigV2: by the decompositions of Eigen that TensorFlow takes, matrix by
 // matrix. Eigen allocates the decompositions in each run. The signs of the vectors are Eigen's.
+//
+// Matrices of f32 are decomposed as f64: for one type, Eigen's templates take the compiler as long
+// as fifty other kernels.
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <Eigen/SVD>
@@ -13,19 +16,23 @@
 namespace estimator {
 namespace {
 
+using Eigen::MatrixXd;
+
 template <typename T>
 KernelPlan MakeQr(const KernelSpec& spec) {
   const Matrices x(spec.inputs[0].shape), q(spec.outputs[0].shape), r(spec.outputs[1].shape);
   return MakeKernel([x, q, r](const KernelArgs& args) {
     for (int64_t i = 0; i < x.count; ++i) {
-      OutMatrix<T> out_q = q.Out<T>(args, 0, i), out_r = r.Out<T>(args, 1, i);
       // The reflections are applied to an identity of q's shape, so that only the columns that are
       // asked for are computed. Of an empty matrix, q is that identity.
-      out_q.setIdentity();
-      if (x.rows == 0 || x.columns == 0) continue;
-      const Eigen::HouseholderQR<Matrix<T>> qr(x.In<T>(args, 0, i));
-      out_q.applyOnTheLeft(qr.householderQ());
-      out_r = qr.matrixQR().topRows(r.rows).template triangularView<Eigen::Upper>();
+      Matrix<double> reflected = Matrix<double>::Identity(q.rows, q.columns);
+      if (x.rows > 0 && x.columns > 0) {
+        const Eigen::HouseholderQR<Matrix<double>> qr(x.In<T>(args, 0, i).template cast<double>());
+        reflected.applyOnTheLeft(qr.householderQ());
+        const Matrix<double> upper = qr.matrixQR().topRows(r.rows).triangularView<Eigen::Upper>();
+        r.Out<T>(args, 1, i) = upper.cast<T>();
+      }
+      q.Out<T>(args, 0, i) = reflected.cast<T>();
     }
   });
 }
@@ -60,11 +67,12 @@ KernelPlan MakeSvd(const KernelSpec& spec) {
         }
         continue;
       }
-      const Eigen::BDCSVD<Matrix<T>> svd(matrix, options);
-      s.Out<T>(args, 0, i) = svd.singularValues();
+      // Column-major, as inside of BDCSVD: with both orders there are twice as many templates.
+      const Eigen::BDCSVD<MatrixXd> svd(matrix.template cast<double>(), options);
+      s.Out<T>(args, 0, i) = svd.singularValues().cast<T>();
       if (!vectors) continue;
-      u.Out<T>(args, 1, i) = svd.matrixU();
-      v.Out<T>(args, 2, i) = svd.matrixV();
+      u.Out<T>(args, 1, i) = svd.matrixU().cast<T>();
+      v.Out<T>(args, 2, i) = svd.matrixV().cast<T>();
     }
   });
 }
@@ -79,23 +87,27 @@ KernelPlan MakeSelfAdjointEig(const KernelSpec& spec) {
     if (x.rows == 0) return absl::OkStatus();
     for (int64_t i = 0; i < x.count; ++i) {
       const InMatrix<T> matrix = x.In<T>(args, 0, i);
-      const Eigen::SelfAdjointEigenSolver<Matrix<T>> eig(
-          matrix, vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+      const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(
+          matrix.template cast<double>(),
+          vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
       if (!matrix.allFinite() || eig.info() != Eigen::Success) {
         return MatrixError(
             "Self-adjoint eigen decomposition was not successful. The input might not be valid.", i,
             x.count, args.step);
       }
-      e.Out<T>(args, 0, i) = eig.eigenvalues();
-      if (vectors) x.Out<T>(args, 1, i) = eig.eigenvectors();
+      e.Out<T>(args, 0, i) = eig.eigenvalues().cast<T>();
+      if (vectors) x.Out<T>(args, 1, i) = eig.eigenvectors().cast<T>();
     }
     return absl::OkStatus();
   });
 }
 
-EST_REGISTER_FOR_FLOATS("Qr", MakeQr);
-EST_REGISTER_FOR_FLOATS("Svd", MakeSvd);
-EST_REGISTER_FOR_FLOATS("SelfAdjointEigV2", MakeSelfAdjointEig);
+EST_REGISTER_MATRIX_KERNEL("Qr", MakeQr, float);
+EST_REGISTER_MATRIX_KERNEL("Qr", MakeQr, double);
+EST_REGISTER_MATRIX_KERNEL("Svd", MakeSvd, float);
+EST_REGISTER_MATRIX_KERNEL("Svd", MakeSvd, double);
+EST_REGISTER_MATRIX_KERNEL("SelfAdjointEigV2", MakeSelfAdjointEig, float);
+EST_REGISTER_MATRIX_KERNEL("SelfAdjointEigV2", MakeSelfAdjointEig, double);
 
 }  // namespace
 }  // namespace estimator

@@ -1,6 +1,9 @@
 // Cholesky, MatrixInverse, MatrixSolve, MatrixTriangularSolve, MatrixSolveLs, MatrixDeterminant,
 // LogMatrixDeterminant: by the decompositions of Eigen that TensorFlow takes, matrix by matrix.
 // Eigen allocates the decompositions in each run.
+//
+// The BUILD file compiles this with EST_MATRIX_TYPE float and again with double: both at once take
+// the compiler twice as long.
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <Eigen/QR>
@@ -199,13 +202,13 @@ KernelPlan MakeLogDeterminant(const KernelSpec& spec) {
   });
 }
 
-EST_REGISTER_FOR_FLOATS("Cholesky", MakeCholesky);
-EST_REGISTER_FOR_FLOATS("MatrixInverse", MakeInverse);
-EST_REGISTER_FOR_FLOATS("MatrixSolve", MakeSolve);
-EST_REGISTER_FOR_FLOATS("MatrixTriangularSolve", MakeTriangularSolve);
-EST_REGISTER_FOR_FLOATS("MatrixSolveLs", MakeSolveLs);
-EST_REGISTER_FOR_FLOATS("MatrixDeterminant", MakeDeterminant);
-EST_REGISTER_FOR_FLOATS("LogMatrixDeterminant", MakeLogDeterminant);
+EST_REGISTER_MATRIX_KERNEL("Cholesky", MakeCholesky, EST_MATRIX_TYPE);
+EST_REGISTER_MATRIX_KERNEL("MatrixInverse", MakeInverse, EST_MATRIX_TYPE);
+EST_REGISTER_MATRIX_KERNEL("MatrixSolve", MakeSolve, EST_MATRIX_TYPE);
+EST_REGISTER_MATRIX_KERNEL("MatrixTriangularSolve", MakeTriangularSolve, EST_MATRIX_TYPE);
+EST_REGISTER_MATRIX_KERNEL("MatrixSolveLs", MakeSolveLs, EST_MATRIX_TYPE);
+EST_REGISTER_MATRIX_KERNEL("MatrixDeterminant", MakeDeterminant, EST_MATRIX_TYPE);
+EST_REGISTER_MATRIX_KERNEL("LogMatrixDeterminant", MakeLogDeterminant, EST_MATRIX_TYPE);
 
 }  // namespace
 }  // namespace estimator

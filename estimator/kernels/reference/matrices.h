@@ -43,12 +43,10 @@ struct Matrices {
   }
 };
 
-// Registers what make<EST_MATRIX_TYPE>(spec) returns for matrices of that type. The BUILD file
-// compiles the sources of linear algebra with float and again with double (as in TensorFlow there
-// is no kernel for other types): both in one source take the compiler twice as long.
-#define EST_REGISTER_FOR_FLOATS(op, make)                                                \
-  EST_CALL_BEFORE_MAIN(__COUNTER__, RegisterMatrixKernel, op, kDTypeOf<EST_MATRIX_TYPE>, \
-                       make<EST_MATRIX_TYPE>)
+// Registers what make<type>(spec) returns for matrices of that type: float or double, as in
+// TensorFlow there is no kernel for other types.
+#define EST_REGISTER_MATRIX_KERNEL(op, make, type) \
+  EST_CALL_BEFORE_MAIN(__COUNTER__, RegisterMatrixKernel, op, kDTypeOf<type>, make<type>)
 bool RegisterMatrixKernel(const char* op, DType dtype, KernelFactory factory);
 
 // INVALID_ARGUMENT with TensorFlow's message, and with the matrix if there are several.
