@@ -96,71 +96,68 @@ struct TilePlace {
   int rows = 0, columns = 0;
 };
 
-// The outputs of a tile for kLanes channels.
-template <int kRows, int kColumns>
-struct Outputs {
-  V at[kRows][kColumns];
-};
-
-// The outputs of a tile from its points.
+// The outputs of a tile from its points: y [kRows, kColumns, kLanes].
 template <class F, int kRows, int kColumns>
-HWY_INLINE void TransformOutput(const float* m, int64_t point, Outputs<kRows, kColumns>* result) {
+HWY_INLINE void TransformOutput(const float* m, int64_t point, float* y) {
   V rows[kRows][F::kPoints];
   EST_UNROLL for (int j = 0; j < F::kPoints; ++j) {
     if (!F::Uses(kColumns, j)) continue;
-    V points[F::kPoints], y[kRows];
+    V points[F::kPoints], column[kRows];
     EST_UNROLL for (int i = 0; i < F::kPoints; ++i) {
       if (F::Uses(kRows, i)) points[i] = hn::LoadU(D(), m + (i * F::kPoints + j) * point);
     }
-    F::template Output<kRows>(points, y);
-    EST_UNROLL for (int i = 0; i < kRows; ++i) rows[i][j] = y[i];
+    F::template Output<kRows>(points, column);
+    EST_UNROLL for (int i = 0; i < kRows; ++i) rows[i][j] = column[i];
   }
   EST_UNROLL for (int i = 0; i < kRows; ++i) {
-    V y[kColumns];
-    F::template Output<kColumns>(rows[i], y);
-    EST_UNROLL for (int j = 0; j < kColumns; ++j) result->at[i][j] = y[j];
-  }
-}
-
-template <int kRows, int kColumns, class Lanes>
-HWY_INLINE void Write(const Destination& to, const TilePlace& place, const Lanes& lanes,
-                      const Outputs<kRows, kColumns>& outputs) {
-  const V bias = to.bias == nullptr ? hn::Zero(D()) : lanes.Load(to.bias + place.channel);
-  const int64_t first = to.strides.Offset(place.image, place.row, place.column, place.channel);
-  EST_UNROLL for (int i = 0; i < kRows; ++i) {
+    V row[kColumns];
+    F::template Output<kColumns>(rows[i], row);
     EST_UNROLL for (int j = 0; j < kColumns; ++j) {
-      if (i >= place.rows || j >= place.columns) continue;
-      const int64_t offset = first + i * to.strides.row + j * to.strides.pixel;
-      V y = Plus(outputs.at[i][j], bias);
-      if (to.side != nullptr) y = Plus(y, lanes.Load(to.side + offset));
-      if (to.relu) y = hn::Max(hn::Zero(D()), y);
-      lanes.Store(y, to.data + offset);
+      hn::Store(row[j], D(), y + (i * kColumns + j) * kLanes);
     }
   }
 }
 
-template <int kRows, int kColumns, class Lanes>
+//   y: [at least place.rows, columns, kLanes].
+template <class Lanes>
+HWY_INLINE void Write(const Destination& to, const TilePlace& place, const Lanes& lanes,
+                      const float* y, int columns) {
+  const V bias = to.bias == nullptr ? hn::Zero(D()) : lanes.Load(to.bias + place.channel);
+  const int64_t first = to.strides.Offset(place.image, place.row, place.column, place.channel);
+  for (int i = 0; i < place.rows; ++i) {
+    for (int j = 0; j < place.columns; ++j) {
+      const int64_t offset = first + i * to.strides.row + j * to.strides.pixel;
+      V value = Plus(hn::Load(D(), y + (i * columns + j) * kLanes), bias);
+      if (to.side != nullptr) value = Plus(value, lanes.Load(to.side + offset));
+      if (to.relu) value = hn::Max(hn::Zero(D()), value);
+      lanes.Store(value, to.data + offset);
+    }
+  }
+}
+
+template <class Lanes>
 HWY_INLINE void WritePooled(const Destination& to, const TilePlace& place, const Lanes& lanes,
-                            const Outputs<kRows, kColumns>& outputs) {
+                            const float* y, int columns) {
   const D d;
   const hn::RebindToSigned<D> di;
   const V bias = to.bias == nullptr ? hn::Zero(d) : lanes.Load(to.bias + place.channel);
   const int64_t first =
       to.strides.Offset(place.image, place.row / 2, place.column / 2, place.channel);
-  EST_UNROLL for (int i = 0; i + 1 < kRows; i += 2) {
-    EST_UNROLL for (int j = 0; j + 1 < kColumns; j += 2) {
-      if (i >= place.rows || j >= place.columns) continue;
+  for (int i = 0; i < place.rows; i += 2) {
+    for (int j = 0; j < place.columns; j += 2) {
       const int64_t offset = first + i / 2 * to.strides.row + j / 2 * to.strides.pixel;
-      V best = outputs.at[i][j];
+      const float* const window = y + (i * columns + j) * kLanes;
+      V best = hn::Load(d, window);
       auto tap = hn::Zero(di);
-      const auto take = [&](V other, int32_t number) HWY_ATTR {
+      const auto take = [&](const float* from, int32_t number) HWY_ATTR {
+        const V other = hn::Load(d, from);
         const auto greater = hn::Gt(other, best);
         tap = hn::IfThenElse(hn::RebindMask(di, greater), hn::Set(di, number), tap);
         best = hn::IfThenElse(greater, other, best);
       };
-      take(outputs.at[i][j + 1], 1);
-      take(outputs.at[i + 1][j], 2);
-      take(outputs.at[i + 1][j + 1], 3);
+      take(window + kLanes, 1);
+      take(window + columns * kLanes, 2);
+      take(window + (columns + 1) * kLanes, 3);
       // The four outputs have the same bias, so it is added to their maximum only.
       best = Plus(best, bias);
       const auto on = hn::Gt(best, hn::Zero(d));
@@ -173,40 +170,43 @@ HWY_INLINE void WritePooled(const Destination& to, const TilePlace& place, const
   }
 }
 
-template <class F, int kRows, int kColumns, class Lanes>
-HWY_INLINE void WriteTile(const Destination& to, const TilePlace& place, const Lanes& lanes,
-                          const float* m, int64_t point) {
-  Outputs<kRows, kColumns> outputs;
-  TransformOutput<F>(m, point, &outputs);
-  if (to.argmax != nullptr) {
-    WritePooled(to, place, lanes, outputs);
-  } else {
-    Write(to, place, lanes, outputs);
-  }
+// Not a template of the transform and of the tile's size: these are many, and each takes the
+// compiler long. The outputs pass through the L1 cache instead.
+//   channels: those that are left, of which kLanes are written at most.
+HWY_NOINLINE void WriteOutputs(const Destination& to, const TilePlace& place, int64_t channels,
+                               const float* y, int columns) {
+  WithLanes(channels, [&](const auto& lanes) HWY_ATTR {
+    if (to.argmax != nullptr) {
+      WritePooled(to, place, lanes, y, columns);
+    } else {
+      Write(to, place, lanes, y, columns);
+    }
+  });
 }
 
 // The tiles of a run, whose tiles have kRows rows. Not inlined: ConvolveTiles would become so large
 // that the compiler spills its registers, which takes up to 8 % of the time.
-template <class F, int kRows, class Lanes>
+template <class F, int kRows>
 HWY_NOINLINE void WriteTiles(const ConvolveJob& job, const Run& run, const float* m, int64_t point,
-                             int64_t channel, const Lanes& lanes) {
+                             int64_t channel) {
   constexpr int kColumns = F::kOutputs;
   const Convolution& conv = job.conv;
+  const int64_t channels = conv.out_channels - channel;
+  HWY_ALIGN float y[kRows * kColumns * kLanes];
   TilePlace place{
       .image = run.image, .row = run.first_row, .column = run.first_column, .channel = channel};
   place.rows = static_cast<int>(std::min<int64_t>(kRows, conv.out_rows - place.row));
   for (int t = 0; t < run.full; ++t, place.column += kColumns) {
     place.columns = static_cast<int>(std::min<int64_t>(kColumns, conv.out_columns - place.column));
-    WriteTile<F, kRows, kColumns>(job.destination, place, lanes, m + (run.slot + t) * kPanel,
-                                  point);
+    TransformOutput<F, kRows, kColumns>(m + (run.slot + t) * kPanel, point, y);
+    WriteOutputs(job.destination, place, channels, y, kColumns);
   }
   if (!run.edge) return;
   const int edge = job.tiling.columns.edge_outputs;
   place.columns = static_cast<int>(std::min<int64_t>(edge, conv.out_columns - place.column));
-  // Copies, so that the variables of the loop stay in registers.
-  WithOutputs<F>(edge, [=, &job, &run](auto columns) HWY_ATTR {
-    WriteTile<F, kRows, columns()>(job.destination, place, lanes, m + run.edge_slot * kPanel,
-                                   point);
+  WithOutputs<F>(edge, [&](auto columns) HWY_ATTR {
+    TransformOutput<F, kRows, columns()>(m + run.edge_slot * kPanel, point, y);
+    WriteOutputs(job.destination, place, channels, y, columns());
   });
 }
 
@@ -216,11 +216,8 @@ void WriteBlock(const ConvolveJob& job, const Block& block, const float* m, int6
                 int64_t channel) {
   for (int r = 0; r < block.num_runs; ++r) {
     const Run& run = block.runs[r];
-    WithOutputs<F>(job.tiling.rows.Outputs(run.bottom), [&](auto rows) HWY_ATTR {
-      WithLanes(job.conv.out_channels - channel, [&](const auto& lanes) HWY_ATTR {
-        WriteTiles<F, rows()>(job, run, m, point, channel, lanes);
-      });
-    });
+    WithOutputs<F>(job.tiling.rows.Outputs(run.bottom),
+                   [&](auto rows) HWY_ATTR { WriteTiles<F, rows()>(job, run, m, point, channel); });
   }
 }
 
