@@ -9,7 +9,6 @@
 #include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/reduction.h"
-#include "estimator/ops/select.h"
 
 namespace estimator {
 namespace {
@@ -49,8 +48,7 @@ RawRnnResult RawRnn(const rnn_cell::Cell& cell, const RawRnnLoopFn& loop_fn,
   // The number of outputs is known after the body has been built.
   size_t num_emitted = 0;
   const auto body = [&](const Tensors& v, const Tensors&) {
-    const State state = start.next_cell_state.Map(
-        [&](const Tensor&, int index, bool) { return v[kStepState + static_cast<size_t>(index)]; });
+    const State state = start.next_cell_state.Restored(v, kStepState);
     const auto [cell_output, cell_state] = cell(v[kStepInput], state);
     const Tensor next_time = v[kStepTime] + 1;
     const RawRnnNext next =
@@ -61,22 +59,16 @@ RawRnnResult RawRnn(const rnn_cell::Cell& cell, const RawRnnLoopFn& loop_fn,
                                             " tensors of next_loop_state after ",
                                             start.next_loop_state.size(), " in its first call"));
     }
-    // Numbers without a batch axis are passed through, as in TensorFlow.
     const State kept =
         state.Zip(next.next_cell_state, [&](const Tensor& old_part, const Tensor& part) {
-          return part.valid() && part.rank() > 0
-                     ? Where(ForRankOf(part, v[kStepFinished]), old_part, part)
-                     : part;
+          return UnlessFinished(v[kStepFinished], part, old_part);
         });
     Tensors results = JoinVariables(
         {next_time, LogicalOr(v[kStepFinished], next.elements_finished), next.next_input}, kept,
         next.next_loop_state);
     num_emitted = next.emit_output.size();
-    for (const Tensor& emitted : next.emit_output) {
-      results.push_back(emitted.valid() && emitted.rank() > 0
-                            ? Where(ForRankOf(emitted, v[kStepFinished]), 0, emitted)
-                            : emitted);
-    }
+    for (const Tensor& emitted : next.emit_output)
+      results.push_back(UnlessFinished(v[kStepFinished], emitted, 0));
     return results;
   };
   const Tensor invalid(&graph, nullptr, 0);
@@ -96,9 +88,7 @@ RawRnnResult RawRnn(const rnn_cell::Cell& cell, const RawRnnLoopFn& loop_fn,
     return {{TensorArray(invalid)}, start.next_cell_state, start.next_loop_state};
   }
   RawRnnResult result;
-  result.state = start.next_cell_state.Map([&](const Tensor&, int index, bool) {
-    return last[kStepState + static_cast<size_t>(index)];
-  });
+  result.state = start.next_cell_state.Restored(last, kStepState);
   const auto loop_state = last.begin() + static_cast<int64_t>(first_loop_state);
   const auto emitted = last.end() - static_cast<int64_t>(num_emitted);
   result.loop_state = Tensors(loop_state, emitted);

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/strings/string_view.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graph/variable.h"
 #include "estimator/nn/rnn/batch_time.h"
 #include "estimator/nn/rnn/dropout_seed.h"
+#include "estimator/ops/building/builder.h"
 #include "estimator/ops/building/loop.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
@@ -33,10 +33,6 @@ using rnn_cell::TimeStepScope;
 // Unrolled, time steps are fused with what is around them, and the graph takes longer to build:
 // docs/recurrent.md has the figures.
 constexpr int64_t kMaxUnrolled = 128;
-
-std::string NameOr(const std::string& name, absl::string_view default_name) {
-  return name.empty() ? std::string(default_name) : name;
-}
 
 // i32 [T]: 0, 1, ..., T - 1.
 Tensor TimeSteps(Graph& graph, int64_t num_steps) {
@@ -76,9 +72,7 @@ Tensor Step(Loop& loop, const Tensor& input, int64_t time) {
   const TimeStepScope step(loop.has_time_steps ? time : 0);
   auto [output, new_state] = loop.cell(input, loop.state);
   const Tensor finished = loop.finished.empty() ? Tensor() : loop.finished[time];
-  // Scalars are passed through, as in TensorFlow.
-  if (finished.valid() && output.rank() > 0 && output.valid())
-    output = Where(ForRankOf(output, finished), 0, output);
+  if (finished.valid()) output = UnlessFinished(finished, output, 0);
   loop.state = loop.state.Zip(new_state, [&](const Tensor& old_part, const Tensor& new_part) {
     if (!old_part.valid() || !new_part.valid()) return new_part;
     if (old_part.spec() != new_part.spec()) {
@@ -86,9 +80,7 @@ Tensor Step(Loop& loop, const Tensor& input, int64_t time) {
           InvalidArgument("time step ", time, ": the cell changes a part of its state from ",
                           old_part.spec().ToString(), " to ", new_part.spec().ToString()));
     }
-    return finished.valid() && new_part.rank() > 0
-               ? Where(ForRankOf(new_part, finished), old_part, new_part)
-               : new_part;
+    return finished.valid() ? UnlessFinished(finished, new_part, old_part) : new_part;
   });
   return output;
 }
@@ -138,9 +130,12 @@ DynamicRnnResult RunLoop(const Cell& cell, const Tensor& inputs, const State& in
   Tensors scanned = {inputs};
   if (lengths.valid()) scanned.push_back(Finished(lengths, num_steps));
   const auto body = [&](const Tensors& carried, const Tensors& elements) {
-    const State state = initial.Map([&](const Tensor&, int index, bool) { return carried[index]; });
     // A random op draws other numbers at each trip, so the time steps need no seeds of their own.
-    Loop step{Graph::Current(), cell, state, {elements.begin() + 1, elements.end()}, false};
+    Loop step{Graph::Current(),
+              cell,
+              initial.Restored(carried),
+              {elements.begin() + 1, elements.end()},
+              false};
     const Tensor output = Step(step, elements[0], 0);
     Tensors results = step.state.Flatten();
     results.push_back(output);
@@ -156,7 +151,7 @@ DynamicRnnResult RunLoop(const Cell& cell, const Tensor& inputs, const State& in
     const Tensor invalid(&graph, nullptr, 0);
     return {invalid, invalid};
   }
-  return {last.back(), initial.Map([&](const Tensor&, int index, bool) { return last[index]; })};
+  return {last.back(), initial.Restored(last)};
 }
 
 // The part of the state after the last time step that counts.
@@ -239,6 +234,24 @@ Tensor ReverseTime(const Tensor& x, const Tensor& lengths, bool time_major) {
   return time_major ? TransposeBatchTime(reversed) : reversed;
 }
 
+// The results of run(cell, inputs, initial_state) forward, and backward on reverse(inputs).
+template <typename Inputs, typename Options, typename Run, typename Reverse>
+auto BothDirections(const Cell& cell_fw, const Cell& cell_bw, const Inputs& inputs,
+                    const Options& options, const Run& run, const Reverse& reverse) {
+  const auto in_scope = [&run](const Cell& cell, const Inputs& x,
+                               const std::optional<State>& initial_state) {
+    // TensorFlow opens the scope of a direction twice, which shows in the names of ops.
+    const VariableScope again(GetVariableScope());
+    return run(cell, x, initial_state);
+  };
+  std::optional<VariableScope> direction;
+  direction.emplace("fw");
+  auto forward = in_scope(cell_fw, inputs, options.initial_state_fw);
+  direction.emplace("bw");
+  auto backward = in_scope(cell_bw, reverse(inputs), options.initial_state_bw);
+  return std::pair(std::move(forward), std::move(backward));
+}
+
 }  // namespace
 
 DynamicRnnResult DynamicRnn(const Cell& cell, const Tensor& inputs,
@@ -258,10 +271,8 @@ BidirectionalDynamicRnnResult BidirectionalDynamicRnn(
     const Cell& cell_fw, const Cell& cell_bw, const Tensor& inputs,
     const BidirectionalDynamicRnnOptions& options) {
   const VariableScope scope(NameOr(options.scope, "bidirectional_rnn"));
-  const auto direction = [&](const Cell& cell, const Tensor& x,
-                             const std::optional<State>& initial_state) {
-    // TensorFlow opens the scope of a direction twice, which shows in the names of ops.
-    const VariableScope again(GetVariableScope());
+  const auto run = [&](const Cell& cell, const Tensor& x,
+                       const std::optional<State>& initial_state) {
     return DynamicRnnInScope(cell, x,
                              {.sequence_length = options.sequence_length,
                               .initial_state = initial_state,
@@ -269,28 +280,19 @@ BidirectionalDynamicRnnResult BidirectionalDynamicRnn(
                               .time_major = options.time_major,
                               .unroll = options.unroll});
   };
-  DynamicRnnResult forward, backward;
-  {
-    const VariableScope fw("fw");
-    forward = direction(cell_fw, inputs, options.initial_state_fw);
-  }
-  {
-    const VariableScope bw("bw");
-    const Tensor reversed = ReverseTime(inputs, options.sequence_length, options.time_major);
-    backward = direction(cell_bw, reversed, options.initial_state_bw);
-  }
-  const Tensor in_order =
-      ReverseTime(backward.outputs, options.sequence_length, options.time_major);
-  return {{forward.outputs, in_order}, {forward.state, backward.state}};
+  const auto reverse = [&](const Tensor& x) {
+    return ReverseTime(x, options.sequence_length, options.time_major);
+  };
+  const auto [forward, backward] = BothDirections(cell_fw, cell_bw, inputs, options, run, reverse);
+  return {{forward.outputs, reverse(backward.outputs)}, {forward.state, backward.state}};
 }
 
 StaticBidirectionalRnnResult StaticBidirectionalRnn(const Cell& cell_fw, const Cell& cell_bw,
                                                     const std::vector<Tensor>& inputs,
                                                     const StaticBidirectionalRnnOptions& options) {
   const VariableScope scope(NameOr(options.scope, "bidirectional_rnn"));
-  const auto direction = [&](const Cell& cell, const std::vector<Tensor>& x,
-                             const std::optional<State>& initial_state) {
-    const VariableScope again(GetVariableScope());
+  const auto run = [&](const Cell& cell, const std::vector<Tensor>& x,
+                       const std::optional<State>& initial_state) {
     return Unroll(cell, x, initial_state, options.dtype, options.sequence_length,
                   /*has_time_steps=*/false);
   };
@@ -300,15 +302,7 @@ StaticBidirectionalRnnResult StaticBidirectionalRnn(const Cell& cell_fw, const C
     std::reverse(steps.begin(), steps.end());
     return steps;
   };
-  StaticRnnResult forward, backward;
-  {
-    const VariableScope fw("fw");
-    forward = direction(cell_fw, inputs, options.initial_state_fw);
-  }
-  {
-    const VariableScope bw("bw");
-    backward = direction(cell_bw, reverse(inputs), options.initial_state_bw);
-  }
+  const auto [forward, backward] = BothDirections(cell_fw, cell_bw, inputs, options, run, reverse);
   const std::vector<Tensor> in_order = reverse(backward.outputs);
   std::vector<Tensor> outputs;
   for (size_t t = 0; t < forward.outputs.size(); ++t)

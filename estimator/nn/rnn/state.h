@@ -51,6 +51,10 @@ class State {
   // of an LSTM).
   using MapFn = std::function<Tensor(const Tensor& x, int index, bool is_c)>;
   State Map(const MapFn& fn) const;
+  // A state of the same structure, of the tensors flat[first], flat[first + 1], ...
+  State Restored(const Tensors& flat, size_t first = 0) const {
+    return Map([&](const Tensor&, int index, bool) { return flat[first + index]; });
+  }
 
   // "f32 [8,5]", "(c=f32 [8,5], h=f32 [8,5])", "[..., ...]"
   std::string ToString() const;

@@ -24,11 +24,6 @@ using rnn_cell::State;
 // The loop variables: these, and then the tensors of the state.
 enum LoopVariable { kTime, kInputs, kFinished, kLengths, kState };
 
-// A state of the structure of `like`, with the tensors flat[first], flat[first + 1], ...
-State Restore(const State& like, const Tensors& flat, size_t first) {
-  return like.Map([&](const Tensor&, int index, bool) { return flat[first + index]; });
-}
-
 std::optional<int64_t> NumSteps(const Decoder& decoder, const DynamicDecodeOptions& options) {
   const std::optional<int64_t> known = decoder.num_steps();
   if (!known || !options.maximum_iterations) return known ? known : options.maximum_iterations;
@@ -64,16 +59,13 @@ DynamicDecodeResult<Tensors> DynamicDecode(const Decoder& decoder,
   for (const Tensor& part : start.state.Flatten()) carried.push_back(part);
 
   const auto body = [&](const Tensors& v, const Tensors&) {
-    const State state = Restore(start.state, v, kState);
+    const State state = start.state.Restored(v, kState);
     DecoderStep step = decoder.Step(v[kTime], v[kInputs], state);
     const Tensor& finished = v[kFinished];
     if (options.impute_finished) {
-      for (Tensor& output : step.outputs) {
-        if (output.valid()) output = Where(ForRankOf(output, finished), 0, output);
-      }
+      for (Tensor& output : step.outputs) output = UnlessFinished(finished, output, 0);
       step.state = state.Zip(step.state, [&](const Tensor& old_part, const Tensor& part) {
-        return part.valid() && part.rank() > 0 ? Where(ForRankOf(part, finished), old_part, part)
-                                               : part;
+        return UnlessFinished(finished, part, old_part);
       });
     }
     const Tensor next = v[kTime] + 1;
@@ -99,7 +91,7 @@ DynamicDecodeResult<Tensors> DynamicDecode(const Decoder& decoder,
                .carried = carried,
                .capacity = *num_steps});
   if (last.empty()) return invalid();
-  const State last_state = Restore(start.state, last, kState);
+  const State last_state = start.state.Restored(last, kState);
   Tensors outputs(last.begin() + static_cast<int64_t>(carried.size()), last.end());
   outputs = decoder.Finalize(outputs, last_state);
   if (!options.output_time_major) {

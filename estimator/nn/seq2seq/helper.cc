@@ -1,9 +1,8 @@
 #include "estimator/nn/seq2seq/helper.h"
 
-#include <vector>
-
 #include "estimator/base/status.h"
 #include "estimator/graph/graph.h"
+#include "estimator/nn/rnn/batch_time.h"
 #include "estimator/ops/categorical.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/constant.h"
@@ -45,10 +44,7 @@ TrainingHelper::TrainingHelper(const Tensor& inputs, const Tensor& sequence_leng
     return;
   }
   sequence_length_ = Cast(sequence_length, DType::kInt32);
-  if (time_major) return;
-  std::vector<int64_t> perm = {1, 0};
-  for (int axis = 2; axis < inputs.rank(); ++axis) perm.push_back(axis);
-  inputs_ = Transpose(inputs, perm);
+  if (!time_major) inputs_ = TransposeBatchTime(inputs);
 }
 
 std::optional<int64_t> TrainingHelper::num_steps() const { return inputs_.dim(0); }
