@@ -24,8 +24,6 @@
 namespace estimator {
 namespace {
 
-TensorSpec RowOf(const TensorSpec& spec) { return {spec.dtype, spec.shape.Row()}; }
-
 // The operands and functions of a While node by their meaning.
 struct Parts {
   explicit Parts(const Node& node)
@@ -210,10 +208,7 @@ Tensors WhileGradient(const Node& node, const Tensors& grads) {
   }
   if (ys.empty() || xs.empty()) return result;
 
-  std::vector<TensorSpec> specs;
-  for (const Tensor& tensor : loop.carried) specs.push_back(tensor.spec());
-  for (const Tensor& tensor : loop.scanned) specs.push_back(RowOf(tensor.spec()));
-  Tensors kept;  // tensors of the body whose values the forward loop keeps
+  const std::vector<TensorSpec> specs = BodyParameters(loop);
   const auto save = [&](Function& function, const Tensor& tensor) -> Tensor {
     const bool is_parameter = tensor.node()->op() == "Placeholder";
     if (!is_parameter && CheaperAgain(tensor)) return Tensor();
@@ -223,7 +218,6 @@ Tensors WhileGradient(const Node& node, const Tensors& grads) {
       loop.scanned.push_back(node.inputs()[parts.scanned(k)]);
       return function.AddParameter(tensor.spec());
     }
-    kept.push_back(tensor);
     loop.scanned.push_back(forward_graph.AddStackedResults(const_cast<Node&>(node), {tensor})[0]);
     return function.AddParameter(tensor.spec());
   };
@@ -237,18 +231,13 @@ Tensors WhileGradient(const Node& node, const Tensors& grads) {
                    parameters.end());
     const Tensors of_xs = Gradients(ys, xs, grad_ys);
     Tensors results;
-    size_t x = 0;
-    for (size_t k = 0; k < carried.size(); ++k, ++x) {
+    for (size_t x = 0; x < xs.size(); ++x) {
       const TensorSpec& spec = xs[x].spec();
-      results.push_back(of_xs[x].valid() ? of_xs[x] : Zeros(spec.shape, spec.dtype));
-    }
-    for (size_t k = 0; k < captured.size(); ++k, ++x) {
-      const Tensor& sum = parameters[carried.size() + k];
-      results.push_back(of_xs[x].valid() ? Accumulate(sum, of_xs[x]) : sum);
-    }
-    for (size_t k = 0; k < scanned.size(); ++k, ++x) {
-      const TensorSpec& spec = xs[x].spec();
-      results.push_back(of_xs[x].valid() ? of_xs[x] : Zeros(spec.shape, spec.dtype));
+      const bool is_sum = x >= carried.size() && x < carried.size() + captured.size();
+      if (is_sum)
+        results.push_back(of_xs[x].valid() ? Accumulate(parameters[x], of_xs[x]) : parameters[x]);
+      else
+        results.push_back(of_xs[x].valid() ? of_xs[x] : Zeros(spec.shape, spec.dtype));
     }
     return results;
   };
@@ -267,6 +256,13 @@ EST_REGISTER_OP("While", WhileRule, WhileGradient);
 
 }  // namespace
 
+std::vector<TensorSpec> BodyParameters(const LoopSpec& loop) {
+  std::vector<TensorSpec> specs;
+  for (const Tensor& tensor : loop.carried) specs.push_back(tensor.spec());
+  for (const Tensor& tensor : loop.scanned) specs.push_back({tensor.dtype(), tensor.shape().Row()});
+  return specs;
+}
+
 Tensors AddLoop(const LoopSpec& loop) {
   Tensors operands = loop.carried;
   operands.insert(operands.end(), loop.scanned.begin(), loop.scanned.end());
@@ -274,19 +270,17 @@ Tensors AddLoop(const LoopSpec& loop) {
     if (!operand.valid()) return {};
   }
   Graph& graph = GraphFor(operands);
-  std::vector<TensorSpec> carried;
-  for (const Tensor& tensor : loop.carried) carried.push_back(tensor.spec());
-  std::vector<TensorSpec> specs = carried;
-  for (const Tensor& tensor : loop.scanned) specs.push_back(RowOf(tensor.spec()));
+  const std::vector<TensorSpec> specs = BodyParameters(loop);
+  const auto num_carried = static_cast<int64_t>(loop.carried.size());
   std::shared_ptr<Function> cond;
   if (loop.cond != nullptr) {
-    cond = Function::Build(graph, "cond", carried,
+    cond = Function::Build(graph, "cond", {specs.begin(), specs.begin() + num_carried},
                            [&](const Tensors& p) { return Tensors{loop.cond(p)}; });
     if (cond == nullptr) return {};
   }
   std::shared_ptr<Function> body =
       Function::Build(graph, "body", specs, [&](const Tensors& parameters) {
-        const auto elements = parameters.begin() + static_cast<int64_t>(carried.size());
+        const auto elements = parameters.begin() + num_carried;
         return loop.body(Tensors(parameters.begin(), elements),
                          Tensors(elements, parameters.end()));
       });
@@ -301,7 +295,7 @@ Tensors AddLoop(const LoopSpec& loop) {
   Tensors results;
   for (int i = 0; node != nullptr && i < node->num_outputs(); ++i) {
     // The number of trips is for the gradient.
-    if (static_cast<size_t>(i) != carried.size()) results.emplace_back(&graph, node, i);
+    if (i != num_carried) results.emplace_back(&graph, node, i);
   }
   return results;
 }

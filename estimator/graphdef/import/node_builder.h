@@ -95,11 +95,18 @@ class NodeBuilder {
     bool untouched() const {
       return !rows.valid() && !item.valid() && !same.valid() && inner == nullptr;
     }
+    // The list of the rows of a tensor [size, ...].
+    static List OfRows(const Tensor& rows) {
+      return {
+          .rows = rows, .size = rows.dim(0), .dtype = rows.dtype(), .element = rows.shape().Row()};
+    }
   };
   class LoopImporter;
   bool IsList(FlatTensor at) const { return lists_.count(at) > 0; }
   absl::StatusOr<List> ListOf(FlatTensor at) const;
   absl::StatusOr<Tensor> Rows(const List& list, const std::string& name);
+  // Elements [n, ...] that are the rows of a tensor [size, n, ...], one behind the other.
+  static Tensor JoinedRows(const Tensor& rows);
   absl::StatusOr<std::vector<Tensor>> BuildList(int node);
   absl::StatusOr<std::vector<Tensor>> BuildTensorArray(int node);
   absl::StatusOr<List> SumOfLists(int node);

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "estimator/array/tensor_spec.h"
 #include "estimator/graph/tensor.h"
 
 namespace estimator {
@@ -32,6 +34,8 @@ struct LoopSpec {
   // `trips` to be the number of trips.
   bool draws_in_order = false;
 };
+// The parameters of the body: the carried values, then a row of each scanned tensor.
+std::vector<TensorSpec> BodyParameters(const LoopSpec& loop);
 // The last carried values, then the stacked results. Empty after an error, which the graph keeps.
 Tensors AddLoop(const LoopSpec& loop);
 

@@ -9,6 +9,7 @@ namespace estimator {
 namespace {
 
 constexpr char kGradient[] = "TensorArrayGradV3";
+constexpr char kNotFound[] = "the TensorArray is not found";
 constexpr int kMaxPassed = 64;  // a limit for a malformed file
 
 // An access to a TensorArray: where its inputs are, and the op on a list that it becomes. That op
@@ -35,6 +36,12 @@ const Access* AccessOf(absl::string_view op) {
   for (const Access& access : *kAccesses)
     if (access.op == op) return &access;
   return nullptr;
+}
+
+// Makes the node an obstacle, behind which nothing is reached.
+void RefuseNode(FlatNode& at, absl::string_view problem) {
+  at.problem = std::string(problem);
+  at.inputs.clear();
 }
 
 }  // namespace
@@ -132,18 +139,11 @@ void FrameConverter::ReplaceZeroFlows(int i) {
 void FrameConverter::ConvertAccess(int i) {
   FlatNode& at = node(i);
   const Access& access = *AccessOf(at.op);
-  if (at.inputs.size() != access.num_inputs) {
-    at.problem = "takes another number of inputs";
-    at.inputs.clear();
-    return;
-  }
+  if (at.inputs.size() != access.num_inputs)
+    return RefuseNode(at, "takes another number of inputs");
   const int array = Origin(at.inputs[0]).node;
   const bool of_gradient = node(array).op == kGradient;
-  if (!of_gradient && node(array).op != "TensorArrayV3") {
-    at.problem = "the TensorArray is not found";
-    at.inputs.clear();
-    return;
-  }
+  if (!of_gradient && node(array).op != "TensorArrayV3") return RefuseNode(at, kNotFound);
   FlatTensor flow = at.inputs[access.flow];
   const Flow* const known = FlowOf(flow);
   if (of_gradient && (known == nullptr || !known->of_gradient)) {
@@ -162,10 +162,8 @@ void FrameConverter::ConvertGradient(int i) {
   FlatNode& at = node(i);
   const int array = at.inputs.size() == 2 ? Origin(at.inputs[0]).node : i;
   if (node(array).op != "TensorArrayV3") {
-    at.problem = array != i && node(array).op == kGradient ? "the gradient of a gradient"
-                                                           : "the TensorArray is not found";
-    at.inputs.clear();
-    return;
+    return RefuseNode(
+        at, array != i && node(array).op == kGradient ? "the gradient of a gradient" : kNotFound);
   }
   const Flow* const flow = FlowOf(at.inputs[1]);
   const bool has_values = flow != nullptr && flow->of_gradient;

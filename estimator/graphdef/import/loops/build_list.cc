@@ -91,8 +91,13 @@ absl::StatusOr<NodeBuilder::List> NodeBuilder::SelectList(const Tensor& predicat
   EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(yes, NameOf(node)));
   EST_ASSIGN_OR_RETURN(const Tensor others, Rows(no, NameOf(node)));
   EST_ASSIGN_OR_RETURN(const Tensor selected, Select(predicate, rows, others, node));
-  return List{
-      .rows = selected, .size = yes.size, .dtype = yes.dtype, .element = selected.shape().Row()};
+  return List::OfRows(selected);
+}
+
+Tensor NodeBuilder::JoinedRows(const Tensor& rows) {
+  std::vector<int64_t> dims(rows.shape().dims().begin() + 1, rows.shape().dims().end());
+  dims[0] *= rows.dim(0);
+  return Reshape(rows, Shape(dims));
 }
 
 // A TensorArray: a handle, which nothing reads, and a flow, which is the list.
@@ -128,46 +133,43 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildList(int node) {
                ? absl::OkStatus()
                : InvalidArgument("takes ", count, " inputs, not ", flat.inputs.size());
   };
-  List& result = lists_[{node, 0}];
+  // What the node returns: a list, which has no tensor, or one.
+  const auto is_list = [&](List list) {
+    lists_[{node, 0}] = std::move(list);
+    return std::vector<Tensor>{Tensor()};
+  };
   const auto no_list = [&](const Tensor& value) {
     lists_.erase({node, 0});
     return std::vector<Tensor>{value};
   };
+  is_list({});  // also after an error
   if (op == "AddN") {
     EST_ASSIGN_OR_RETURN(const List sum, SumOfLists(node));
-    lists_[{node, 0}] = sum;
-    return std::vector<Tensor>{Tensor()};
+    return is_list(sum);
   }
   if (op == "ZerosLike") {
     EST_ASSIGN_OR_RETURN(const List list, ListOf(flat.inputs[0]));
-    result = {.size = list.size, .dtype = list.dtype, .element = list.element};
-    return std::vector<Tensor>{Tensor()};
+    return is_list({.size = list.size, .dtype = list.dtype, .element = list.element});
   }
   if (op == "TensorArrayV3") return BuildTensorArray(node);
-  if (op == "StackV2" || op == "Stack") {
-    result.dtype = ElementType(*flat.def, "elem_type");
-    return std::vector<Tensor>{Tensor()};
-  }
+  if (op == "StackV2" || op == "Stack")
+    return is_list({.dtype = ElementType(*flat.def, "elem_type")});
   if (op == "EmptyTensorList" || op == "TensorListReserve") {
     EST_RETURN_IF_ERROR(check(2));
-    result.dtype = ElementType(*flat.def);
     EST_ASSIGN_OR_RETURN(const Tensor shape, input(0));
-    result.element = KnownShape(shape);
-    if (op == "EmptyTensorList") return std::vector<Tensor>{Tensor()};
+    List list{.dtype = ElementType(*flat.def), .element = KnownShape(shape)};
+    if (op == "EmptyTensorList") return is_list(list);
     EST_ASSIGN_OR_RETURN(const Tensor size, input(1));
     EST_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, ConstantIntsOf(size));
     if (sizes.size() != 1 || sizes[0] < 0) return InvalidArgument("has no size");
-    result.size = sizes[0];
-    return std::vector<Tensor>{Tensor()};
+    list.size = sizes[0];
+    return is_list(list);
   }
   if (op == "TensorListFromTensor") {
     EST_RETURN_IF_ERROR(check(2));
-    EST_ASSIGN_OR_RETURN(result.rows, input(0));
-    if (result.rows.rank() == 0) return InvalidArgument("takes a tensor without rows");
-    result.size = result.rows.dim(0);
-    result.dtype = result.rows.dtype();
-    result.element = result.rows.shape().Row();
-    return std::vector<Tensor>{Tensor()};
+    EST_ASSIGN_OR_RETURN(const Tensor rows, input(0));
+    if (rows.rank() == 0) return InvalidArgument("takes a tensor without rows");
+    return is_list(List::OfRows(rows));
   }
   if (flat.inputs.empty()) return InvalidArgument("has no inputs");
   EST_ASSIGN_OR_RETURN(const List list, ListOf(flat.inputs[0]));
@@ -192,8 +194,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildList(int node) {
       changed.index = index;
       changed.item = item;
     }
-    lists_[{node, 0}] = changed;
-    return std::vector<Tensor>{Tensor()};
+    return is_list(changed);
   }
   if (op == "TensorListLength") {
     if (list.size < 0) return Unimplemented("asks for the length of a TensorList that grows");
@@ -234,8 +235,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildList(int node) {
       changed.rows = op == "TensorArrayScatterV3" ? TensorScatterAdd(rows, places, values, name)
                                                   : TensorScatterUpdate(rows, places, values, name);
     }
-    lists_[{node, 0}] = changed;
-    return std::vector<Tensor>{Tensor()};
+    return is_list(changed);
   }
   if (op == "TensorArraySplitV3") {
     // Elements of one size, as all tensors of a list have here.
@@ -251,21 +251,15 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildList(int node) {
     for (int64_t k = 0; k < count; ++k)
       if (!lengths.ok() || (*lengths)[static_cast<size_t>(k)] != dims[1])
         return Unimplemented("splits into elements of different sizes");
-    const Tensor rows = Reshape(values, Shape(dims));
-    lists_[{node, 0}] = {
-        .rows = rows, .size = count, .dtype = rows.dtype(), .element = rows.shape().Row()};
-    return std::vector<Tensor>{Tensor()};
+    return is_list(List::OfRows(Reshape(values, Shape(dims))));
   }
   if (op == "TensorListConcatV2") {
     EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(list, name));
     if (rows.rank() < 2) return InvalidArgument("joins elements without rows");
-    std::vector<int64_t> dims(rows.shape().dims().begin() + 1, rows.shape().dims().end());
-    const std::vector<int64_t> lengths(static_cast<size_t>(rows.dim(0)), dims[0]);
-    dims[0] *= rows.dim(0);
-    lists_.erase({node, 0});
-    return std::vector<Tensor>{
-        Reshape(rows, Shape(dims)),
-        Const(Array::FromSpan<int64_t>({rows.dim(0)}, lengths), name + "/lengths")};
+    const std::vector<int64_t> lengths(static_cast<size_t>(rows.dim(0)), rows.dim(1));
+    std::vector<Tensor> outputs = no_list(JoinedRows(rows));
+    outputs.push_back(Const(Array::FromSpan<int64_t>({rows.dim(0)}, lengths), name + "/lengths"));
+    return outputs;
   }
   if (op == "TensorListStack") {
     EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(list, name));

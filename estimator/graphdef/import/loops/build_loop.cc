@@ -79,10 +79,6 @@ bool NodeBuilder::LoopImporter::IsUnshaped(const List& list) {
 // it is built once for that.
 absl::Status NodeBuilder::LoopImporter::FindElementShapes() {
   for (size_t k = 0; k < n_; ++k) EST_RETURN_IF_ERROR(AddOperand(k));
-  std::vector<TensorSpec> specs;
-  for (const Tensor& tensor : made_.carried) specs.push_back(tensor.spec());
-  for (const Tensor& tensor : made_.scanned)
-    specs.push_back({tensor.dtype(), tensor.shape().Row()});
   const auto build = [this](const Tensors& parameters) {
     const auto elements = parameters.begin() + static_cast<int64_t>(made_.carried.size());
     b_.graph_ = &Graph::Current();
@@ -92,7 +88,7 @@ absl::Status NodeBuilder::LoopImporter::FindElementShapes() {
     return Tensors();
   };
   Graph* const graph = b_.graph_;
-  const auto function = Function::Build(*graph, "body", specs, build);
+  const auto function = Function::Build(*graph, "body", BodyParameters(made_), build);
   b_.graph_ = graph;
   if (function == nullptr) return graph->status();
   for (const size_t k : unshaped_) {
@@ -135,11 +131,7 @@ void NodeBuilder::LoopImporter::SetArgs(const std::vector<int>& args, const Tens
     if (args[k] < 0) continue;
     b_.values_[args[k]] = {variable.kind == Kind::kCarried ? value : Tensor()};
     if (b_.IsList(Input(k))) {
-      List list = b_.lists_.at(Input(k));
-      if (value.valid())
-        list = {
-            .rows = value, .size = list.size, .dtype = list.dtype, .element = value.shape().Row()};
-      b_.lists_[{args[k], 0}] = list;
+      b_.lists_[{args[k], 0}] = value.valid() ? List::OfRows(value) : b_.lists_.at(Input(k));
     }
   }
 }
@@ -254,9 +246,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::LoopImporter::Outputs(const Ten
     if (kind == Kind::kCarried) {
       outputs[k] = last;
     } else {
-      List& list = b_.lists_[{node_, static_cast<int>(k)}];
-      list = {
-          .rows = last, .size = last.dim(0), .dtype = last.dtype(), .element = last.shape().Row()};
+      b_.lists_[{node_, static_cast<int>(k)}] = List::OfRows(last);
     }
   }
   // The number of trips comes after the carried results, and AddLoop leaves it out.
@@ -285,9 +275,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::LoopImporter::Outputs(const Ten
       const Tensor& rows = results[next++];
       if (!rows.shape().fully_known() || rows.rank() < 2)
         return Unimplemented("appends rows in a loop whose largest number of trips is not known");
-      std::vector<int64_t> dims(rows.shape().dims().begin() + 1, rows.shape().dims().end());
-      dims[0] *= rows.dim(0);
-      outputs[k] = Concat({first, Reshape(rows, Shape(dims))}, 0, name_);
+      outputs[k] = Concat({first, b_.JoinedRows(rows)}, 0, name_);
     } else if (variable.kind == Kind::kPopped) {
       b_.lists_[at] = {.dtype = b_.lists_.at(Input(k)).dtype};
     } else if (variable.kind == Kind::kConstant) {
