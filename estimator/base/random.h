@@ -10,6 +10,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace estimator {
@@ -33,6 +34,24 @@ class Philox {
  private:
   std::array<uint32_t, 2> key_;
   std::array<uint32_t, 4> counter_;  // least significant word first
+};
+
+// The numbers of a generator one by one (TensorFlow's SimplePhilox).
+class PhiloxNumbers {
+ public:
+  explicit PhiloxNumbers(const Philox& philox) : philox_(philox) {}
+  uint32_t Next() {
+    if (num_used_ == buffer_.size()) {
+      buffer_ = philox_.Next4();
+      num_used_ = 0;
+    }
+    return buffer_[num_used_++];
+  }
+
+ private:
+  Philox philox_;
+  Philox::Result buffer_ = {};
+  size_t num_used_ = 4;  // of the numbers in buffer_
 };
 
 // A number in [0, 1). The low 23 bits of x are the mantissa of a number in [1, 2); 1 is subtracted.

@@ -26,15 +26,9 @@ constexpr int kPiecesPerSpan = 5;  // straight pieces between two control points
 // The random numbers of one example. Their values depend on the order of the calls.
 class Dice {
  public:
-  Dice(uint64_t seed, uint64_t index) : philox_(seed, index) {}
+  Dice(uint64_t seed, uint64_t index) : numbers_(Philox(seed, index)) {}
 
-  uint32_t Bits() {
-    if (used_ == 4) {
-      numbers_ = philox_.Next4();
-      used_ = 0;
-    }
-    return numbers_[used_++];
-  }
+  uint32_t Bits() { return numbers_.Next(); }
   float Uniform(float low, float high) { return low + (high - low) * UniformFloat(Bits()); }
   bool Chance(float probability) { return UniformFloat(Bits()) < probability; }
   size_t Choose(size_t count) { return static_cast<size_t>((uint64_t{Bits()} * count) >> 32); }
@@ -47,9 +41,7 @@ class Dice {
   }
 
  private:
-  Philox philox_;
-  Philox::Result numbers_{};
-  size_t used_ = 4;
+  PhiloxNumbers numbers_;
 };
 
 Point operator+(Point a, Point b) { return {a.x + b.x, a.y + b.y}; }

@@ -4,14 +4,6 @@
 
 namespace estimator {
 
-RandomStream::result_type RandomStream::operator()() {
-  if (num_used_ == buffer_.size()) {
-    buffer_ = philox_.Next4();
-    num_used_ = 0;
-  }
-  return buffer_[num_used_++];
-}
-
 uint64_t RandomStream::Next64() {
   const uint64_t high = (*this)();
   return high << 32 | (*this)();

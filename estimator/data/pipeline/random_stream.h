@@ -6,7 +6,6 @@
 #define ESTIMATOR_DATA_PIPELINE_RANDOM_STREAM_H_
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -20,7 +19,7 @@ namespace estimator {
 class RandomStream {
  public:
   //   element: the number of the stream. Streams of one key with different numbers are independent.
-  explicit RandomStream(uint64_t key, uint64_t element = 0) : philox_(key, element) {}
+  explicit RandomStream(uint64_t key, uint64_t element = 0) : numbers_(Philox(key, element)) {}
 
   // A number in [low, high), on a grid of 2^23 steps, as tf.random.uniform.
   float Uniform(float low = 0, float high = 1);
@@ -37,14 +36,12 @@ class RandomStream {
   using result_type = uint32_t;
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
-  result_type operator()();
+  result_type operator()() { return numbers_.Next(); }
 
  private:
   uint64_t Next64();
 
-  Philox philox_;
-  Philox::Result buffer_ = {};
-  size_t num_used_ = 4;  // of the numbers in buffer_
+  PhiloxNumbers numbers_;
 };
 
 }  // namespace estimator

@@ -32,18 +32,11 @@ Rectangle Intersection(const Rectangle& a, const Rectangle& b) {
   return both;
 }
 
-// One number after another (TensorFlow's SimplePhilox).
-class Numbers {
+// The numbers of a window in their order.
+class Numbers : public PhiloxNumbers {
  public:
-  explicit Numbers(const Philox& philox) : philox_(philox) {}
+  using PhiloxNumbers::PhiloxNumbers;
 
-  uint32_t Next() {
-    if (num_used_ == buffer_.size()) {
-      buffer_ = philox_.Next4();
-      num_used_ = 0;
-    }
-    return buffer_[num_used_++];
-  }
   float Float() { return UniformFloat(Next()); }
   // An integer in [0, n), all equally likely. REQUIRES: n > 0.
   int64_t Below(int64_t n) {
@@ -55,11 +48,6 @@ class Numbers {
     while (number < excess) number = Next();
     return number % range;
   }
-
- private:
-  Philox philox_;
-  Philox::Result buffer_ = {};
-  size_t num_used_ = 4;  // of the numbers in buffer_
 };
 
 // Rounds halves to even. A number that does not fit into 32 bits loses its upper bits, as in

@@ -28,24 +28,11 @@ struct CategoricalSizes {
   }
 };
 
-// Doubles in [0, 1), made from the numbers of the stream in their order.
-class Doubles {
- public:
-  explicit Doubles(const Philox& philox) : philox_(philox) {}
-  double Next() {
-    if (used_ == numbers_.size()) {
-      numbers_ = philox_.Next4();
-      used_ = 0;
-    }
-    used_ += 2;
-    return UniformDouble(numbers_[used_ - 2], numbers_[used_ - 1]);
-  }
-
- private:
-  Philox philox_;
-  Philox::Result numbers_{};
-  size_t used_ = 4;
-};
+// A double in [0, 1), made from the next two numbers.
+double NextDouble(PhiloxNumbers& numbers) {
+  const uint32_t first = numbers.Next();
+  return UniformDouble(first, numbers.Next());
+}
 
 // The cumulative sums of a row's weights; a logit that is not finite adds nothing. Returns the
 // total.
@@ -72,13 +59,13 @@ KernelPlan MultinomialKernel(const KernelSpec& spec) {
                                   .samples = spec.outputs[0].shape.dim(1)};
   return MakeKernel(
       [sizes, stream = RandomStream(spec)](const KernelArgs& args) {
-        Doubles doubles(stream.At(args.step, sizes.Reservation()));
+        PhiloxNumbers numbers(stream.At(args.step, sizes.Reservation()));
         auto* const sums = static_cast<double*>(args.scratch);
         for (int64_t row = 0; row < sizes.rows; ++row) {
           const double total = SumUp(args.in<T>(0) + row * sizes.classes, sizes.classes, sums);
           for (int64_t i = 0; i < sizes.samples; ++i) {
             // The class is the first one whose cumulative sum is larger than a uniform number.
-            const double at = doubles.Next() * total;
+            const double at = NextDouble(numbers) * total;
             args.out<Index>(0)[row * sizes.samples + i] =
                 static_cast<Index>(std::upper_bound(sums, sums + sizes.classes, at) - sums);
           }

@@ -215,13 +215,10 @@ KernelPlan MakeRandomShuffle(const KernelSpec& spec) {
       [stream = RandomStream(spec), size, row_bytes](const KernelArgs& args) {
         auto* const order = static_cast<int64_t*>(args.scratch);
         std::iota(order, order + size, int64_t{0});
-        Philox philox = stream.At(args.step, (static_cast<uint64_t>(size) + 2) / 4);
-        Philox::Result numbers{};
+        PhiloxNumbers numbers(stream.At(args.step, (static_cast<uint64_t>(size) + 2) / 4));
         for (int64_t i = 0; i + 1 < size; ++i) {
-          if (i % 4 == 0) numbers = philox.Next4();
           const auto left = static_cast<uint32_t>(size - i);
-          std::swap(order[i],
-                    order[i + static_cast<int64_t>(numbers[static_cast<size_t>(i % 4)] % left)]);
+          std::swap(order[i], order[i + static_cast<int64_t>(numbers.Next() % left)]);
         }
         for (int64_t i = 0; i < size && row_bytes > 0; ++i) {
           std::memcpy(args.out<char>(0) + static_cast<size_t>(i) * row_bytes,
