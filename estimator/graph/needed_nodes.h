@@ -10,6 +10,8 @@ namespace estimator {
 
 // The nodes that compute `roots`, in creation order, with all their inputs and control inputs.
 std::vector<const Node*> NeededNodes(const Graph& graph, const std::vector<Tensor>& roots);
+// The same for nodes.
+std::vector<const Node*> NeededNodes(const Graph& graph, std::vector<const Node*> roots);
 
 }  // namespace estimator
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "estimator/graph/needed_nodes.h"
 #include "estimator/graphdef/import/output_numbers.h"
 #include "estimator/proto/serialize.h"
 #include "glog/logging.h"
@@ -27,19 +29,10 @@ uint64_t Hash(absl::string_view bytes) {
 proto::GraphDef NodesOf(const Function* function, const WriteNodeFn& write_node) {
   proto::GraphDef nodes;
   if (function == nullptr) return nodes;
-  std::set<const Node*> needed;
-  std::vector<const Node*> pending;
-  for (const Tensor& result : function->results()) pending.push_back(result.node());
-  while (!pending.empty()) {
-    const Node* const node = pending.back();
-    pending.pop_back();
-    if (!needed.insert(node).second) continue;
-    for (const Tensor& input : node->inputs()) pending.push_back(input.node());
-    for (const Operation& control : node->control_inputs()) pending.push_back(control.node());
-  }
-  for (const Tensor& input : function->inputs()) needed.erase(input.node());
-  for (const auto& node : function->graph().nodes())
-    if (needed.count(node.get()) > 0) write_node(*node, &nodes);
+  std::set<const Node*> inputs;
+  for (const Tensor& input : function->inputs()) inputs.insert(input.node());
+  for (const Node* node : NeededNodes(function->graph(), function->results()))
+    if (inputs.count(node) == 0) write_node(*node, &nodes);
   return nodes;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "estimator/graph/function.h"
+#include "estimator/graph/needed_nodes.h"
 #include "tpu/cluster/tpu_slice.h"
 #include "tpu/rules/report.h"
 
@@ -40,22 +41,12 @@ ProgramNodes::ProgramNodes(const CheckedModel& model) {
 }
 
 void ProgramNodes::Add(const Graph& graph, std::vector<const Node*> pending, const Place& around) {
-  std::vector<bool> needed(graph.nodes().size(), false);
-  while (!pending.empty()) {
-    const Node* const node = pending.back();
-    pending.pop_back();
-    if (needed[static_cast<size_t>(node->id())]) continue;
-    needed[static_cast<size_t>(node->id())] = true;
-    for (const Tensor& input : node->inputs()) pending.push_back(input.node());
-    for (const Operation& control : node->control_inputs())
-      if (control.valid()) pending.push_back(control.node());
-  }
-  for (const auto& node : graph.nodes()) {
-    if (!needed[static_cast<size_t>(node->id())] || sources_.count(node.get()) > 0) continue;
+  for (const Node* node : NeededNodes(graph, std::move(pending))) {
+    if (sources_.count(node) > 0) continue;
     const Place place = {around.prefix,
-                         around.in_gradient || graph.gradient_nodes().count(node.get()) > 0};
-    all_.push_back(node.get());
-    places_.emplace(node.get(), place);
+                         around.in_gradient || graph.gradient_nodes().count(node) > 0};
+    all_.push_back(node);
+    places_.emplace(node, place);
     AddBodies(*node, place);
   }
 }
