@@ -108,16 +108,14 @@ ExportResult FinalExporter::Export(EstimatorBase& estimator, const std::string& 
                                    const EvalResult& /*eval_result*/, bool is_the_final_export) {
   if (!is_the_final_export) return std::nullopt;
   LOG(INFO) << "Performing the final export in the end of training.";
-  EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
-  return exported;
+  return Write(estimator, export_path, checkpoint_path);
 }
 
 ExportResult LatestExporter::Export(EstimatorBase& estimator, const std::string& export_path,
                                     const std::string& checkpoint_path,
                                     const EvalResult& /*eval_result*/,
                                     bool /*is_the_final_export*/) {
-  EST_ASSIGN_OR_RETURN(std::string exported, Write(estimator, export_path, checkpoint_path));
-  return exported;
+  return Write(estimator, export_path, checkpoint_path);
 }
 
 absl::StatusOr<bool> LossSmaller(const EvalResult& best, const EvalResult& current) {
