@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tpu/cross_shard_optimizer.h"
+#include "models/bert/optimization.h"
 
 namespace estimator::bert {
 namespace {
@@ -92,12 +92,7 @@ class EncoderBuilder {
 Operation TrainOp(const Tensor& loss, double learning_rate) {
   const Schedule rate =
       train::PolynomialDecay({.initial = learning_rate, .decay_steps = 10000, .end = 0});
-  tpu::CrossShardOptimizer optimizer(train::AdamWeightDecay(rate, {.weight_decay_rate = 0.01}));
-  const std::vector<Variable> variables = Graph::Current().TrainableVariables();
-  const std::vector<Tensor> gradients = Gradients(loss, variables);
-  std::vector<train::GradientAndVariable> pairs;
-  for (size_t i = 0; i < variables.size(); ++i) pairs.push_back({gradients[i], variables[i]});
-  return optimizer.ApplyGradients(train::ClipByGlobalNorm(pairs, 1.0));
+  return MinimizeClipped(loss, train::AdamWeightDecay(rate, {.weight_decay_rate = 0.01}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "models/bert/optimization.h"
 
+#include <utility>
 #include <vector>
 
 #include "tpu/cross_shard_optimizer.h"
@@ -13,13 +14,18 @@ Operation CreateOptimizer(const Tensor& loss, const OptimizerOptions& options) {
                               .end = 0});
   const Schedule rate =
       train::WarmUp(static_cast<double>(options.num_warmup_steps), options.learning_rate, decay);
+  return MinimizeClipped(
+      loss, train::AdamWeightDecay(
+                rate, {.weight_decay_rate = 0.01,
+                       .exclude_from_weight_decay = {"LayerNorm", "layer_norm", "bias"}}));
+}
+
+Operation MinimizeClipped(const Tensor& loss, train::AdamWeightDecay adam) {
+  tpu::CrossShardOptimizer optimizer(std::move(adam));
   const std::vector<Variable> variables = Graph::Current().TrainableVariables();
   const std::vector<Tensor> gradients = Gradients(loss, variables);
   std::vector<train::GradientAndVariable> pairs;
   for (size_t i = 0; i < variables.size(); ++i) pairs.push_back({gradients[i], variables[i]});
-  tpu::CrossShardOptimizer optimizer(train::AdamWeightDecay(
-      rate, {.weight_decay_rate = 0.01,
-             .exclude_from_weight_decay = {"LayerNorm", "layer_norm", "bias"}}));
   return optimizer.ApplyGradients(train::ClipByGlobalNorm(pairs, 1.0));
 }
 

@@ -22,6 +22,8 @@ struct OptimizerOptions {
 // divides by their size, so the step is the same but for epsilon.
 // Source: google-research/bert optimization.create_optimizer.
 Operation CreateOptimizer(const Tensor& loss, const OptimizerOptions& options);
+// The same with another rate or other exceptions from the weight decay.
+Operation MinimizeClipped(const Tensor& loss, train::AdamWeightDecay adam);
 
 }  // namespace estimator::bert
 
