@@ -15,7 +15,6 @@
 #include "estimator/base/status.h"
 #include "models/bert/encoder.h"
 #include "models/common/benchmark_flags.h"
-#include "models/common/benchmark_json.h"
 #include "tpu/tpu_estimator.h"
 
 DEFINE_int64(batch_size, 32, "examples in one step; on replicas: over all of them");
@@ -54,22 +53,14 @@ absl::Status Run() {
   params.num_layers = FLAGS_num_layers;
   params.sequence_length = FLAGS_sequence_length;
   params.compute_dtype = ActivationDTypeFromFlags();
-  tpu::TPUEstimator<EncoderParams> classifier({.model_fn = EncoderModelFn,
-                                               .config = BenchmarkRunConfig(),
-                                               .params = params,
-                                               .use_tpu = FLAGS_use_tpu,
-                                               .train_batch_size = FLAGS_batch_size});
-  const InputFn input = classifier.Input(SyntheticInput);
-  EST_ASSIGN_OR_RETURN(const ReportFields measured, MeasureTraining(classifier, input, "examples"));
-  PrintBenchmark("encoder_benchmark",
-                 {{"num_layers", FLAGS_num_layers},
-                  {"sequence_length", FLAGS_sequence_length},
-                  {"batch_size", FLAGS_batch_size},
-                  {"compute_dtype", FLAGS_compute_dtype},
-                  {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
-                  {"input", "synthetic"}},
-                 measured);
-  return absl::OkStatus();
+  return RunTrainingBenchmark<EncoderParams>(
+      {.program = "encoder_benchmark",
+       .unit = "examples",
+       .model_fn = EncoderModelFn,
+       .params = params,
+       .batch_size = FLAGS_batch_size,
+       .input = SyntheticInput,
+       .run = {{"num_layers", FLAGS_num_layers}, {"sequence_length", FLAGS_sequence_length}}});
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 
 #include <gflags/gflags.h>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,7 +15,7 @@
 #include "estimator/base/status.h"
 #include "models/common/benchmark_json.h"
 #include "models/common/run_flags.h"
-#include "tpu/tpu_config.h"
+#include "tpu/tpu_estimator.h"
 
 DECLARE_int64(steps);
 DECLARE_double(seconds);
@@ -48,6 +51,58 @@ absl::StatusOr<ReportFields> MeasureTraining(EstimatorOf<Params>& estimator, con
   EST_RETURN_IF_ERROR(estimator.Train(input, {}, {.hooks = {hook}}));
   return hook->Fields(unit);
 }
+
+// A training on synthetic input.
+template <typename Params>
+struct TrainingBenchmark {
+  std::string program;  // the name of the program
+  std::string unit;     // as of BenchmarkHook::Fields
+  typename tpu::TPUEstimator<Params>::ModelFn model_fn;
+  Params params = {};
+  int64_t batch_size = 0;                              // of a step, over all replicas
+  std::function<Dataset(const Params& params)> input;  // without an end
+  ReportFields run = {};  // what is measured, besides the batch size and the flags of this file
+};
+
+// Measures the training as MeasureTraining does, and prints the line of JSON.
+template <typename Params>
+absl::Status RunTrainingBenchmark(const TrainingBenchmark<Params>& benchmark) {
+  tpu::TPUEstimator<Params> estimator({.model_fn = benchmark.model_fn,
+                                       .config = BenchmarkRunConfig(),
+                                       .params = benchmark.params,
+                                       .use_tpu = FLAGS_use_tpu,
+                                       .train_batch_size = benchmark.batch_size});
+  EST_ASSIGN_OR_RETURN(
+      const ReportFields measured,
+      MeasureTraining(estimator, estimator.Input(benchmark.input), benchmark.unit));
+  ReportFields run = benchmark.run;
+  run.insert(run.end(), {{"batch_size", benchmark.batch_size},
+                         {"compute_dtype", FLAGS_compute_dtype},
+                         {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
+                         {"input", "synthetic"}});
+  PrintBenchmark(benchmark.program, run, measured);
+  return absl::OkStatus();
+}
+
+struct MeasuredPredictions {
+  int64_t batches = 0;
+  double seconds = 0;
+  double cpu_seconds = 0;  // of all threads together
+};
+// Reads the batches of the warm-up, then those that are measured.
+//   predictions: without an end.
+// Errors: those of Predict; INTERNAL if there are too few.
+absl::StatusOr<MeasuredPredictions> MeasurePredictions(Predictions& predictions,
+                                                       int64_t batch_size);
+// Reads `count` predictions. Errors: as MeasurePredictions.
+absl::Status ReadRows(Predictions& predictions, int64_t count);
+
+// One batch of random images [batch_size, size, size, 3] and labels i32, again and again.
+//   dtype: u8, with values of 0 to 255, or f32, with values in [0, 1).
+Dataset SyntheticImages(DType dtype, int64_t batch_size, int64_t size, int64_t num_classes);
+
+// The spec of a training by Momentum with momentum 0.9.
+tpu::TPUEstimatorSpec TrainByMomentum(const Tensor& loss, double learning_rate, bool use_tpu);
 
 }  // namespace estimator
 

@@ -7,13 +7,9 @@
 // without weight decay and summaries. docs/performance.md describes the fields.
 #include <gflags/gflags.h>
 
-#include <memory>
-#include <utility>
-
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "models/common/benchmark_flags.h"
-#include "models/common/benchmark_json.h"
 #include "models/imagenet/resnet.h"
 #include "tpu/tpu_estimator.h"
 
@@ -38,25 +34,7 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
   const Tensor images = Cast(features["image"], params.compute_dtype);
   const Tensor logits = Cast(Resnet(images, mode, params.network), DType::kFloat32);
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
-  std::shared_ptr<train::Optimizer> optimizer = std::make_shared<train::Momentum>(0.1, 0.9);
-  if (params.use_tpu) optimizer = tpu::CrossShardOptimizer(optimizer);
-  return tpu::TPUEstimatorSpec::Train(loss, optimizer->Minimize(loss));
-}
-
-// One batch of random images and labels, again and again.
-Dataset SyntheticInput(int64_t batch_size) {
-  const int64_t size = FLAGS_image_size;
-  Array images(DType::kFloat32, {batch_size, size, size, 3});
-  uint64_t state = 1;
-  for (float& value : images.values<float>()) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    value = static_cast<float>(state >> 40) * 0x1p-24f;
-  }
-  Array labels(DType::kInt32, {batch_size});
-  for (int64_t i = 0; i < batch_size; ++i)
-    labels.values<int32_t>()[i] = static_cast<int32_t>(i * 7919 % FLAGS_num_label_classes);
-  return Dataset::FromTensors({.features = {{"image", std::move(images)}}, .labels = labels})
-      .Repeat();
+  return TrainByMomentum(loss, 0.1, params.use_tpu);
 }
 
 absl::Status Run() {
@@ -72,24 +50,20 @@ absl::Status Run() {
                              {"num_label_classes", FLAGS_num_label_classes > 0, "positive"},
                              {"image_size", FLAGS_image_size > 0, "positive"}}));
   params.compute_dtype = ComputeDTypeFromFlags();
-  tpu::TPUEstimator<BenchmarkParams> classifier({.model_fn = ModelFn,
-                                                 .config = BenchmarkRunConfig(),
-                                                 .params = params,
-                                                 .use_tpu = FLAGS_use_tpu,
-                                                 .train_batch_size = FLAGS_batch_size});
-  const InputFn input = classifier.Input(
-      [](const BenchmarkParams& params) { return SyntheticInput(params.batch_size); });
-  EST_ASSIGN_OR_RETURN(const ReportFields measured, MeasureTraining(classifier, input, "images"));
-  PrintBenchmark("resnet_benchmark",
-                 {{"resnet_depth", FLAGS_resnet_depth},
-                  {"resnet_version", FLAGS_resnet_version},
-                  {"image_size", FLAGS_image_size},
-                  {"batch_size", FLAGS_batch_size},
-                  {"compute_dtype", FLAGS_compute_dtype},
-                  {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
-                  {"input", "synthetic"}},
-                 measured);
-  return absl::OkStatus();
+  return RunTrainingBenchmark<BenchmarkParams>(
+      {.program = "resnet_benchmark",
+       .unit = "images",
+       .model_fn = ModelFn,
+       .params = params,
+       .batch_size = FLAGS_batch_size,
+       .input =
+           [](const BenchmarkParams& params) {
+             return SyntheticImages(DType::kFloat32, params.batch_size, FLAGS_image_size,
+                                    FLAGS_num_label_classes);
+           },
+       .run = {{"resnet_depth", FLAGS_resnet_depth},
+               {"resnet_version", FLAGS_resnet_version},
+               {"image_size", FLAGS_image_size}}});
 }
 
 }  // namespace

@@ -9,13 +9,9 @@
 // describes the fields.
 #include <gflags/gflags.h>
 
-#include <memory>
-#include <utility>
-
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "models/common/benchmark_flags.h"
-#include "models/common/benchmark_json.h"
 #include "models/images/networks.h"
 #include "tpu/tpu_estimator.h"
 
@@ -41,24 +37,7 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
   options.training = mode == Mode::kTrain;
   const Tensor logits = Cast(params.network.build(images, options), DType::kFloat32);
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
-  std::shared_ptr<train::Optimizer> optimizer = std::make_shared<train::Momentum>(0.01, 0.9);
-  if (params.use_tpu) optimizer = tpu::CrossShardOptimizer(optimizer);
-  return tpu::TPUEstimatorSpec::Train(loss, optimizer->Minimize(loss));
-}
-
-// One batch of random images and labels, again and again.
-Dataset SyntheticInput(int64_t batch_size, int64_t image_size) {
-  Array images(DType::kUint8, {batch_size, image_size, image_size, 3});
-  uint64_t state = 1;
-  for (uint8_t& value : images.values<uint8_t>()) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    value = static_cast<uint8_t>(state >> 56);
-  }
-  Array labels(DType::kInt32, {batch_size});
-  for (int64_t i = 0; i < batch_size; ++i)
-    labels.values<int32_t>()[i] = static_cast<int32_t>(i * 7919 % FLAGS_num_label_classes);
-  return Dataset::FromTensors({.features = {{"image", std::move(images)}}, .labels = labels})
-      .Repeat();
+  return TrainByMomentum(loss, 0.01, params.use_tpu);
 }
 
 absl::Status Run() {
@@ -73,24 +52,18 @@ absl::Status Run() {
   params.network = *network;
   params.options.classes = FLAGS_num_label_classes;
   params.compute_dtype = ComputeDTypeFromFlags();
-  tpu::TPUEstimator<BenchmarkParams> classifier({.model_fn = ModelFn,
-                                                 .config = BenchmarkRunConfig(),
-                                                 .params = params,
-                                                 .use_tpu = FLAGS_use_tpu,
-                                                 .train_batch_size = FLAGS_batch_size});
-  const InputFn input = classifier.Input([image_size](const BenchmarkParams& params) {
-    return SyntheticInput(params.batch_size, image_size);
-  });
-  EST_ASSIGN_OR_RETURN(const ReportFields measured, MeasureTraining(classifier, input, "images"));
-  PrintBenchmark("images_benchmark",
-                 {{"network", network->name},
-                  {"image_size", image_size},
-                  {"batch_size", FLAGS_batch_size},
-                  {"compute_dtype", FLAGS_compute_dtype},
-                  {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
-                  {"input", "synthetic"}},
-                 measured);
-  return absl::OkStatus();
+  return RunTrainingBenchmark<BenchmarkParams>(
+      {.program = "images_benchmark",
+       .unit = "images",
+       .model_fn = ModelFn,
+       .params = params,
+       .batch_size = FLAGS_batch_size,
+       .input =
+           [image_size](const BenchmarkParams& params) {
+             return SyntheticImages(DType::kUint8, params.batch_size, image_size,
+                                    FLAGS_num_label_classes);
+           },
+       .run = {{"network", network->name}, {"image_size", image_size}}});
 }
 
 }  // namespace

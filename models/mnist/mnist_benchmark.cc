@@ -124,15 +124,6 @@ absl::Status MeasureFirstStep(const MnistData& data) {
   return absl::OkStatus();
 }
 
-// Reads `count` predictions. Errors: those of Predict; INTERNAL if there are fewer.
-absl::Status ReadRows(Predictions& predictions, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    EST_ASSIGN_OR_RETURN(const std::optional<Prediction> row, predictions.Next());
-    if (!row.has_value()) return absl::InternalError(absl::StrCat("only ", i, " predictions"));
-  }
-  return absl::OkStatus();
-}
-
 Predictions Predict(Classifier& classifier, const DigitSet& images) {
   return classifier.Predict([&images](const BenchmarkParams& params) {
     return MnistDataset(images, Mode::kPredict, params.batch_size).Repeat();
@@ -144,19 +135,10 @@ absl::Status MeasurePrediction(const MnistData& data) {
   Classifier classifier = MakeClassifier(RunConfigFromFlags());
   EST_RETURN_IF_ERROR(classifier.Train(TrainInput(classifier, data), MaxSteps(1)));
   Predictions predictions = Predict(classifier, data.test);
-  const BenchmarkOptions options = BenchmarkOptionsFromFlags();
-  EST_RETURN_IF_ERROR(ReadRows(predictions, options.warmup_steps * FLAGS_batch_size));
-  const Clock clock = SteadyClock();
-  const double begin = clock();
-  double seconds = 0;
-  int64_t rows = 0;
-  for (int64_t step = 0; step < options.steps; ++step) {
-    EST_RETURN_IF_ERROR(ReadRows(predictions, FLAGS_batch_size));
-    rows += FLAGS_batch_size;
-    seconds = clock() - begin;
-    if (options.seconds > 0 && seconds >= options.seconds) break;
-  }
-  Print({{"predictions_per_second", static_cast<double>(rows) / seconds},
+  EST_ASSIGN_OR_RETURN(const MeasuredPredictions measured,
+                       MeasurePredictions(predictions, FLAGS_batch_size));
+  const int64_t rows = measured.batches * FLAGS_batch_size;
+  Print({{"predictions_per_second", static_cast<double>(rows) / measured.seconds},
          {"measured_rows", rows},
          {"peak_rss_mib", PeakRssMib()}});
   return absl::OkStatus();

@@ -8,13 +8,11 @@
 // the words, and Momentum. docs/performance.md describes the fields.
 #include <gflags/gflags.h>
 
-#include <utility>
 #include <vector>
 
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "models/common/benchmark_flags.h"
-#include "models/common/benchmark_json.h"
 #include "tpu/tpu_estimator.h"
 
 DEFINE_int64(batch_size, 32, "sequences in one step; on replicas: over all of them");
@@ -45,14 +43,12 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
       rnn_cell::MultiRNNCell(cells), Cast(words, params.compute_dtype), {.unroll = FLAGS_unroll});
   const Tensor logits = layers::Dense(network.outputs, {.units = FLAGS_vocab_size});
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, Cast(logits, DType::kFloat32));
-  std::shared_ptr<train::Optimizer> optimizer = std::make_shared<train::Momentum>(0.1, 0.9);
-  if (params.use_tpu) optimizer = tpu::CrossShardOptimizer(optimizer);
-  return tpu::TPUEstimatorSpec::Train(loss, optimizer->Minimize(loss));
+  return TrainByMomentum(loss, 0.1, params.use_tpu);
 }
 
 // One batch of random words, again and again. The label of a word is the next one.
-Dataset SyntheticInput(int64_t batch_size) {
-  const int64_t steps = FLAGS_time_steps;
+Dataset SyntheticInput(const BenchmarkParams& params) {
+  const int64_t batch_size = params.batch_size, steps = FLAGS_time_steps;
   Array words(DType::kInt32, {batch_size, steps}), labels(DType::kInt32, {batch_size, steps});
   uint64_t state = 1;
   for (int64_t n = 0; n < batch_size; ++n) {
@@ -77,27 +73,19 @@ absl::Status Run() {
                              {"vocab_size", FLAGS_vocab_size > 0, "positive"}}));
   BenchmarkParams params;
   params.compute_dtype = ActivationDTypeFromFlags();
-  tpu::TPUEstimator<BenchmarkParams> model({.model_fn = ModelFn,
-                                            .config = BenchmarkRunConfig(),
-                                            .params = params,
-                                            .use_tpu = FLAGS_use_tpu,
-                                            .train_batch_size = FLAGS_batch_size});
-  const InputFn input =
-      model.Input([](const BenchmarkParams& params) { return SyntheticInput(params.batch_size); });
-  EST_ASSIGN_OR_RETURN(const ReportFields measured, MeasureTraining(model, input, "sequences"));
-  PrintBenchmark("recurrent_benchmark",
-                 {{"cell", FLAGS_cell},
-                  {"num_layers", FLAGS_num_layers},
-                  {"num_units", FLAGS_num_units},
-                  {"time_steps", FLAGS_time_steps},
-                  {"vocab_size", FLAGS_vocab_size},
-                  {"batch_size", FLAGS_batch_size},
-                  {"compute_dtype", FLAGS_compute_dtype},
-                  {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
-                  {"unroll", static_cast<int64_t>(FLAGS_unroll)},
-                  {"input", "synthetic"}},
-                 measured);
-  return absl::OkStatus();
+  return RunTrainingBenchmark<BenchmarkParams>(
+      {.program = "recurrent_benchmark",
+       .unit = "sequences",
+       .model_fn = ModelFn,
+       .params = params,
+       .batch_size = FLAGS_batch_size,
+       .input = SyntheticInput,
+       .run = {{"cell", FLAGS_cell},
+               {"num_layers", FLAGS_num_layers},
+               {"num_units", FLAGS_num_units},
+               {"time_steps", FLAGS_time_steps},
+               {"vocab_size", FLAGS_vocab_size},
+               {"unroll", static_cast<int64_t>(FLAGS_unroll)}}});
 }
 
 }  // namespace

@@ -12,8 +12,6 @@
 #include <gflags/gflags.h>
 
 #include <cstdint>
-#include <ctime>
-#include <optional>
 #include <utility>
 
 #include "estimator/base/main.h"
@@ -86,15 +84,6 @@ Dataset SyntheticInput(int64_t batch_size, bool with_labels) {
   return Dataset::FromTensors(std::move(batch)).Repeat();
 }
 
-// Errors: those of Predict; INTERNAL if there are fewer than `count` predictions.
-absl::Status Read(Predictions& predictions, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    EST_ASSIGN_OR_RETURN(const std::optional<Prediction> row, predictions.Next());
-    if (!row.has_value()) return absl::InternalError("the predictions have ended");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Run() {
   EST_RETURN_IF_ERROR(
       RequireBenchmarkFlags({BatchRequirement("batch_size", FLAGS_batch_size),
@@ -124,37 +113,27 @@ absl::Status Run() {
       [](const TransformerParams& p) { return SyntheticInput(p.batch_size, true); }, MaxSteps(1)));
   Predictions predictions = translator.Predict(
       [](const TransformerParams& p) { return SyntheticInput(p.batch_size, false); });
-  const BenchmarkOptions options = BenchmarkOptionsFromFlags();
-  EST_RETURN_IF_ERROR(Read(predictions, options.warmup_steps * FLAGS_batch_size));
-  const Clock clock = SteadyClock();
-  const double begin = clock();
-  const std::clock_t cpu_begin = std::clock();
-  double seconds = 0;
-  int64_t batches = 0;
-  while (batches < options.steps && (options.seconds <= 0 || seconds < options.seconds)) {
-    EST_RETURN_IF_ERROR(Read(predictions, FLAGS_batch_size));
-    ++batches;
-    seconds = clock() - begin;
-  }
-  const double cpu_seconds = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
-  const auto count = static_cast<double>(batches);
-  PrintBenchmark("decoding_benchmark",
-                 {{"batch_size", FLAGS_batch_size},
-                  {"decode_length", FLAGS_decode_length},
-                  {"input_length", FLAGS_input_length},
-                  {"vocab_size", FLAGS_vocab_size},
-                  {"hidden_size", FLAGS_hidden_size},
-                  {"num_layers", FLAGS_num_layers},
-                  {"num_heads", FLAGS_num_heads},
-                  {"filter_size", FLAGS_filter_size},
-                  {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
-                  {"input", "synthetic"}},
-                 {{"tokens_per_second",
-                   count * static_cast<double>(FLAGS_batch_size * FLAGS_decode_length) / seconds},
-                  {"batch_ms", 1000 * seconds / count},
-                  {"batch_cpu_ms", 1000 * cpu_seconds / count},
-                  {"measured_batches", batches},
-                  {"peak_rss_mib", PeakRssMib()}});
+  EST_ASSIGN_OR_RETURN(const MeasuredPredictions measured,
+                       MeasurePredictions(predictions, FLAGS_batch_size));
+  const auto count = static_cast<double>(measured.batches);
+  PrintBenchmark(
+      "decoding_benchmark",
+      {{"batch_size", FLAGS_batch_size},
+       {"decode_length", FLAGS_decode_length},
+       {"input_length", FLAGS_input_length},
+       {"vocab_size", FLAGS_vocab_size},
+       {"hidden_size", FLAGS_hidden_size},
+       {"num_layers", FLAGS_num_layers},
+       {"num_heads", FLAGS_num_heads},
+       {"filter_size", FLAGS_filter_size},
+       {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
+       {"input", "synthetic"}},
+      {{"tokens_per_second",
+        count * static_cast<double>(FLAGS_batch_size * FLAGS_decode_length) / measured.seconds},
+       {"batch_ms", 1000 * measured.seconds / count},
+       {"batch_cpu_ms", 1000 * measured.cpu_seconds / count},
+       {"measured_batches", measured.batches},
+       {"peak_rss_mib", PeakRssMib()}});
   return absl::OkStatus();
 }
 

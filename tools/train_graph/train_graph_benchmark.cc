@@ -15,7 +15,6 @@
 #include "estimator/base/status.h"
 #include "estimator/training/import_model_fn.h"
 #include "models/common/benchmark_flags.h"
-#include "models/common/benchmark_json.h"
 #include "tools/train_graph/described_input.h"
 #include "tools/train_graph/model_folder.h"
 #include "tpu/tpu_estimator.h"
@@ -73,21 +72,13 @@ absl::Status Run() {
   }
   EST_RETURN_IF_ERROR(PrepareFolder(folder.path(), *meta));
   FLAGS_model_dir = folder.path();
-  tpu::TPUEstimator<> estimator({.model_fn = model_fn,
-                                 .config = BenchmarkRunConfig(),
-                                 .use_tpu = FLAGS_use_tpu,
-                                 .train_batch_size = batch_size});
-  const InputFn input = estimator.Input([&dataset](const tpu::Params&) { return dataset; });
-  EST_ASSIGN_OR_RETURN(const ReportFields measured, MeasureTraining(estimator, input, FLAGS_unit));
-  PrintBenchmark("train_graph_benchmark",
-                 {{"mode", "train"},
-                  {"batch_size", batch_size},
-                  {"compute_dtype", FLAGS_compute_dtype},
-                  {"use_tpu", static_cast<int64_t>(FLAGS_use_tpu)},
-                  {"input", "synthetic"},
-                  {"graph", *meta}},
-                 measured);
-  return absl::OkStatus();
+  return RunTrainingBenchmark<tpu::Params>(
+      {.program = "train_graph_benchmark",
+       .unit = FLAGS_unit,
+       .model_fn = model_fn,
+       .batch_size = batch_size,
+       .input = [&dataset](const tpu::Params&) { return dataset; },
+       .run = {{"mode", "train"}, {"graph", *meta}}});
 }
 
 }  // namespace
