@@ -3,25 +3,13 @@
 //
 //   graph_tool DIRECTORY
 //
-// writes
-//   graph.pb  the GraphDef
-//   values    a bundle with
-//               value/<tensor>   the value of each tensor
-//               before/<name>    each variable
-//               after/<name>     each variable after all train ops have run once
+// writes what graph_values.h says.
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "estimator/base/file.h"
-#include "estimator/checkpoint/bundle_writer.h"
 #include "estimator/estimator.h"
-#include "estimator/graphdef/graph_def.h"
-#include "estimator/runtime/cpu_backend.h"
-#include "estimator/runtime/evaluate.h"
-#include "estimator/runtime/initialize_variables.h"
+#include "tools/interop/graph_values.h"
 #include "tools/interop/tool_main.h"
 
 namespace estimator {
@@ -156,15 +144,7 @@ std::vector<Operation> BuildTraining() {
   return train_ops;
 }
 
-absl::Status AddVariables(const VariableStore& store, const std::string& prefix,
-                          BundleWriter& writer) {
-  for (const std::string& name : store.Names())
-    EST_RETURN_IF_ERROR(writer.Add(absl::StrCat(prefix, name), *store.Peek(name)));
-  return absl::OkStatus();
-}
-
 absl::Status Run(const std::vector<std::string>& arguments) {
-  const std::string& directory = arguments[0];
   Graph graph;
   graph.set_seed(7);
   const GraphScope scope(graph);
@@ -176,27 +156,7 @@ absl::Status Run(const std::vector<std::string>& arguments) {
   EST_RETURN_IF_ERROR(graph.status());
   updates.insert(updates.end(), graph.update_ops().begin(), graph.update_ops().end());
   (void)Group(updates, "everything");
-  EST_RETURN_IF_ERROR(WriteFileAtomically(JoinPath(directory, "graph.pb"), GraphToGraphDef(graph)));
-
-  std::vector<Tensor> fetches;
-  for (const auto& node : graph.nodes()) {
-    const bool changes = node->op().rfind("Apply", 0) == 0 || node->op() == "VariableV2";
-    for (int i = 0; !changes && i < node->num_outputs(); ++i)
-      fetches.emplace_back(&graph, node.get(), i);
-  }
-  VariableStore store;
-  EST_RETURN_IF_ERROR(InitializeVariables(graph, store));
-  EST_ASSIGN_OR_RETURN(const std::unique_ptr<BundleWriter> writer,
-                       BundleWriter::Open(JoinPath(directory, "values")));
-  EST_RETURN_IF_ERROR(AddVariables(store, "before/", *writer));
-  const std::unique_ptr<Backend> backend = MakeCpuBackend(store);
-  EST_ASSIGN_OR_RETURN(
-      const std::vector<Array> values,
-      RunOnce(*backend, graph, {.feeds = {}, .fetches = fetches, .updates = updates}));
-  for (size_t i = 0; i < fetches.size(); ++i)
-    EST_RETURN_IF_ERROR(writer->Add(absl::StrCat("value/", fetches[i].name()), values[i]));
-  EST_RETURN_IF_ERROR(AddVariables(store, "after/", *writer));
-  return writer->Finish();
+  return WriteGraphAndValues(graph, updates, arguments[0]);
 }
 
 }  // namespace
