@@ -70,13 +70,14 @@ def print_json(program, fields):
     print(json.dumps({"program": program, **fields}), flush=True)
 
 
-def print_training(program, flags, meter, unit, **fields):
-    """The line of a training: the fields of our benchmarks that a script can know."""
+def print_training(program, flags, meter, unit, processes=1, **fields):
+    """The line of a training: the fields of our benchmarks that a script can know. The speed is that
+    of all processes."""
     print_json(program, {
         "batch_size": flags.batch_size,
         "compute_dtype": flags.compute_dtype,
         **fields,
-        unit + "_per_second": meter.per_second(flags.batch_size),
+        unit + "_per_second": meter.per_second(flags.batch_size * processes),
         "measured_steps": meter.measured,
         "first_step_seconds": meter.first_step_seconds,
         "peak_rss_mib": peak_rss_mib(),
