@@ -15,25 +15,30 @@ namespace {
 
 class BucketMaker {
  public:
-  BucketMaker(const Module& module, Schedule& schedule) : module_(module), schedule_(schedule) {
-    for (size_t t = 0; t < schedule.order.size(); ++t)
-      position_[At(schedule.order, static_cast<int64_t>(t))] = static_cast<int>(t);
+  BucketMaker(const Module& module, Schedule& schedule)
+      : module_(module), schedule_(schedule), readers_(Readers(module)) {
     for (const Node& node : module.nodes) {
       for (const Value& input : node.inputs)
         if (!IsView(node)) ++uses_[Root(module, input)];
     }
     for (const Update& update : module.updates) ++uses_[Root(module, update.value)];
     for (const Value& fetch : module.fetches) fetched_.insert(Root(module, fetch));
+    for (int n = 0; n < module.num_nodes(); ++n) {
+      if (module.node(n).op == kCollectiveOp && Fits(n)) fitting_.insert(n);
+    }
   }
 
   void Run(int64_t bucket_bytes) {
+    for (const Schedule::Segment& segment : schedule_.segments) MoveGradients(segment);
+    for (size_t t = 0; t < schedule_.order.size(); ++t)
+      position_[schedule_.order[t]] = static_cast<int>(t);
     int64_t offset = 0;
     for (size_t k = 0; k < schedule_.segments.size(); ++k) {
       const Schedule::Segment& segment = schedule_.segments[k];
       std::vector<std::pair<int, int>> sums;  // where the operand is computed, and the sum
       for (int t = segment.end; t < segment.collectives_end; ++t) {
         const int n = At(schedule_.order, t);
-        if (Fits(n)) sums.emplace_back(position_.at(Operand(n).node), n);
+        if (fitting_.count(n) > 0) sums.emplace_back(position_.at(Operand(n).node), n);
       }
       std::sort(sums.begin(), sums.end());
       for (const auto& [position, n] : sums) {
@@ -69,11 +74,40 @@ class BucketMaker {
            uses_.at(operand) == 1 && fetched_.count(operand) == 0 && fetched_.count({n, 0}) == 0;
   }
 
+  // Whether only sums in buckets read the outputs of node n, perhaps through views.
+  bool OnlySumsRead(int n) const {
+    const std::vector<int>& readers = At(readers_, n);
+    return !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](int m) {
+      return m >= 0 && (fitting_.count(m) > 0 || (IsView(module_.node(m)) && OnlySumsRead(m)));
+    });
+  }
+
+  // Moves gradients that only their sums need behind the last node that they read. So the gradient
+  // of a weight is computed before that of the layer's input, and is sent the earlier.
+  void MoveGradients(const Schedule::Segment& segment) {
+    std::map<int, int> position;
+    for (int t = segment.begin; t < segment.end; ++t) position[At(schedule_.order, t)] = t;
+    std::map<int, int> key = position;
+    for (const auto& [n, t] : position) {
+      if (!OnlySumsRead(n)) continue;
+      key[n] = segment.begin;
+      for (const Value& input : module_.node(n).inputs) {
+        const auto it = position.find(Root(module_, input).node);
+        if (it != position.end()) key[n] = std::max(key[n], it->second);
+      }
+    }
+    // A node that is moved has the key of one that was before it, and stays behind it.
+    std::stable_sort(schedule_.order.begin() + segment.begin, schedule_.order.begin() + segment.end,
+                     [&](int a, int b) { return key.at(a) < key.at(b); });
+  }
+
   const Module& module_;
   Schedule& schedule_;
+  const std::vector<std::vector<int>> readers_;
   std::map<int, int> position_;  // node -> its position in the order
   std::map<Value, int> uses_;    // root -> its readers, with updates
   std::set<Value> fetched_;      // roots
+  std::set<int> fitting_;        // the sums that are in buckets
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace estimator::ir {
 // Large enough that the time of a call does not count; small enough that the first is soon sent.
 inline constexpr int64_t kBucketBytes = int64_t{4} << 20;
 
-// Sets schedule.buckets.
+// Sets schedule.buckets. Also moves gradients in the order of their segments: each is computed as
+// soon as its operands are, so before the gradient of the layer's input.
 void MakeBuckets(const Module& module, Schedule& schedule, int64_t bucket_bytes = kBucketBytes);
 
 }  // namespace estimator::ir

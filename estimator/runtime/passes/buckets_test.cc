@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/runtime/passes/emit.h"
@@ -73,6 +76,24 @@ TEST_F(BucketsTest, GradientsAreSentInTheOrderInWhichTheyAreComputed) {
     EXPECT_EQ(buckets[k].ready, written + 1);
   }
   EXPECT_LT(buckets[0].ready, code.segments[0].end);
+}
+
+// As in a backward pass: a layer's gradient by its input comes first, then that by its weights.
+TEST_F(BucketsTest, AGradientIsComputedBeforeTheNextLayerThatDoesNotNeedIt) {
+  const Value activation = Gradient(b_.Feed({256})), dy = Gradient(b_.Feed({256}));
+  const Value by_input = Gradient(dy), next = Gradient(by_input);
+  const Value by_weights = b_.Op("Gradient", {activation, dy}, {256});
+  const Value last = b_.Op("Gradient", {activation, next}, {256});
+  Update(Sum(b_.Op("Reshape", {by_weights}, {16, 16})));
+  Update(Sum(last));
+  const Code code = Compile(1024);
+  std::vector<int> order;
+  for (const Instruction& instruction : code.instructions) order.push_back(instruction.node);
+  EXPECT_THAT(order, ElementsAre(activation.node, dy.node, by_weights.node, by_input.node,
+                                 next.node, last.node));
+  ASSERT_THAT(code.segments[0].buckets, SizeIs(2));
+  EXPECT_EQ(code.segments[0].buckets[0].ready, 3);
+  EXPECT_EQ(code.segments[0].buckets[1].ready, 6);
 }
 
 TEST_F(BucketsTest, ASumIsWrittenOverItsOperand) {
