@@ -215,6 +215,21 @@ TEST_F(TPUProcessesTest, AllStopWhereTheDataOfOneOfThemEnd) {
   EXPECT_TRUE(FileExists(JoinPath(dir, "model.ckpt-5.index")));
 }
 
+TEST_F(TPUProcessesTest, BatchesOfDifferentShapesAreAnErrorThatNamesBoth) {
+  const std::string dir = Dir();
+  for (const absl::Status& result : OnRanks<absl::Status>(2, [&](const Group& group) {
+         TinyTPUEstimator estimator(Options(dir, group, /*num_shards=*/0));
+         const auto input = [](const Params& params) {
+           const int count = params.context.current_host == 1 ? 12 : 16;
+           return Dataset::FromTensorSlices(TinyExamples(count), "tiny").Batch(8);
+         };
+         return estimator.Train(input, Steps(4));
+       })) {
+    EXPECT_THAT(result, AllOf(ErrorHas("batches of different shapes at step 1: rank 0 (localhost)"),
+                              ErrorHas("rank 1 (localhost) has"), ErrorHas("drop_remainder")));
+  }
+}
+
 // Acts on one rank after a run.
 struct HookOnRank : SessionRunHook {
   std::function<absl::Status(RunContext&)> act;

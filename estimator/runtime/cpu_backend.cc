@@ -1,6 +1,5 @@
 #include "estimator/runtime/cpu_backend.h"
 
-#include <array>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -76,13 +75,12 @@ class CpuExecutable : public Executable {
         no_feeds_(runs_.size()),
         fetches_(runs_.size()) {
     info_.num_replicas = layout.num_replicas();
-    if (group_ != nullptr) checksum_ = Checksum(*program_);
   }
 
   absl::StatusOr<int64_t> RunLoop(int64_t num_steps, const Infeed& infeed,
                                   const Outfeed& outfeed) override {
     EST_RETURN_IF_ERROR(runs_[0]->CheckInitialized());
-    if (group_ != nullptr) EST_RETURN_IF_ERROR(AgreeOnProgram());
+    if (group_ != nullptr && !agreed_) EST_RETURN_IF_ERROR(AgreeOnProgram());
     for (int64_t step = 0; step < num_steps; ++step) {
       std::optional<StepFeeds> given;
       if (infeed) {
@@ -105,7 +103,6 @@ class CpuExecutable : public Executable {
   }
 
   void WantFetches(FetchGroups groups) override {
-    wanted_ = groups;
     for (const auto& run : runs_) run->WantFetches(groups);
   }
   const ExecutableInfo& info() const override { return info_; }
@@ -123,25 +120,19 @@ class CpuExecutable : public Executable {
     return status;
   }
 
-  // All processes compute the fetches that one of them wants.
   // Errors: FAILED_PRECONDITION if another process runs another program.
   absl::Status AgreeOnProgram() {
-    const std::array<uint64_t, 2> own = {wanted_, checksum_};
-    const absl::string_view bytes(reinterpret_cast<const char*>(own.data()), sizeof(own));
-    EST_ASSIGN_OR_RETURN(const std::vector<std::string> all, group_->AllGather(bytes));
-    FetchGroups wanted = 0;
+    const std::string own = absl::StrCat(Checksum(*program_));
+    EST_ASSIGN_OR_RETURN(const std::vector<std::string> all, group_->AllGather(own));
     for (size_t rank = 0; rank < all.size(); ++rank) {
-      std::array<uint64_t, 2> other;
-      std::memcpy(other.data(), all[rank].data(), sizeof(other));
-      wanted |= other[0];
-      if (other[1] == checksum_) continue;
+      if (all[rank] == own) continue;
       return FailedPrecondition(
           "rank ", rank, " (", group_->host(static_cast<int>(rank)),
           ") runs another step than rank ", group_->rank(), " (", group_->host(group_->rank()),
           "): start all processes with the same program and flags, and give all batches of a step "
           "one shape");
     }
-    for (const auto& run : runs_) run->WantFetches(wanted);
+    agreed_ = true;
     return absl::OkStatus();
   }
 
@@ -185,8 +176,7 @@ class CpuExecutable : public Executable {
   ReplicaSums sums_;
   const SharedUpdates shared_updates_;
   ExecutableInfo info_;
-  uint64_t checksum_ = 0;  // of the program
-  FetchGroups wanted_ = kAllGroups;
+  bool agreed_ = false;  // that all processes run this program
   const StepFeeds no_feeds_;
   StepFetches fetches_;
   int64_t num_runs_ = 0;

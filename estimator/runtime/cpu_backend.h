@@ -28,11 +28,11 @@ std::unique_ptr<Backend> MakeCpuBackend(VariableStore& store, CompileOptions opt
 // The program is the same for every number of processes, and so are the bits, if a replica has the
 // same number of threads. All ranks make the same calls of the backend and its executables. Feeds
 // and fetches are those of this process.
-//   RunLoop: all ranks need input for the same steps. They compute the fetches that any of them
-//   wants. Sums are exchanged while gradients are computed (passes/buckets.h), and none is pending
-//   when the outfeed is called. Updates that depend on a replica's own batch, such as moving
-//   averages, take the values of replica 0 of rank 0. If an outfeed stops a step, those of all
-//   ranks must.
+//   RunLoop: all ranks need input for the same steps, and want the same fetches. The first call for
+//   an executable compares the programs. Sums are exchanged while gradients are computed
+//   (passes/buckets.h), and none is pending when the outfeed is called. Updates that depend on a
+//   replica's own batch, such as moving averages, take the values of replica 0 of rank 0. If an
+//   outfeed stops a step, those of all ranks must.
 //   group: null: this process alone.
 //   accumulate_steps: num_replicas / accumulate_steps replicas run so many batches each, in turns
 //   (ReplicaLayout).

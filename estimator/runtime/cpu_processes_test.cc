@@ -71,10 +71,8 @@ class CpuProcessesTest : public GraphTest {
   using Feed = std::function<std::vector<Array>(int step, int replica)>;
 
   // Runs three steps of graph_. `spec_of` gives the step of a rank.
-  Outcome Run(
-      const Division& division, const std::function<ProgramSpec(int rank)>& spec_of,
-      const Feed& feed,
-      const std::function<FetchGroups(int rank)>& wanted = [](int) { return kAllGroups; }) {
+  Outcome Run(const Division& division, const std::function<ProgramSpec(int rank)>& spec_of,
+              const Feed& feed) {
     Outcome outcome;
     const auto processes = static_cast<size_t>(division.processes);
     outcome.status.resize(processes);
@@ -96,7 +94,6 @@ class CpuProcessesTest : public GraphTest {
                                               std::move(groups[rank]), division.accumulate_steps);
           EST_ASSIGN_OR_RETURN(const auto executable,
                                backend->Compile(graph_, spec_of(layout.rank)));
-          executable->WantFetches(wanted(layout.rank));
           int step = 0;
           const Infeed infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
             StepFeeds feeds;
@@ -244,22 +241,6 @@ TEST_F(CpuProcessesTest, AnUpdateFromTheOwnBatchIsThatOfReplica0OnAllRanks) {
   };
   for (const int processes : {2, 4})
     ExpectBitsOfOneProcess({.processes = processes, .replicas = 4}, spec, feed);
-}
-
-// A fetch that only one rank wants is computed on all: the values of all replicas are its result.
-TEST_F(CpuProcessesTest, AFetchThatOneRankWantsIsComputedOnAll) {
-  const Tensor x = Input(1);
-  const ProgramSpec spec = {
-      .feeds = {x}, .fetches = {CrossReplicaSum(x), x * x}, .updates = {}, .fetch_groups = {0, 1}};
-  const Outcome outcome = Run(
-      {.processes = 2, .replicas = 2}, [&](int) { return spec; },
-      [](int, int replica) -> std::vector<Array> {
-        return {F32({static_cast<float>(replica + 2)})};
-      },
-      [](int rank) { return rank == 0 ? kAllGroups : FetchGroups{0}; });
-  for (const absl::Status& status : outcome.status) EST_EXPECT_OK(status);
-  EXPECT_EQ(outcome.fetches[0][1], Bytes(F32({4})));
-  EXPECT_EQ(outcome.fetches[1][1], Bytes(F32({9})));
 }
 
 TEST_F(CpuProcessesTest, AnotherProgramOnARankIsAnErrorThatNamesIt) {

@@ -113,24 +113,32 @@ absl::Status StepRunner::AgreeOnFetches(const Request& request, const absl::Stat
   // Every rank compiles and computes what the hooks of any of them ask for: the programs must be
   // the same, and a value is that of the replicas of all ranks.
   absl::Status mine = registered;
-  StateWriter names;
-  for (const std::vector<size_t>& of_hook : fetches.hooks) {
-    for (const size_t index : of_hook) names.Bytes(request.step.fetch(index).name());
-  }
   const absl::StatusOr<const StepInput*> next = request.input.Peek();
   mine.Update(next.status());
-  const bool ended = next.ok() && *next == nullptr;
+  // Batches of another shape have another program.
+  StateWriter turn;
+  turn.Bytes(next.ok() && *next != nullptr ? (*next)->replicas[0].ToString() : "");
+  for (const std::vector<size_t>& of_hook : fetches.hooks) {
+    for (const size_t index : of_hook) turn.Bytes(request.step.fetch(index).name());
+  }
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                       options_.peers->Exchange("the start of a run", mine,
-                                                absl::StrCat(ended ? "1" : "0", names.bytes())));
+                       options_.peers->Exchange("the start of a run", mine, turn.bytes()));
+  std::string of_chief;
   for (size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank][0] != all[0][0]) {
-      return FailedPrecondition("the inputs of the processes differ: that of ",
-                                options_.peers->Name(static_cast<int>(rank)),
-                                all[rank][0] == '1' ? " has ended" : " has more batches",
-                                ", and that of the chief has not; all must read the same examples");
+    StateReader reader(all[rank]);
+    EST_ASSIGN_OR_RETURN(const absl::string_view shape, reader.Bytes());
+    if (rank == 0) of_chief = std::string(shape);
+    if (shape != of_chief) {
+      const auto has = [](absl::string_view batch) {
+        return batch.empty() ? "no more batches" : batch;
+      };
+      return InvalidArgument(
+          "the processes have batches of different shapes at step ", session_.global_step(), ": ",
+          options_.peers->Name(0), " has ", has(of_chief), ", ",
+          options_.peers->Name(static_cast<int>(rank)), " has ", has(shape),
+          options_.input_per_host ? "; batch with .drop_remainder"
+                                  : "; all must read the same examples");
     }
-    StateReader reader(absl::string_view(all[rank]).substr(1));
     while (reader.remaining() > 0) {
       EST_ASSIGN_OR_RETURN(const absl::string_view name, reader.Bytes());
       const Tensor tensor = request.step.model().graph->FindTensor(name);

@@ -64,7 +64,6 @@ struct Turn {
   bool interrupted = false;
   bool input_ended = false;
   int64_t examples = 0;  // that it has read in this call
-  std::string shape = {};
   float rate = 0;
 
   std::string ToBytes() const {
@@ -73,7 +72,6 @@ struct Turn {
     writer.Bool(interrupted);
     writer.Bool(input_ended);
     writer.Int(examples);
-    writer.Bytes(shape);
     writer.Int(uint64_t{std::bit_cast<uint32_t>(rate)});
     return writer.bytes();
   }
@@ -84,8 +82,6 @@ struct Turn {
     EST_ASSIGN_OR_RETURN(turn.interrupted, reader.Bool());
     EST_ASSIGN_OR_RETURN(turn.input_ended, reader.Bool());
     EST_ASSIGN_OR_RETURN(turn.examples, reader.Int());
-    EST_ASSIGN_OR_RETURN(const absl::string_view shape, reader.Bytes());
-    turn.shape = std::string(shape);
     EST_ASSIGN_OR_RETURN(const uint64_t rate, reader.Unsigned());
     turn.rate = std::bit_cast<float>(static_cast<uint32_t>(rate));
     return turn;
@@ -239,7 +235,6 @@ absl::StatusOr<int64_t> Trainer::AgreeOnNextRun(Loop& loop, const absl::StatusOr
     const absl::StatusOr<const StepInput*> next = input_.open().Peek();
     status.Update(next.status());
     turn.input_ended = next.ok() && *next == nullptr;
-    if (next.ok() && *next != nullptr) turn.shape = (*next)->replicas[0].ToString();
   }
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> all,
                        peers_.Exchange("the next run", status, turn.ToBytes()));
@@ -280,13 +275,6 @@ absl::StatusOr<int64_t> Trainer::AgreeOnNextRun(Loop& loop, const absl::StatusOr
                                            [](const Turn& t) { return t.steps == 0; })
                               << " ends the training at step " << state_.global_step();
     return 0;
-  }
-  for (size_t i = 1; i < turns.size(); ++i) {
-    if (turns[i].shape == turns[0].shape) continue;
-    return InvalidArgument("the processes have batches of different shapes at step ",
-                           state_.global_step(), ": ", peers_.Name(0), " has ", turns[0].shape,
-                           ", ", peers_.Name(static_cast<int>(i)), " has ", turns[i].shape,
-                           "; batch with .drop_remainder");
   }
   EST_RETURN_IF_ERROR(AgreeOnRate(loop, rates));
   return turns[0].steps;
