@@ -85,7 +85,8 @@ Classifier MakeClassifier(const tpu::RunConfig& config, BenchmarkParams params =
 
 InputFn TrainInput(const Classifier& classifier, const MnistData& data) {
   return classifier.Input([&data](const BenchmarkParams& params) {
-    return MnistDataset(data.train, Mode::kTrain, params.batch_size);
+    return MnistDataset(data.train, Mode::kTrain, params.batch_size, params.context.num_hosts,
+                        params.context.current_host);
   });
 }
 
