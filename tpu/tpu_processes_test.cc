@@ -474,5 +474,62 @@ TEST_F(TPUProcessesTest, EpochsOfSeveralProcessesHaveTheHistoryOfOne) {
   }
 }
 
+// Fixed bug: only the chief got the weights, and a later Evaluate mixed two models.
+TEST_F(TPUProcessesTest, WeightsThatACallbackRestoresAreThoseOfAll) {
+  const auto run = [&](int size) {
+    const std::string dir = Dir();
+    return OnRanks<std::vector<double>>(size, [&](const Group& group) {
+      TinyTPUEstimator estimator(Options(dir, group));
+      // No epoch is better than the first one by so much, so the second one is the last.
+      const HookPtr stop = callbacks::EarlyStopping(
+          {.monitor = "loss", .min_delta = 1e6, .patience = 1, .restore_best_weights = true});
+      EST_EXPECT_OK(
+          estimator.TrainEpochs(Input, {.epochs = 9, .steps_per_epoch = 3, .hooks = {stop}})
+              .status());
+      std::vector<double> values;
+      for (int i = 0; i < 2; ++i) {
+        const auto evaluated = estimator.Evaluate(
+            [](const Params& params) { return TinyDataset(params.batch_size, 40); },
+            {.steps = std::nullopt});
+        EST_EXPECT_OK(evaluated.status());
+        if (!evaluated.ok()) return values;
+        EXPECT_EQ(evaluated->global_step(), i == 0 ? 6 : 8);
+        for (const auto& [name, value] : evaluated->values) values.push_back(value.AsDouble());
+        EST_EXPECT_OK(estimator.Train(Input, Steps(2)));  // from the restored weights
+      }
+      return values;
+    });
+  };
+  const std::vector<double> alone = run(1)[0];
+  ASSERT_EQ(alone.size(), 8u);
+  for (const std::vector<double>& values : run(4)) EXPECT_EQ(values, alone);
+}
+
+TEST_F(TPUProcessesTest, AVariableThatAHookSetsOnOneRankIsThatOfAll) {
+  //   at_step: 8 is the last one, whose checkpoint is saved again.
+  const auto run = [&](int size, int on_rank, int64_t at_step) {
+    const std::string dir = Dir();
+    for (const absl::Status& result : OnRanks<absl::Status>(size, [&](const Group& group) {
+           TinyTPUEstimator estimator(Options(dir, group));
+           const auto hook = std::make_shared<HookOnRank>();
+           hook->on_rank = on_rank;
+           hook->at_step = at_step;
+           hook->act = [](RunContext& context) {
+             EST_RETURN_IF_ERROR(
+                 context.session().variables().Set("dense_1/bias", Array::Of<float>({1}, {0.75f})));
+             return context.session().VariablesWereSet();
+           };
+           return estimator.Train(Input, Steps(8), {.hooks = {hook}});
+         }))
+      EST_EXPECT_OK(result);
+    return Files(dir, 8);
+  };
+  const std::string alone = run(1, 0, 4);
+  EXPECT_NE(alone, run(1, 0, /*at_step=*/1000)) << "the test sees that a variable is set";
+  EXPECT_EQ(run(2, 0, 4), alone);
+  EXPECT_EQ(run(4, 3, 4), alone);
+  EXPECT_EQ(run(2, 1, 8), run(1, 0, 8));
+}
+
 }  // namespace
 }  // namespace estimator::tpu

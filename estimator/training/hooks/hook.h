@@ -86,7 +86,8 @@ class Session {
     return absl::FailedPreconditionError("only training has a learning rate that can be set");
   }
   // A hook that changes variables calls it afterwards. Saves this step again if a checkpoint has
-  // it, which would be without the change.
+  // it, which would be without the change. If several processes train together, all of them take
+  // the variables of the first rank that calls it, before the next run.
   virtual absl::Status VariablesWereSet() { return absl::OkStatus(); }
   // The global step that the variables were restored from; -1 after a fresh start.
   virtual int64_t restored_step() const = 0;

@@ -200,6 +200,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
                          .checkpoint = start.checkpoint,
                          .fell_back = start_checkpoint_.fell_back()});
   }
+  variables_set_ = false;
   EST_RETURN_IF_ERROR(AgreeOnProgram(target_step));
   EST_RETURN_IF_ERROR(runner.AfterCreateSession());
 
@@ -218,7 +219,7 @@ absl::Status Trainer::TrainLocked(const InputFn& input_fn, const TrainLength& le
     status = runner.End([&](const HookPtr& hook) {
       if (HasSaver({hook})) interruptible.reset();
     });
-    if (!peers_.alone()) status = AgreeOnEnd(status);
+    if (!peers_.alone()) status = AgreeOnEnd(session, status);
   }
   if (!status.ok()) return SaveBeforeError(status, loop);
   if (loop.last_run.end == RunEnd::kInputEnded && !length.until_end()) {

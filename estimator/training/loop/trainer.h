@@ -150,8 +150,11 @@ class Trainer {
   absl::StatusOr<int64_t> AgreeOnNextRun(Loop& loop, const absl::StatusOr<int64_t>& mine);
   // The learning rate that a hook of one of them has set.
   absl::Status AgreeOnRate(Loop& loop, const std::vector<float>& rates);
+  // The variables, if a hook has set some (VariablesWereSet): those of the first such rank.
+  //   set: whether one did, by rank.
+  absl::Status AgreeOnVariables(TrainSession& session, const std::vector<bool>& set);
   // After the last checkpoint.
-  absl::Status AgreeOnEnd(const absl::Status& mine);
+  absl::Status AgreeOnEnd(TrainSession& session, const absl::Status& mine);
   // An error of a lost peer, with what there is to do.
   absl::Status ExplainLostPeer(const absl::Status& status) const;
   // The rate that a hook has set; negative: none.
@@ -184,6 +187,7 @@ class Trainer {
   bool follows_epochs_ = false;
   int64_t local_examples_ = 0;                // of a step, from this process's input
   float agreed_rate_ = 0;                     // RateInStore of all peers
+  bool variables_set_ = false;                // by a hook, since the peers last agreed
   std::vector<std::string> input_positions_;  // of all peers, where a call starts
 };
 

@@ -53,9 +53,14 @@ class Trainer::TrainSession : public Session {
   absl::StatusOr<double> LearningRate() override { return trainer_.LearningRate(*this); }
   absl::Status SetLearningRate(double rate) override {
     EST_ASSIGN_OR_RETURN(const bool changed, trainer_.SetLearningRate(rate));
-    return changed ? VariablesWereSet() : absl::OkStatus();
+    // The peers agree on the rate alone.
+    return changed ? SaveAgain() : absl::OkStatus();
   }
   absl::Status VariablesWereSet() override {
+    trainer_.variables_set_ = true;
+    return SaveAgain();
+  }
+  absl::Status SaveAgain() {
     // The saver may have saved this step before the hook was called.
     const bool saved = global_step() > start_step_ && !trainer_.state_.checkpoint().empty();
     return saved ? SaveCheckpointInBackground(nullptr).status() : absl::OkStatus();

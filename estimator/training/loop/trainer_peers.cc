@@ -63,6 +63,7 @@ struct Turn {
   int64_t steps = 0;  // 0: it wants to end the training
   bool interrupted = false;
   bool input_ended = false;
+  bool set_variables = false;
   int64_t examples = 0;  // that it has read in this call
   float rate = 0;
 
@@ -71,6 +72,7 @@ struct Turn {
     writer.Int(steps);
     writer.Bool(interrupted);
     writer.Bool(input_ended);
+    writer.Bool(set_variables);
     writer.Int(examples);
     writer.Int(uint64_t{std::bit_cast<uint32_t>(rate)});
     return writer.bytes();
@@ -81,6 +83,7 @@ struct Turn {
     EST_ASSIGN_OR_RETURN(turn.steps, reader.Int());
     EST_ASSIGN_OR_RETURN(turn.interrupted, reader.Bool());
     EST_ASSIGN_OR_RETURN(turn.input_ended, reader.Bool());
+    EST_ASSIGN_OR_RETURN(turn.set_variables, reader.Bool());
     EST_ASSIGN_OR_RETURN(turn.examples, reader.Int());
     EST_ASSIGN_OR_RETURN(const uint64_t rate, reader.Unsigned());
     turn.rate = std::bit_cast<float>(static_cast<uint32_t>(rate));
@@ -226,6 +229,7 @@ absl::Status Trainer::AgreeOnProgram(int64_t target_step) {
 absl::StatusOr<int64_t> Trainer::AgreeOnNextRun(Loop& loop, const absl::StatusOr<int64_t>& mine) {
   Turn turn = {.steps = mine.value_or(0),
                .interrupted = InterruptRequested(),
+               .set_variables = variables_set_,
                .examples = (state_.global_step() - loop.first_step) * local_examples_,
                .rate = RateInStore()};
   absl::Status status = mine.status();
@@ -240,10 +244,13 @@ absl::StatusOr<int64_t> Trainer::AgreeOnNextRun(Loop& loop, const absl::StatusOr
                        peers_.Exchange("the next run", status, turn.ToBytes()));
   std::vector<Turn> turns;
   std::vector<float> rates;
+  std::vector<bool> set;
   for (const std::string& bytes : all) {
     EST_ASSIGN_OR_RETURN(turns.emplace_back(), Turn::FromBytes(bytes));
     rates.push_back(turns.back().rate);
+    set.push_back(turns.back().set_variables);
   }
+  EST_RETURN_IF_ERROR(AgreeOnVariables(loop.session, set));
   const auto any = [&turns](auto is) { return std::any_of(turns.begin(), turns.end(), is); };
   const auto interrupted = [](const Turn& t) { return t.interrupted; };
   const auto ended = [](const Turn& t) { return t.input_ended; };
@@ -291,11 +298,38 @@ absl::Status Trainer::AgreeOnRate(Loop& loop, const std::vector<float>& rates) {
   return loop.session.SetLearningRate(agreed_rate_);
 }
 
-absl::Status Trainer::AgreeOnEnd(const absl::Status& mine) {
+absl::Status Trainer::AgreeOnVariables(TrainSession& session, const std::vector<bool>& set) {
+  const auto first = std::find(set.begin(), set.end(), true);
+  if (first == set.end()) return absl::OkStatus();
+  const auto from = static_cast<size_t>(first - set.begin());
+  const bool is_mine = peers_.rank() == static_cast<int>(from);
+  for (const Variable& variable : main_->model->graph->variables()) {
+    if (variable.local()) continue;
+    const absl::StatusOr<Array> mine = state_.store().Get(variable.name());
+    EST_ASSIGN_OR_RETURN(
+        const std::vector<std::string> all,
+        peers_.Exchange("the variables that a hook has set", mine.status(),
+                        is_mine && mine.ok() ? ElementToBytes({.features = *mine, .labels = {}})
+                                             : std::string()));
+    if (is_mine) continue;
+    EST_ASSIGN_OR_RETURN(const Element value, ElementFromBytes(all[from]));
+    EST_RETURN_IF_ERROR(state_.store().Set(variable.name(), *value.features.Only()));
+  }
+  variables_set_ = false;
+  if (is_mine) return absl::OkStatus();
+  return session.SaveAgain();
+}
+
+absl::Status Trainer::AgreeOnEnd(TrainSession& session, const absl::Status& mine) {
   const std::string saved(Basename(state_.checkpoint()));
-  EST_ASSIGN_OR_RETURN(const std::string of_chief,
-                       peers_.FromChief("the end of training",
-                                        mine.ok() ? absl::StatusOr<std::string>(saved) : mine));
+  EST_ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                       peers_.Exchange("the end of training", mine,
+                                       absl::StrCat(variables_set_ ? "1" : "0", saved)));
+  std::vector<bool> set;
+  for (const std::string& bytes : all) set.push_back(bytes[0] == '1');
+  EST_RETURN_IF_ERROR(AgreeOnVariables(session, set));
+  // A step that is saved again has the same name.
+  const std::string of_chief = all[0].substr(1);
   if (!peers_.is_chief() && !of_chief.empty())
     state_.set_checkpoint(JoinPath(model_dir_, of_chief));
   return absl::OkStatus();
