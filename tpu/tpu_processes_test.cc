@@ -531,5 +531,49 @@ TEST_F(TPUProcessesTest, AVariableThatAHookSetsOnOneRankIsThatOfAll) {
   EXPECT_EQ(run(2, 1, 8), run(1, 0, 8));
 }
 
+TEST_F(TPUProcessesTest, TheChiefAloneMayEvaluateAndPredict) {
+  const std::string dir = Dir();
+  Train(dir, 1, 3);
+  const auto results = OnRanks<std::vector<double>>(2, [&](const Group& group) {
+    TinyTPUEstimator estimator(Options(dir, group));
+    const auto input = [](const Params& params) { return TinyDataset(params.batch_size, 40); };
+    std::vector<double> values;
+    const auto predict = [&] {
+      const auto rows = estimator.Predict(input, {.pass_features = {}}).All();
+      EST_EXPECT_OK(rows.status());
+      if (!rows.ok()) return;
+      for (const Prediction& row : *rows) values.push_back(row.at("y").AsDouble());
+    };
+    if (estimator.peers().is_chief()) {
+      const Peers::ChiefAlone alone(estimator.peers());
+      EST_EXPECT_OK(estimator.Evaluate(input, {.steps = std::nullopt}).status());
+      predict();
+      EXPECT_EQ(values.size(), 40u);
+      values.clear();
+    }
+    predict();
+    return values;
+  });
+  EXPECT_EQ(results[0].size(), 40u);
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST_F(TPUProcessesTest, AllReturnTheFrozenGraphThatTheChiefWrites) {
+  const std::string dir = Dir();
+  Train(dir, 1, 3);
+  const auto frozen = OnRanks<FrozenGraph>(2, [&](const Group& group) {
+    TinyTPUEstimator estimator(Options(dir, group));
+    const auto written = estimator.WriteFrozenGraph(
+        JoinPath(dir, "frozen.pb"),
+        BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2}}}}));
+    EST_EXPECT_OK(written.status());
+    return written.value_or(FrozenGraph());
+  });
+  EXPECT_EQ(*ReadFile(JoinPath(dir, "frozen.pb")), frozen[0].graph_def);
+  EXPECT_EQ(frozen[1].graph_def, frozen[0].graph_def);
+  EXPECT_EQ(frozen[1].inputs, frozen[0].inputs);
+  EXPECT_EQ(frozen[1].outputs.count("y"), 1u);
+}
+
 }  // namespace
 }  // namespace estimator::tpu

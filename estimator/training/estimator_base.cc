@@ -11,6 +11,7 @@
 #include "estimator/checkpoint/checkpoint_state.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
+#include "estimator/data/pipeline/iterator_state.h"
 #include "estimator/training/finders.h"
 #include "glog/logging.h"
 
@@ -54,6 +55,36 @@ absl::StatusOr<std::unique_ptr<BundleReader>> OpenLatest(const std::string& mode
   return reader;
 }
 
+// What the chief's peers get of its frozen graph.
+std::string FrozenGraphToBytes(const FrozenGraph& frozen) {
+  StateWriter writer;
+  writer.Bytes(frozen.graph_def);
+  for (const auto* nodes : {&frozen.inputs, &frozen.outputs}) {
+    writer.Int(nodes->size());
+    for (const auto& [name, node] : *nodes) {
+      writer.Bytes(name);
+      writer.Bytes(node);
+    }
+  }
+  return writer.bytes();
+}
+
+absl::StatusOr<FrozenGraph> FrozenGraphFromBytes(absl::string_view bytes) {
+  StateReader reader(bytes);
+  FrozenGraph frozen;
+  EST_ASSIGN_OR_RETURN(const absl::string_view graph_def, reader.Bytes());
+  frozen.graph_def = std::string(graph_def);
+  for (auto* nodes : {&frozen.inputs, &frozen.outputs}) {
+    EST_ASSIGN_OR_RETURN(int64_t count, reader.Int());
+    for (; count > 0; --count) {
+      EST_ASSIGN_OR_RETURN(const absl::string_view name, reader.Bytes());
+      EST_ASSIGN_OR_RETURN(const absl::string_view node, reader.Bytes());
+      nodes->emplace(name, node);
+    }
+  }
+  return frozen;
+}
+
 }  // namespace
 
 EstimatorBase::EstimatorBase(EstimatorParts parts)
@@ -93,10 +124,16 @@ EstimatorBase::EstimatorBase(EstimatorParts parts)
   if (peers_->alone()) return;
   lone_strategy_ = make_strategy_(nullptr);
   lone_evaluator_ = std::make_unique<Evaluator>(*lone_strategy_, config_, *peers_, warm_start_);
+  lone_predict_loop_ =
+      std::make_unique<PredictLoop>(*lone_strategy_, config_, *peers_, warm_start_);
 }
 
 Evaluator& EstimatorBase::CurrentEvaluator() {
   return peers_->alone() || !PeersDoOtherwise() ? *evaluator_ : *lone_evaluator_;
+}
+
+PredictLoop& EstimatorBase::CurrentPredictLoop() {
+  return peers_->alone() || !PeersDoOtherwise() ? *predict_loop_ : *lone_predict_loop_;
 }
 
 // Within a training, its hooks and listeners make calls, which the peers do not make.
@@ -214,13 +251,14 @@ Predictions EstimatorBase::Predict(const InputFn& input, PredictOptions options)
       !status.ok())
     return PredictLoop::Failed(status);
   trainer_->WaitForCheckpoint();
-  if (!config_.dry_run) return predict_loop_->Predict(input, std::move(options), trainer_->state());
+  PredictLoop& loop = CurrentPredictLoop();
+  if (!config_.dry_run) return loop.Predict(input, std::move(options), trainer_->state());
   options.hooks = {};
   const auto first = [input](const InputFn::Call& call) -> absl::StatusOr<Dataset> {
     EST_ASSIGN_OR_RETURN(const Dataset dataset, input(call));
     return dataset.Take(1);
   };
-  return predict_loop_->Predict(InputFn(first), std::move(options), trainer_->state());
+  return loop.Predict(InputFn(first), std::move(options), trainer_->state());
 }
 
 ModelExporter EstimatorBase::Exporter() {
@@ -263,10 +301,11 @@ absl::StatusOr<FrozenGraph> EstimatorBase::WriteFrozenGraph(
         frozen, Exporter().WriteFrozenGraph(
                     config_.dry_run ? JoinPath(model_dir(), Basename(path)) : std::string(path),
                     input_receiver_fn, ServingPass(), options));
-    return std::string();
+    return peers_->alone() ? std::string() : FrozenGraphToBytes(frozen);
   };
-  EST_RETURN_IF_ERROR(AsChief(write).status());
-  return frozen;
+  EST_ASSIGN_OR_RETURN(const std::string of_chief, AsChief(write));
+  if (peers_->is_chief() || of_chief.empty()) return frozen;
+  return FrozenGraphFromBytes(of_chief);
 }
 
 absl::StatusOr<std::unique_ptr<Predictor>> EstimatorBase::MakePredictor(

@@ -129,6 +129,7 @@ class EstimatorBase {
   // The chief does it, and its peers get its result.
   absl::StatusOr<std::string> AsChief(const std::function<absl::StatusOr<std::string>()>& work);
   Evaluator& CurrentEvaluator();
+  PredictLoop& CurrentPredictLoop();
   bool PeersDoOtherwise() const;
   ExportPass ServingPass() const;
 
@@ -146,10 +147,12 @@ class EstimatorBase {
   std::shared_ptr<int64_t> pass_steps_ = std::make_shared<int64_t>(-1);
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Evaluator> evaluator_;
-  // For the chief's evaluations during a training, while its peers wait. Null without peers.
+  std::unique_ptr<PredictLoop> predict_loop_;
+  // For what this process evaluates and predicts during a training, or while its peers wait. Null
+  // without peers.
   std::shared_ptr<Strategy> lone_strategy_;
   std::unique_ptr<Evaluator> lone_evaluator_;
-  std::unique_ptr<PredictLoop> predict_loop_;
+  std::unique_ptr<PredictLoop> lone_predict_loop_;
 };
 
 // The calls with an input_fn. Params: the user's own struct, any copyable type.

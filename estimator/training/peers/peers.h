@@ -56,7 +56,7 @@ class Peers {
   absl::Status Finish(const absl::Status& mine, bool in_step = false);
 
   // While it lives, the chief does something that its peers do not do, such as an export for which
-  // they wait. Calls of the Estimator then exchange nothing.
+  // they wait. The Estimator then evaluates, predicts and exports without an exchange.
   struct ChiefAlone {
     explicit ChiefAlone(Peers& of) : peers(of) { ++peers.num_alone_; }
     ~ChiefAlone() { --peers.num_alone_; }
