@@ -69,8 +69,10 @@ class Estimator : public EstimatorOf<Params> {
              .status =
                  options.model_fn ? absl::OkStatus() : InvalidArgument("model_fn must be given")},
             params, [](const InputFn::Call& call, Params& filled) {
+              // The user's struct may have a member of the same name.
               if constexpr (std::is_base_of_v<EstimatorParams, Params>)
-                filled.context = {.num_hosts = call.num_hosts, .current_host = call.current_host};
+                static_cast<EstimatorParams&>(filled).context = {.num_hosts = call.num_hosts,
+                                                                 .current_host = call.current_host};
             }) {}
 
   static ModelCall CallOf(const Options& options, const std::shared_ptr<const Params>& params) {

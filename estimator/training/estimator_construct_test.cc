@@ -130,5 +130,32 @@ TEST(EstimatorConstruction, AConfigOutOfRangeIsNamed) {
               ErrorHas("keep_checkpoint_max must be >= 0, given -1"));
 }
 
+// Fixed bug: such a program did not compile.
+TEST(EstimatorConstruction, ParamsMayHaveAMemberOfTheirOwnThatIsNamedContext) {
+  struct Own : EstimatorParams {
+    std::string context;
+  };
+  const TempDir dir;
+  Own params;
+  params.context = "mine";
+  Estimator<Own> estimator(
+      {.model_fn =
+           [](const Features& features, const Labels& labels, Mode, const Own& given) {
+             EXPECT_EQ(given.context, "mine");
+             const Tensor y = TinyNetwork(features, true, 0);
+             const Tensor loss = TinyLoss(labels, y);
+             return EstimatorSpec::Train(loss, train::GradientDescent(0.1).Minimize(loss));
+           },
+       .config = TinyConfig(dir.File("m")),
+       .params = params});
+  EST_EXPECT_OK(estimator.Train(
+      [](const Own& given) {
+        EXPECT_EQ(given.context, "mine");
+        EXPECT_EQ(given.EstimatorParams::context.num_hosts, 1);
+        return TinyDataset(4);
+      },
+      Steps(1)));
+}
+
 }  // namespace
 }  // namespace estimator
