@@ -55,6 +55,9 @@ NodePtr RepeatNode(NodePtr input, int64_t count);
 // Elements begin, begin + step, ..., at most `count` of them (-1 for all).
 NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step, int64_t count,
                   int64_t block);
+// The position before a Shard of each element of `node`, by its own, if only maps come after that
+// Shard. Otherwise null.
+std::function<int64_t(int64_t)> PositionsBeforeShard(const DatasetNode& node);
 
 // ignore_errors.cc
 NodePtr IgnoreErrorsNode(NodePtr input, int64_t max_errors);

@@ -66,6 +66,27 @@ TEST(RandomMap, AnotherPassHasOtherNumbers) {
   EXPECT_EQ(NumDifferent(Values(Indexed().Shuffle(50).Repeat(3).Map(Draw))), 150u);
 }
 
+TEST(RandomMap, ShardsDrawTheNumbersOfTheWholeInput) {
+  const std::vector<int64_t> whole = Values(Indexed().Map(Draw));
+  const auto as_is = [](const Element& element) { return element; };
+  for (const int num_parallel_calls : {1, 3}) {
+    const MapOptions options = {.num_parallel_calls = num_parallel_calls};
+    for (const Dataset& input : {Indexed(), Stream()}) {
+      std::vector<int64_t> joined(whole.size());
+      for (int64_t host = 0; host < 2; ++host) {
+        const auto part = Values(input.Shard(2, host, 5).Map(as_is, options).Map(Draw, options));
+        ASSERT_EQ(part.size(), 25u);
+        for (size_t i = 0; i < part.size(); ++i)
+          joined[(i / 5 * 2 + static_cast<size_t>(host)) * 5 + i % 5] = part[i];
+      }
+      EXPECT_EQ(joined, whole);
+    }
+  }
+  // Take keeps its beginning.
+  EXPECT_EQ(Values(Indexed().Skip(3).Take(9).Map(Draw)),
+            std::vector<int64_t>(whole.begin(), whole.begin() + 9));
+}
+
 TEST(RandomMap, ACacheAfterItKeepsTheNumbersOfTheFirstPass) {
   EXPECT_EQ(NumDifferent(Values(Indexed().Map(Draw).Cache().Repeat(3))), 50u);
 }

@@ -5,6 +5,7 @@
 // an IgnoreErrors, because an indexed result has an element for every index.
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -23,11 +24,14 @@
 namespace estimator {
 namespace {
 
-// Counts the elements of a pass, and gives each a stream of random numbers.
+// Counts the elements of a pass, and gives each a stream of random numbers. After a Shard it is that
+// of the whole input, so that the numbers do not depend on how many shards there are.
 // State: key, number of elements read; the state of the input (nested).
 class Numbered final : public TransformIterator {
  public:
-  Numbered(IteratorPtr input, uint64_t key) : TransformIterator(std::move(input)), key_(key) {}
+  //   positions: as PositionsBeforeShard.
+  Numbered(IteratorPtr input, uint64_t key, std::function<int64_t(int64_t)> positions)
+      : TransformIterator(std::move(input)), key_(key), positions_(std::move(positions)) {}
   absl::StatusOr<std::optional<Element>> Next() override {
     EST_ASSIGN_OR_RETURN(std::optional<Element> element, input_->Next());
     if (element) ++num_read_;
@@ -45,10 +49,15 @@ class Numbered final : public TransformIterator {
     return RestoreFields(state, key_, num_read_, input_);
   }
   // The numbers for the last element that was read.
-  RandomStream Stream() const { return RandomStream(key_, num_read_); }
+  RandomStream Stream() const {
+    if (positions_ == nullptr) return RandomStream(key_, num_read_);
+    const int64_t position = positions_(static_cast<int64_t>(num_read_) - 1);
+    return RandomStream(key_, static_cast<uint64_t>(position) + 1);
+  }
 
  private:
   uint64_t key_;
+  const std::function<int64_t(int64_t)> positions_;
   uint64_t num_read_ = 0;
 };
 
@@ -57,9 +66,10 @@ class MapInput {
  public:
   MapInput(IteratorPtr input, MapFunction fn)
       : input_(std::move(input)), fn_(std::make_shared<const MapFunction>(std::move(fn))) {}
-  MapInput(IteratorPtr input, RandomMapFn fn, uint64_t key)
+  MapInput(IteratorPtr input, RandomMapFn fn, uint64_t key,
+           std::function<int64_t(int64_t)> positions)
       : random_fn_(std::make_shared<const RandomMapFn>(std::move(fn))) {
-    auto numbered = std::make_unique<Numbered>(std::move(input), key);
+    auto numbered = std::make_unique<Numbered>(std::move(input), key, std::move(positions));
     numbered_ = numbered.get();
     input_ = std::move(numbered);
   }
@@ -272,7 +282,8 @@ class RandomMap final : public AnyMap {
  private:
   absl::StatusOr<IteratorPtr> Over(IteratorPtr iterator,
                                    const IterationContext& context) const override {
-    return MapElements(MapInput(std::move(iterator), fn_, HashSeed(seed_, context.epoch_key)),
+    return MapElements(MapInput(std::move(iterator), fn_, HashSeed(seed_, context.epoch_key),
+                                PositionsBeforeShard(*input())),
                        context);
   }
 

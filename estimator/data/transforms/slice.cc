@@ -1,7 +1,9 @@
 // Take, Skip and Shard. Each gives the blocks of elements begin, begin + step blocks, ..., up to a
 // count of elements. A block is one element, unless Shard was given another size.
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "estimator/base/status.h"
@@ -102,6 +104,7 @@ class SliceNodeImpl final : public TransformNode {
   SliceNodeImpl(NodePtr input, std::string label, Slice slice)
       : TransformNode(input, SliceSource(*input, slice)), label_(std::move(label)), slice_(slice) {}
   std::string Label() const override { return label_; }
+  const Slice& slice() const { return slice_; }
   int64_t Cardinality() const override {
     const int64_t n = input()->Cardinality();
     if (n >= 0) return slice_.Of(n);
@@ -131,6 +134,15 @@ class SliceNodeImpl final : public TransformNode {
 };
 
 }  // namespace
+
+std::function<int64_t(int64_t)> PositionsBeforeShard(const DatasetNode& node) {
+  if (const auto* shard = dynamic_cast<const SliceNodeImpl*>(&node)) {
+    if (shard->slice().step == 1) return nullptr;  // Take or Skip
+    return [slice = shard->slice()](int64_t index) { return slice.Map(index); };
+  }
+  const std::string label = node.Label();
+  return label == "Map" || label == "RandomMap" ? PositionsBeforeShard(*node.inputs()[0]) : nullptr;
+}
 
 NodePtr SliceNode(NodePtr input, std::string label, int64_t begin, int64_t step, int64_t count,
                   int64_t block) {

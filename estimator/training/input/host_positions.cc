@@ -47,7 +47,7 @@ absl::StatusOr<HostShard> FindHostShard(absl::string_view pipeline, int64_t num_
     return InvalidArgument("the input does not end with Batch");
   found.options = std::string(step);
   step = take_last();
-  for (; absl::StartsWith(step, "Map"); step = take_last())
+  for (; absl::StartsWith(step, "Map") || absl::StartsWith(step, "RandomMap"); step = take_last())
     found.maps = absl::StrCat(step, found.maps);
   if (num_hosts == 1) {  // Dataset::Shard(1, 0) adds no step
     found.before = rest.empty() ? std::string(step) : absl::StrCat(rest, " > ", step);
