@@ -10,7 +10,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +30,7 @@
 #include "models/bert/classifier.h"
 #include "models/bert/classifier_data.h"
 #include "models/bert/modeling.h"
+#include "models/common/group_flags.h"
 #include "models/common/run_flags.h"
 #include "tpu/tpu_estimator.h"
 
@@ -171,16 +171,19 @@ absl::StatusOr<std::string> MakeScratchFolder() {
 }
 
 // Writes drawn examples into a folder.
-absl::StatusOr<ExampleFiles> DrawExamples(const std::string& folder, const BertConfig& config) {
+//   write: false: another process writes them.
+absl::StatusOr<ExampleFiles> DrawExamples(const std::string& folder, const BertConfig& config,
+                                          bool write) {
   LOG(INFO) << "No --bert_config_file: a small network learns drawn words; this is not BERT";
   EST_RETURN_IF_ERROR(CreateDirectories(folder));
   const auto draw = [&](const char* name, int64_t count,
                         uint64_t seed) -> absl::StatusOr<std::vector<std::string>> {
     const std::string path = JoinPath(folder, name);
-    EST_RETURN_IF_ERROR(WriteDrawnSentences(path, {.count = count,
-                                                   .max_seq_length = FLAGS_max_seq_length,
-                                                   .vocab_size = config.vocab_size,
-                                                   .seed = seed}));
+    const DrawnSentencesOptions options = {.count = count,
+                                           .max_seq_length = FLAGS_max_seq_length,
+                                           .vocab_size = config.vocab_size,
+                                           .seed = seed};
+    if (write) EST_RETURN_IF_ERROR(WriteDrawnSentences(path, options));
     return std::vector<std::string>{path};
   };
   ExampleFiles files;
@@ -210,7 +213,7 @@ std::string Text(float value) {
 
 absl::Status Evaluate(Classifier& estimator, const std::vector<std::string>& files) {
   EST_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(Input(files, Mode::kEval)));
-  std::cout << EvaluationTable(result);
+  ChiefOutput() << EvaluationTable(result);
   std::string lines;
   for (const auto& [name, value] : result.values) {
     absl::StrAppend(&lines, name, " = ",
@@ -218,6 +221,7 @@ absl::Status Evaluate(Classifier& estimator, const std::vector<std::string>& fil
                                           : Text(static_cast<float>(value.AsDouble())),
                     "\n");
   }
+  if (!estimator.peers().is_chief()) return absl::OkStatus();
   return WriteFileAtomically(JoinPath(estimator.model_dir(), "eval_results.txt"), lines);
 }
 
@@ -236,8 +240,9 @@ absl::Status Predict(Classifier& estimator, const std::vector<std::string>& file
                     "\n");
     ++num_lines;
   }
+  if (!estimator.peers().is_chief()) return absl::OkStatus();
   EST_RETURN_IF_ERROR(WriteFileAtomically(path, lines));
-  std::cout << "wrote the probabilities of " << num_lines << " examples to: " << path << "\n";
+  ChiefOutput() << "wrote the probabilities of " << num_lines << " examples to: " << path << "\n";
   return absl::OkStatus();
 }
 
@@ -281,8 +286,12 @@ absl::Status Run() {
     if (OnlyChecks()) {
       EST_ASSIGN_OR_RETURN(scratch, MakeScratchFolder());
     }
-    EST_ASSIGN_OR_RETURN(files,
-                         DrawExamples(scratch.empty() ? estimator.model_dir() : scratch, *config));
+    const absl::StatusOr<ExampleFiles> drawn =
+        DrawExamples(scratch.empty() ? estimator.model_dir() : scratch, *config,
+                     /*write=*/!scratch.empty() || estimator.peers().is_chief());
+    // The other processes read what the chief has written.
+    EST_RETURN_IF_ERROR(estimator.peers().Agree("the drawn examples", drawn.status()));
+    files = *drawn;
   }
   if (FLAGS_do_train) {
     ProgramPlan plan;
@@ -300,7 +309,7 @@ absl::Status Run() {
     EST_ASSIGN_OR_RETURN(
         const std::string dir,
         estimator.ExportSavedModel(FLAGS_export_dir, ClassifierServingInput(FLAGS_max_seq_length)));
-    std::cout << "exported to: " << dir << "\n";
+    ChiefOutput() << "exported to: " << dir << "\n";
   }
   return absl::OkStatus();
 }

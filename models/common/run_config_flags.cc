@@ -102,7 +102,8 @@ std::string ValueOf(const std::string& flag) {
   return info.current_value;
 }
 
-// A dry run predicts a batch only: the files of a real run must stay. Exports are the Estimator's.
+// A dry run predicts a batch only: the files of a real run must stay. Those of a run in several
+// processes are the chief's. Exports are the Estimator's.
 void DiscardResultFiles() {
   for (const char* flag : {"predict_csv", "submission_csv", "result_json"}) {
     gflags::CommandLineFlagInfo info;
@@ -271,8 +272,10 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
   const absl::Status config = validate(run_config);
   if (!config.ok()) violations.push_back(NameFlagsOfValidate(config.message()));
   if (violations.empty()) {
-    if (FLAGS_dry_run) DiscardResultFiles();
-    return StartOrJoinGroup();
+    EST_RETURN_IF_ERROR(StartOrJoinGroup());
+    const std::shared_ptr<ProcessGroup> group = GroupOfThisProcess();
+    if (FLAGS_dry_run || (group != nullptr && group->rank() > 0)) DiscardResultFiles();
+    return absl::OkStatus();
   }
   return UsageError(absl::StrJoin(violations, "; "));
 }

@@ -8,12 +8,12 @@
 #include <gflags/gflags.h>
 
 #include <cmath>
-#include <iostream>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "estimator/base/main.h"
+#include "models/common/group_flags.h"
 #include "models/common/record_run.h"
 #include "models/common/run_flags.h"
 #include "models/imagenet/labelled_images.h"
@@ -125,12 +125,12 @@ absl::Status Run() {
   const auto last = accuracy.end() - std::min<std::ptrdiff_t>(5, std::ssize(accuracy));
   const double mean =
       std::accumulate(last, accuracy.end(), 0.0) / static_cast<double>(accuracy.end() - last);
-  std::cout << "FINAL ACCURACY MEAN-5: " << mean << "\n";
+  ChiefOutput() << "FINAL ACCURACY MEAN-5: " << mean << "\n";
 
   // Also draws the first nine pictures with their titles: examples.png in model_dir.
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> titles,
                        WriteExamples(classifier, ValidationInput, {.classes = kClasses}));
-  for (const std::string& title : titles) std::cout << title << "\n";
+  for (const std::string& title : titles) ChiefOutput() << title << "\n";
   return absl::OkStatus();
 }
 

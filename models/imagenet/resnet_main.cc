@@ -6,7 +6,6 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +17,7 @@
 #include "estimator/checkpoint/checkpoints_iterator.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
+#include "models/common/group_flags.h"
 #include "models/common/predictions_csv.h"
 #include "models/common/run_flags.h"
 #include "models/imagenet/imagenet_input.h"
@@ -42,7 +42,7 @@ auto Input(Mode mode) {
 absl::StatusOr<EvalResult> Evaluate(Classifier& classifier, EvaluateOptions options = {}) {
   EST_ASSIGN_OR_RETURN(const EvalResult result,
                        classifier.Evaluate(Input(Mode::kEval), std::move(options)));
-  std::cout << EvaluationTable(result);
+  ChiefOutput() << EvaluationTable(result);
   return result;
 }
 
@@ -56,11 +56,17 @@ absl::StatusOr<std::optional<EvalResult>> EvaluateCheckpoints(Classifier& classi
   if (FLAGS_eval_timeout >= 0) options.timeout_secs = FLAGS_eval_timeout;
   CheckpointsIterator checkpoints(classifier.model_dir(), std::move(options));
   std::optional<EvalResult> last;
-  while (const std::optional<std::string> checkpoint = checkpoints.Next()) {
+  while (true) {
+    // If several processes evaluate together, they take the checkpoint that the chief finds.
+    std::string checkpoint;
+    if (classifier.peers().is_chief()) checkpoint = checkpoints.Next().value_or("");
+    EST_ASSIGN_OR_RETURN(checkpoint,
+                         classifier.peers().FromChief("the next checkpoint", checkpoint));
+    if (checkpoint.empty()) break;
     absl::StatusOr<EvalResult> result = Evaluate(classifier, {.checkpoint_path = checkpoint});
     // The training keeps few checkpoints. CheckpointsIterator then finds the next one.
-    if (absl::IsNotFound(result.status()) && CheckpointModifiedTimeSeconds(*checkpoint) == 0) {
-      LOG(WARNING) << *checkpoint << " was deleted before it was evaluated; the next one follows";
+    if (absl::IsNotFound(result.status()) && CheckpointModifiedTimeSeconds(checkpoint) == 0) {
+      LOG(WARNING) << checkpoint << " was deleted before it was evaluated; the next one follows";
       continue;
     }
     EST_ASSIGN_OR_RETURN(last, std::move(result));
@@ -142,7 +148,8 @@ absl::Status WritePredictions(Classifier& classifier) {
   EST_ASSIGN_OR_RETURN(const int64_t count,
                        WritePredictionsCsv(
                            FLAGS_predict_csv, [&] { return predictions.Next(); }, options));
-  std::cout << "wrote the predictions of " << count << " images to " << FLAGS_predict_csv << "\n";
+  ChiefOutput() << "wrote the predictions of " << count << " images to " << FLAGS_predict_csv
+                << "\n";
   return absl::OkStatus();
 }
 
@@ -189,12 +196,12 @@ absl::Status Run() {
     EST_ASSIGN_OR_RETURN(
         const std::string dir,
         classifier.ExportSavedModel(FLAGS_export_dir, ResnetServingInput(sizes.image_size)));
-    std::cout << "exported to: " << dir << "\n";
+    ChiefOutput() << "exported to: " << dir << "\n";
   }
   EST_RETURN_IF_ERROR(WriteResults(evaluation, *speed));
   // The folder of a dry run is removed.
   if (!classifier.config().dry_run)
-    std::cout << "to show the run: " << TensorBoardCommand(classifier.model_dir()) << "\n";
+    ChiefOutput() << "to show the run: " << TensorBoardCommand(classifier.model_dir()) << "\n";
   return absl::OkStatus();
 }
 

@@ -55,9 +55,9 @@ ProgramPlan PlanFromFlags() {
 
 void PrintPrediction(size_t image, const Prediction& row, const DigitSet& images) {
   const auto predicted = row.at("class_ids").scalar<int64_t>();
-  std::cout << absl::StrFormat("test image %d is a %d with probability %.3f (label %d)\n", image,
-                               predicted, row.at("probabilities").AsDouble(predicted),
-                               images.labels.values<int32_t>()[image]);
+  ChiefOutput() << absl::StrFormat("test image %d is a %d with probability %.3f (label %d)\n",
+                                   image, predicted, row.at("probabilities").AsDouble(predicted),
+                                   images.labels.values<int32_t>()[image]);
 }
 
 absl::Status WriteResults(ReportFields evaluation, const TrainingSpeedHook& speed) {

@@ -5,7 +5,6 @@
 
 #include <gflags/gflags.h>
 
-#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "estimator/estimator.h"
+#include "models/common/group_flags.h"
 #include "models/common/predictions_csv.h"
 #include "models/common/record_run.h"
 #include "models/common/run_config_flags.h"
@@ -59,7 +59,6 @@ absl::Status TrainEvaluateAndPredict(EstimatorOf<Params>& estimator, const Mnist
     };
   };
   // All processes that train together make the same calls; the chief reports.
-  const bool is_chief = estimator.peers().is_chief();
   const auto speed = std::make_shared<TrainingSpeedHook>();
   const auto plan = std::make_shared<ProgramPlanHook>(PlanFromFlags());
   EST_RETURN_IF_ERROR(
@@ -71,7 +70,7 @@ absl::Status TrainEvaluateAndPredict(EstimatorOf<Params>& estimator, const Mnist
     if (FLAGS_eval_steps > 0) options.steps = FLAGS_eval_steps;
     EST_ASSIGN_OR_RETURN(const EvalResult result,
                          estimator.Evaluate(input(data.test, Mode::kEval), options));
-    if (is_chief) std::cout << EvaluationTable(result);
+    ChiefOutput() << EvaluationTable(result);
     evaluation = EvaluationFields(result);
     EST_RETURN_IF_ERROR(RecordExamples(estimator, input(data.test, Mode::kEval)));
   }
@@ -79,28 +78,25 @@ absl::Status TrainEvaluateAndPredict(EstimatorOf<Params>& estimator, const Mnist
     const DigitSet images = FirstExamples(data.test, 5);
     EST_ASSIGN_OR_RETURN(const std::vector<Prediction> rows,
                          estimator.Predict(input(images, Mode::kPredict)).All());
-    for (size_t i = 0; i < rows.size() && is_chief; ++i) PrintPrediction(i, rows[i], images);
+    for (size_t i = 0; i < rows.size(); ++i) PrintPrediction(i, rows[i], images);
   }
   if (!FLAGS_predict_csv.empty()) {
     Predictions predictions = estimator.Predict(input(data.test, Mode::kPredict));
-    EST_RETURN_IF_ERROR(is_chief ? WritePredictionsCsv(FLAGS_predict_csv,
-                                                       [&] { return predictions.Next(); },
-                                                       {.class_key = "class_ids"})
-                                       .status()
-                                 : predictions.All().status());
+    EST_RETURN_IF_ERROR(WritePredictionsCsv(FLAGS_predict_csv, [&] { return predictions.Next(); },
+                                            {.class_key = "class_ids"})
+                            .status());
   }
   if (!FLAGS_export_dir.empty()) {
     EST_ASSIGN_OR_RETURN(const std::string dir,
                          estimator.ExportSavedModel(
                              FLAGS_export_dir, BuildRawServingInputReceiverFn(
                                                    {{"image", {DType::kUint8, {-1, 28, 28}}}})));
-    if (is_chief) std::cout << "exported to: " << dir << "\n";
+    ChiefOutput() << "exported to: " << dir << "\n";
   }
-  if (!is_chief) return absl::OkStatus();
   EST_RETURN_IF_ERROR(WriteResults(std::move(evaluation), *speed));
   // The folder of a dry run is removed.
   if (!estimator.config().dry_run)
-    std::cout << "to show the run: " << TensorBoardCommand(estimator.model_dir()) << "\n";
+    ChiefOutput() << "to show the run: " << TensorBoardCommand(estimator.model_dir()) << "\n";
   return absl::OkStatus();
 }
 

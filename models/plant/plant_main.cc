@@ -8,13 +8,13 @@
 //              --submission_csv=/tmp/submission.csv
 #include <gflags/gflags.h>
 
-#include <iostream>
 #include <string>
 #include <vector>
 
 #include "estimator/base/main.h"
 #include "estimator/base/path.h"
 #include "models/common/decode_and_resize.h"
+#include "models/common/group_flags.h"
 #include "models/common/predictions_csv.h"
 #include "models/common/record_run.h"
 #include "models/common/run_flags.h"
@@ -91,7 +91,7 @@ absl::Status Run() {
   epochs.hooks = {RecordRunHook()};
   EST_RETURN_IF_ERROR(estimator.TrainEpochs(input(Mode::kTrain), epochs).status());
   EST_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(input(Mode::kEval)));
-  std::cout << EvaluationTable(result);
+  ChiefOutput() << EvaluationTable(result);
   EST_RETURN_IF_ERROR(RecordExamples(estimator, input(Mode::kEval), {.classes = kTargets}));
   if (FLAGS_submission_csv.empty()) return absl::OkStatus();
   Predictions rows = estimator.Predict(input(Mode::kPredict), {.pass_features = {"image_name"}});
