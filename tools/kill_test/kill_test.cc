@@ -4,19 +4,24 @@
 //   bazel run //tools/kill_test -- --kills=200 --use_tpu=false
 //   bazel run //tools/kill_test -- --kills=200 --use_tpu=true              on eight replicas
 //   bazel run //tools/kill_test -- --kills=50 --model=resnet --use_tpu=false
+// The same for a program that trains in several processes, of which a random one is killed:
+//   kill_test --kills=100 --processes=1,2,4
+//       --command="mnist_tpu --num_shards=4 --train_steps=60 --save_checkpoints_steps=5"
+// Without kills, it compares the numbers of processes: --kills=0 --processes=2,4,8.
 //
-// A round trains from the beginning to the last step, with kills in between. After each round:
+// A round trains from the beginning to the last step, with kills in between. After each round of
+// several processes, the last checkpoint has the bytes of one undisturbed process. Otherwise:
 //   - the variables and slots of the last checkpoint are those of the undisturbed run
 //   - every step read the examples that it read in the undisturbed run
 //   - TensorBoard shows every step once: the loss of each step, as in the undisturbed run
 #include <gflags/gflags.h>
 #include <glog/logging.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
@@ -38,6 +43,7 @@
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/summary/event_reader.h"
+#include "tools/kill_test/kill_ranks.h"
 #include "tools/kill_test/trainee.h"
 
 DEFINE_int64(kills, 200, "how often to kill");
@@ -46,11 +52,13 @@ DEFINE_bool(use_tpu, false, "train on eight replicas");
 DEFINE_int64(max_steps, 40, "steps of a round");
 DEFINE_int64(save_checkpoints_steps, 3, "steps between checkpoints");
 DEFINE_int64(random_seed, 1, "seed of the instants");
+DEFINE_string(command, "",
+              "kill processes of this program, in place of --model: with its arguments, but "
+              "without --model_dir and --num_processes");
+DEFINE_string(processes, "2", "with --command: the numbers of processes, such as 1,2,4");
 DEFINE_string(trainee_model_dir, "",
               "train in this folder, without kills; the program starts itself so");
 DEFINE_string(trainee_data_dir, "", "the data of --trainee_model_dir");
-
-extern char** environ;
 
 namespace estimator::kill_test {
 namespace {
@@ -74,12 +82,7 @@ class Trainee {
         absl::StrCat("--trainee_model_dir=", model_dir),
         absl::StrCat("--trainee_data_dir=", data_dir),
         "--minloglevel=1"};
-    std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    pid_t pid = 0;
-    const int error = posix_spawn(&pid, arguments[0], nullptr, nullptr, arguments.data(), environ);
-    if (error != 0) return absl::ErrnoToStatus(error, "cannot start a process");
+    EST_ASSIGN_OR_RETURN(const pid_t pid, StartProcess(words));
     return Trainee(pid);
   }
   // Waits for the end, at most for `seconds`, and then kills it. Returns whether it was killed.
@@ -217,7 +220,24 @@ absl::Status KillRounds(const std::string& folder) {
   return absl::OkStatus();
 }
 
+absl::Status KillRanksOfCommand() {
+  KillRanksOptions options = {
+      .command = FLAGS_command, .num_processes = {}, .kills = FLAGS_kills, .random = Random};
+  for (const absl::string_view number : absl::StrSplit(FLAGS_processes, ',')) {
+    if (!absl::SimpleAtoi(number, &options.num_processes.emplace_back()) ||
+        options.num_processes.back() < 1) {
+      return UsageError(absl::StrCat("--processes must be numbers such as 1,2,4, given \"",
+                                     FLAGS_processes, "\""));
+    }
+  }
+  // The bits depend on the number of threads of a replica.
+  setenv("OMP_NUM_THREADS", "1", /*overwrite=*/1);
+  const TempDir folder;
+  return KillRanks(folder.path(), options);
+}
+
 absl::Status Run() {
+  if (!FLAGS_command.empty()) return KillRanksOfCommand();
   if (!FLAGS_trainee_model_dir.empty()) {
     return Train({.model = FLAGS_model,
                   .data_dir = FLAGS_trainee_data_dir,
