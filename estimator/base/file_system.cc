@@ -154,12 +154,9 @@ namespace {
 
 // Refuses URLs. Without this check "gs://bucket/run" would create a local directory "gs:".
 absl::Status CheckLocal(absl::string_view path) {
-  const size_t scheme_size = SchemeSize(path);
-  if (scheme_size == 0) return absl::OkStatus();
-  return InvalidArgument(path, " is not a local path, and this program has no file system for ",
-                         path.substr(0, scheme_size),
-                         "://; mount it, or give a local directory or one of gs://, s3:// or "
-                         "abfs://");
+  const std::string problem = NoFileSystemFor(path);
+  if (problem.empty()) return absl::OkStatus();
+  return InvalidArgument(path, " is not a local path", problem);
 }
 
 // Refuses a path through a link to nothing: the name is taken, so no directory can be created

@@ -209,6 +209,7 @@ TEST(FileSystemTest, PathsOfOtherFileSystemsAreRefused) {
   for (const char* const path : {"gs://bucket/run", "s3://b"}) {
     EXPECT_THAT(CreateDirectories(path), StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(CheckWritableDirectory(path), ErrorHas("is not a local path"));
+    EXPECT_THAT(FileSize(path), ErrorHas("this program has no file system for "));
   }
   const TempDir dir;
   EST_EXPECT_OK(CreateDirectories(dir.File("a://b")));

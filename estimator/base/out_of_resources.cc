@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 
@@ -111,6 +112,8 @@ absl::Status FileError(int number, absl::string_view verb, absl::string_view pat
   if (number == EMFILE)
     cure = absl::StrCat("; the system limits this process to ", LimitOf(RLIMIT_NOFILE),
                         " open files (ulimit -n); raise the limit");
+  if (number == ENOENT)
+    return absl::Status(status.code(), absl::StrCat(status.message(), NoFileSystemFor(path)));
   if (cure.empty()) return status;
   absl::Status limited(status.code(), absl::StrCat(status.message(), cure));
   limited.SetPayload(kProcessLimit, absl::Cord());

@@ -95,6 +95,17 @@ void RegisterRemoteFileSystem(absl::string_view scheme, RemoteFileSystem* file_s
 
 bool IsRemotePath(StringArg path) { return FindFileSystem(path) != nullptr; }
 
+std::string NoFileSystemFor(absl::string_view path) {
+  if (SchemeSize(path) == 0 || FindFileSystem(path) != nullptr) return "";
+  std::string known = "a local path";
+  const std::lock_guard<std::mutex> lock(file_systems_mutex);
+  for (const auto& [scheme, file_system] : GetFileSystems()) {
+    if (file_system != nullptr) absl::StrAppend(&known, ", or one of ", scheme, "://");
+  }
+  return absl::StrCat("; this program has no file system for ", path.substr(0, SchemeSize(path)),
+                      "://: mount it, or give ", known);
+}
+
 RemotePath::RemotePath(StringArg path) : path_(path), file_system_(FindFileSystem(path)) {
   if (file_system_ == nullptr) return;
   while (absl::EndsWith(path_, "/")) path_.pop_back();

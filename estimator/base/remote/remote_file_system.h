@@ -77,6 +77,10 @@ void RegisterRemoteFileSystem(absl::string_view scheme, RemoteFileSystem* file_s
 // Whether a registered file system has the path.
 bool IsRemotePath(StringArg path);
 
+// The end of a message: "; this program has no file system for hdfs://", with those that it has.
+// Empty for a path that is local or has a file system.
+std::string NoFileSystemFor(absl::string_view path);
+
 // A path and its file system. The functions ask the fault injector (fault_injection.h).
 class RemotePath {
  public:

@@ -124,6 +124,18 @@ TEST(RemoteFileTest, NamesMakeDirectories) {
   EXPECT_THAT(RemoveFile("mem://b/run/a"), StatusIs(absl::StatusCode::kNotFound));
 }
 
+// Fixed bug: only "No such file or directory".
+TEST(RemoteFileTest, ReadingFromAnUnknownStoreNamesTheKnownOnes) {
+  const MemoryFileSystem store;
+  for (const absl::Status& status :
+       {ReadFile("hdfs://b/a").status(), FileSize("hdfs://b/a").status()}) {
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
+    EXPECT_THAT(status, ErrorHas("hdfs://b/a: No such file or directory; this program has no file "
+                                 "system for hdfs://: mount it, or give a local path, or one of "));
+    EXPECT_THAT(status, ErrorHas("or one of mem://"));
+  }
+}
+
 TEST(RemoteFileTest, RenamesAndLinksByCopying) {
   MemoryFileSystem store;
   const TempDir dir;

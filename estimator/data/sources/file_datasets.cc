@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file_system.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/data/pipeline/nodes.h"
@@ -87,7 +88,7 @@ Dataset TextLineDataset(std::vector<std::string> files, FileDatasetOptions optio
 StatusOrRange<std::vector<std::string>> MatchFiles(StringArg pattern) {
   EST_ASSIGN_OR_RETURN(std::vector<std::string> files, Glob(pattern));
   if (!files.empty()) return files;
-  return NotFound("ListFiles: no file matches \"", pattern, "\"");
+  return NotFound("ListFiles: no file matches \"", pattern, "\"", NoFileSystemFor(pattern));
 }
 
 StatusOrRange<std::vector<std::string>> MatchFiles(const std::vector<std::string>& patterns) {
@@ -103,7 +104,8 @@ StatusOrRange<std::vector<std::string>> MatchFiles(const std::vector<std::string
     }
     EST_ASSIGN_OR_RETURN(const std::vector<std::string> matched, Glob(pattern));
     files.insert(files.end(), matched.begin(), matched.end());
-    if (matched.empty()) unmatched.push_back(absl::StrCat("\"", pattern, "\""));
+    if (matched.empty())
+      unmatched.push_back(absl::StrCat("\"", pattern, "\"", NoFileSystemFor(pattern)));
   }
   if (unmatched.empty()) return files;
   return NotFound("no file matches ", JoinSome(unmatched, kShownNames));

@@ -101,6 +101,13 @@ TEST_F(FileDatasets, PatternsThatNoFileMatchesAreNamed) {
                                                          "\", \"", dir_.File("y*"), "\"")));
 }
 
+TEST_F(FileDatasets, APathOfAnUnknownStoreIsExplained) {
+  for (const char* const path : {"hdfs://b/a", "hdfs://b/a*"}) {
+    EXPECT_THAT(TFRecordDataset({path}).MakeIterator(),
+                ErrorHas("this program has no file system for hdfs://"));
+  }
+}
+
 TEST_F(FileDatasets, ParallelReadsAlternateInAFixedOrder) {
   const Strings files = {WriteRecords("a", {"a0", "a1", "a2"}), WriteRecords("b", {"b0"}),
                          WriteRecords("c", {}), WriteRecords("d", {"d0", "d1"})};

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
+#include "estimator/base/remote/remote_file_system.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
 #include "estimator/data/pipeline/transform.h"
@@ -209,7 +210,8 @@ absl::Status CheckFilesExist(absl::string_view what, const std::vector<std::stri
     if (!sizes[i]) missing.push_back(files[i]);
   }
   if (missing.empty()) return absl::OkStatus();
-  return NotFound(what, ": no such file: ", JoinSome(missing, kShownNames));
+  return NotFound(what, ": no such file: ", JoinSome(missing, kShownNames),
+                  NoFileSystemFor(missing[0]));
 }
 
 }  // namespace estimator
