@@ -134,10 +134,17 @@ absl::StatusOr<ArrowFileSystem::Target> ArrowFileSystem::Resolve(const std::stri
                          const char* const value = std::getenv(name);
                          return std::string(value == nullptr ? "" : value);
                        }));
-  const std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
   Bucket& bucket = buckets_[parsed.uri];
+  lock.unlock();
+  // A bucket that takes minutes to fail keeps only its own requests waiting.
+  const std::lock_guard<std::mutex> bucket_lock(bucket.mutex);
   const int64_t now = absl::ToUnixSeconds(absl::Now());
-  if (bucket.connected == nullptr && now < bucket.failed_secs + kRetrySeconds) return bucket.error;
+  if (bucket.connected == nullptr && now < bucket.failed_secs + kRetrySeconds) {
+    // The error is that of the path that was asked for first.
+    return absl::StrContains(bucket.error.message(), path) ? bucket.error
+                                                           : Annotate(bucket.error, path);
+  }
   if (bucket.connected == nullptr) {
     EstArrowFileSystem* connected = nullptr;
     bucket.error =

@@ -56,13 +56,14 @@ class ArrowFileSystem : public RemoteFileSystem {
   absl::StatusOr<Target> Resolve(const std::string& path);
 
   const std::function<absl::StatusOr<const EstArrowShim*>()> load_;
-  std::mutex mutex_;
   struct Bucket {
+    std::mutex mutex;  // guards the members, also while another thread connects
     EstArrowFileSystem* connected = nullptr;
     absl::Status error;       // of the last attempt
     int64_t failed_secs = 0;  // since 1970
   };
-  std::map<std::string, Bucket> buckets_;  // by URI; guarded by mutex_
+  std::mutex mutex_;
+  std::map<std::string, Bucket> buckets_;  // by URI; which there are is guarded by mutex_
 };
 
 }  // namespace estimator

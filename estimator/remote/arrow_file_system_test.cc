@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "estimator/base/file.h"
@@ -72,6 +74,7 @@ std::map<std::string, std::string>& Store() {
   return *store;
 }
 int num_connections = 0, num_errors = 0;
+std::atomic<bool> slow_bucket_waits = false, slow_bucket_is_asked = false;
 
 EstArrowError* NewError(int32_t kind, const char* message) {
   ++num_errors;
@@ -90,6 +93,10 @@ EstArrowShim FakeShim() {
     delete error;
   };
   shim.Connect = [](const char* uri, EstArrowFileSystem** bucket) -> EstArrowError* {
+    if (absl::StrContains(uri, "slow")) {
+      slow_bucket_is_asked = true;
+      while (slow_bucket_waits) std::this_thread::yield();
+    }
     if (absl::StrContains(uri, "closed")) return NewError(EST_ARROW_PERMISSION_DENIED, "no entry");
     static char places[10];
     *bucket = reinterpret_cast<EstArrowFileSystem*>(&places[num_connections++]);
@@ -208,6 +215,23 @@ TEST_F(ArrowFileSystemTest, AStoreThatNeverAnsweredIsNotAskedAgainForAWhile) {
   }
   EXPECT_EQ(num_connections, 1);
   EXPECT_FALSE(*Exists("gs://b/a"));  // another bucket
+}
+
+// The error is kept, and was that of the first path.
+TEST_F(ArrowFileSystemTest, AKeptErrorNamesThePathThatIsAskedFor) {
+  EXPECT_THAT(Exists("gs://busy/a"), ErrorHas("gs://busy/a"));
+  EXPECT_THAT(Exists("gs://busy/other"), ErrorHas("gs://busy/other"));
+}
+
+TEST_F(ArrowFileSystemTest, ABucketThatDoesNotAnswerKeepsNoOtherWaiting) {
+  EST_ASSERT_OK(WriteFileAtomically("gs://b/a", "contents"));
+  slow_bucket_waits = true;
+  std::thread slow([] { EST_EXPECT_OK(Exists("gs://slow/a").status()); });
+  while (!slow_bucket_is_asked) std::this_thread::yield();
+  EXPECT_EQ(*ReadFile("gs://b/a"), "contents");
+  EXPECT_FALSE(*Exists("gs://c/a"));
+  slow_bucket_waits = false;
+  slow.join();
 }
 
 TEST_F(ArrowFileSystemTest, ABucketIsNotRemoved) {
