@@ -216,6 +216,8 @@ absl::Status EventFileWriter::NextFile() {
   return file_->Write(VersionEvent());
 }
 
+// A remote file that cannot be written is lost with its events, and this call alone says so: the
+// next event begins another file.
 absl::Status EventFileWriter::Flush() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (remote_directory_.empty()) return Told(file_->Flush());
