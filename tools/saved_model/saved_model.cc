@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "estimator/array/npy.h"
 #include "estimator/base/file.h"
+#include "estimator/base/interrupt.h"
 #include "estimator/base/main.h"
 #include "estimator/base/status.h"
 #include "estimator/base/strings.h"
@@ -74,9 +75,10 @@ and then:
 An output is written to OUTDIR/NAME.npy. Read it with numpy.load.
 
 Exit codes:
-  0  success
-  1  an error
-  2  a wrong command line)";
+  0    success
+  1    an error
+  2    a wrong command line
+  130  interrupted)";
 
 // Returns an error of the command line.
 absl::Status Usage(const std::string& what) { return InvalidArgument(what); }
@@ -249,7 +251,8 @@ int RunCommand(const std::vector<std::string>& arguments) {
   const absl::Status status = arguments[0] == "show" ? Show() : Run(*ParseInputFiles(FLAGS_inputs));
   if (status.ok()) return 0;
   std::cerr << "error: " << status.ToString() << "\n";
-  return kErrorExitCode;
+  // A loop that does not end is cancelled by a signal.
+  return absl::IsCancelled(status) && InterruptRequested() ? kInterruptedExitCode : kErrorExitCode;
 }
 
 }  // namespace
