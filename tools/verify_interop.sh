@@ -49,7 +49,8 @@ checks=(
   "check_stablehlo_ops.py //tools/interop:stablehlo_ops_tool"
   "check_additions.py //tools/interop:stablehlo_ops_tool"
   "check_pjrt_plugin.py //tools/interop:pjrt_tool"
-  "check_tpu_compile.py //models/mnist:mnist_tpu //models/imagenet:resnet_main"
+  "check_tpu_compile.py //models/mnist:mnist_tpu //models/imagenet:resnet_main \
+    //models/recurrent:recurrent_benchmark"
   "check_train_graph.py //tools/train_graph:train_graph"
   "check_session_graphs.py //tools/train_graph:train_graph"
   "check_loop_graphs.py //tools/train_graph:train_graph //tools/saved_model:saved_model"

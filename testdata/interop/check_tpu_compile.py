@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""The real TPU compiler compiles the steps of MNIST and of ResNet-50 for four topologies.
+"""The real TPU compiler compiles the steps of MNIST and of ResNet-50 for four topologies, and that
+of an LSTM for one.
 
-Usage: check_tpu_compile.py MNIST_TPU RESNET_MAIN [--minutes 24] [--only NAME,...]
+Usage: check_tpu_compile.py MNIST_TPU RESNET_MAIN RECURRENT_BENCHMARK [--minutes 24]
+                            [--only NAME,...]
 libtpu 0.0.51 is installed by tools/get_libtpu.sh: the first run needs the network and 800 MB of
 disk. No TPU is used. Two programs run at the same time. Each gets --tpu_check_seconds from what is
 left of --minutes, so the script ends in time on a slow machine too; what was not compiled by then
@@ -15,6 +17,7 @@ What is checked:
   - ResNet-50 in bfloat16 with a batch of 1024: the same for training, with one step a loop: the
   batches of a loop are
     in the memory of a device, and 100 batches of images of 224x224 are more than a v2 has;
+  - an LSTM on a v2-8, which is a loop forward and one backward: the same for training;
   - MNIST with --tpu_check_fill on a v2-8: a larger batch compiles;
   - ResNet-50 with a batch of 4096 on a v2-8 exits with 1. The report has the largest values with
   the names of the
@@ -36,6 +39,7 @@ BATCH, TOO_LARGE, CORES = 1024, 4096, 8
 RESNET_FLAGS = ["--mode=train", "--resnet_depth=50", "--precision=bfloat16", "--iterations=1",
                 f"--num_train_images={TOO_LARGE}"]
 MNIST_FLAGS = [f"--batch_size={BATCH}"]
+LSTM_FLAGS = [f"--batch_size={BATCH}", "--time_steps=16", "--num_units=128", "--num_layers=1"]
 ESTIMATE = re.compile(r"a batch of (\d+) rows a replica, (\d+) in all, would fill a device")
 FOUND = re.compile(r"the largest batch that fits has (\d+) rows a replica, (\d+) in all; "
                    r"(\d+) rows a replica do not fit")
@@ -147,6 +151,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mnist")
     parser.add_argument("resnet")
+    parser.add_argument("recurrent")
     parser.add_argument("--minutes", type=float, default=24, help="after which everything ends")
     parser.add_argument("--only", default="", help="comma-separated parts of names, such as "
                                                    "MNIST,v2-8")
@@ -161,6 +166,7 @@ def main():
     jobs += [(f"ResNet-50 on {topology}", check_fits,
               (args.resnet, [*RESNET_FLAGS, batch], topology, ("train",)))
              for topology in TOPOLOGIES]
+    jobs.append(("LSTM on v2-8", check_fits, (args.recurrent, LSTM_FLAGS, "v2-8", ("train",))))
     jobs.append(("MNIST on v2-8, filled", check_fill, (args.mnist, MNIST_FLAGS, "v2-8")))
     wanted = args.only.split(",")
     jobs = [job for job in jobs if any(part in job[0] for part in wanted)]
