@@ -71,8 +71,8 @@ def print_json(program, fields):
 
 
 def print_training(program, flags, meter, unit, processes=1, **fields):
-    """The line of a training: the fields of our benchmarks that a script can know. The speed is that
-    of all processes."""
+    """The line of a training: the fields of our benchmarks that a script can know. The speed is
+    that of all processes."""
     print_json(program, {
         "batch_size": flags.batch_size,
         "compute_dtype": flags.compute_dtype,

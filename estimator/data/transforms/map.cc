@@ -24,8 +24,8 @@
 namespace estimator {
 namespace {
 
-// Counts the elements of a pass, and gives each a stream of random numbers. After a Shard it is that
-// of the whole input, so that the numbers do not depend on how many shards there are.
+// Counts the elements of a pass, and gives each a stream of random numbers. After a Shard it is
+// that of the whole input, so that the numbers do not depend on how many shards there are.
 // State: key, number of elements read; the state of the input (nested).
 class Numbered final : public TransformIterator {
  public:
