@@ -30,7 +30,6 @@
 #include "models/bert/classifier.h"
 #include "models/bert/classifier_data.h"
 #include "models/bert/modeling.h"
-#include "models/common/group_flags.h"
 #include "models/common/run_flags.h"
 #include "tpu/tpu_estimator.h"
 

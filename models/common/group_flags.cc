@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <iostream>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -107,11 +106,6 @@ absl::Status StartOrJoinGroup() {
 }
 
 std::shared_ptr<ProcessGroup> GroupOfThisProcess() { return JoinedGroup(); }
-
-std::ostream& ChiefOutput() {
-  static std::ostream nowhere(nullptr);
-  return JoinedGroup() != nullptr && JoinedGroup()->rank() > 0 ? nowhere : std::cout;
-}
 
 double PeerTimeoutSecsFromFlags() { return FLAGS_peer_timeout_secs; }
 

@@ -4,7 +4,6 @@
 #define MODELS_COMMON_GROUP_FLAGS_H_
 
 #include <memory>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -24,9 +23,6 @@ absl::Status StartOrJoinGroup();
 
 // The group that this process has joined. Null: this is the only process.
 std::shared_ptr<ProcessGroup> GroupOfThisProcess();
-
-// std::cout in the chief of the group. What the other processes write to it is dropped.
-std::ostream& ChiefOutput();
 
 // --peer_timeout_secs.
 double PeerTimeoutSecsFromFlags();

@@ -1,6 +1,8 @@
 #include "models/common/run_config_flags.h"
 
 #include <algorithm>
+#include <iostream>
+#include <memory>
 #include <optional>
 
 #include "absl/strings/match.h"
@@ -102,6 +104,11 @@ std::string ValueOf(const std::string& flag) {
   return info.current_value;
 }
 
+bool IsChief() {
+  const std::shared_ptr<ProcessGroup> group = GroupOfThisProcess();
+  return group == nullptr || group->rank() == 0;
+}
+
 // A dry run predicts a batch only: the files of a real run must stay. Those of a run in several
 // processes are the chief's. Exports are the Estimator's.
 void DiscardResultFiles() {
@@ -155,6 +162,11 @@ std::string NameFlagsOfValidate(absl::string_view message) {
 
 bool FlagWasGiven(const char* flag) {
   return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default;
+}
+
+std::ostream& ChiefOutput() {
+  static std::ostream nowhere(nullptr);
+  return IsChief() ? std::cout : nowhere;
 }
 
 RunConfig EstimatorRunConfigFromFlags() {
@@ -273,8 +285,7 @@ absl::Status RequireRunConfigFlags(const std::vector<FlagRequirement>& requireme
   if (!config.ok()) violations.push_back(NameFlagsOfValidate(config.message()));
   if (violations.empty()) {
     EST_RETURN_IF_ERROR(StartOrJoinGroup());
-    const std::shared_ptr<ProcessGroup> group = GroupOfThisProcess();
-    if (FLAGS_dry_run || (group != nullptr && group->rank() > 0)) DiscardResultFiles();
+    if (FLAGS_dry_run || !IsChief()) DiscardResultFiles();
     return absl::OkStatus();
   }
   return UsageError(absl::StrJoin(violations, "; "));

@@ -6,6 +6,7 @@
 #include <gflags/gflags.h>
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ namespace estimator {
 // RunConfig's default. (TPUEstimator: RunConfigFromFlags of run_flags.h.)
 RunConfig EstimatorRunConfigFromFlags();
 
+// std::cout in the chief of the processes that train together, and where there is one. What the
+// others write to it is dropped. Call it after RequireRunConfigFlags.
+std::ostream& ChiefOutput();
+
 // Whether the user passed the flag. REQUIRES: there is such a flag.
 bool FlagWasGiven(const char* flag);
 
@@ -34,7 +39,8 @@ struct FlagRequirement {
 };
 // Checks the program's requirements, and the flags of this file: model_dir must be writable, and
 // the RunConfig must be valid. Then it joins the processes of the run, or starts them
-// (group_flags.h). Call it before any work.
+// (group_flags.h). In other processes than the chief, files of results (--predict_csv,
+// --result_json) become /dev/null. Call it before any work.
 //   validate: checks the RunConfig; default: RunConfig::Validate.
 // Errors: a UsageError (base/usage_error.h) listing all violations, such as "--train_steps must be
 // positive, given 0"; those of StartOrJoinGroup.

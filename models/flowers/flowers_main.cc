@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "estimator/base/main.h"
-#include "models/common/group_flags.h"
 #include "models/common/record_run.h"
 #include "models/common/run_flags.h"
 #include "models/imagenet/labelled_images.h"

@@ -17,7 +17,6 @@
 #include "estimator/checkpoint/checkpoints_iterator.h"
 #include "estimator/checkpoint/latest_checkpoint.h"
 #include "estimator/checkpoint/load.h"
-#include "models/common/group_flags.h"
 #include "models/common/predictions_csv.h"
 #include "models/common/run_flags.h"
 #include "models/imagenet/imagenet_input.h"

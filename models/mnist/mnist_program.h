@@ -12,7 +12,6 @@
 
 #include "absl/status/status.h"
 #include "estimator/estimator.h"
-#include "models/common/group_flags.h"
 #include "models/common/predictions_csv.h"
 #include "models/common/record_run.h"
 #include "models/common/run_config_flags.h"

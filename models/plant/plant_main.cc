@@ -14,7 +14,6 @@
 #include "estimator/base/main.h"
 #include "estimator/base/path.h"
 #include "models/common/decode_and_resize.h"
-#include "models/common/group_flags.h"
 #include "models/common/predictions_csv.h"
 #include "models/common/record_run.h"
 #include "models/common/run_flags.h"

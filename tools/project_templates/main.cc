@@ -3,7 +3,6 @@
 
 #include <gflags/gflags.h>
 
-#include <iostream>
 #include <string>
 
 #include "model.h"
@@ -35,12 +34,12 @@ absl::Status Run() {
                                               .predict_batch_size = FLAGS_batch_size});
   EST_RETURN_IF_ERROR(estimator.Train(model::TrainInput, MaxSteps(FLAGS_train_steps)));
   EST_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(model::EvalInput));
-  std::cout << EvaluationTable(result);
+  ChiefOutput() << EvaluationTable(result);
   if (FLAGS_export_dir.empty()) return absl::OkStatus();
   const auto receiver = BuildRawServingInputReceiverFn({{"x", {DType::kFloat32, {-1, 2}}}});
   EST_ASSIGN_OR_RETURN(const std::string dir,
                        estimator.ExportSavedModel(FLAGS_export_dir, receiver));
-  std::cout << "exported to " << dir << "\n";
+  ChiefOutput() << "exported to " << dir << "\n";
   return absl::OkStatus();
 }
 

@@ -238,7 +238,7 @@ absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string&
   EvaluateOptions options;
   if (FLAGS_steps > 0) options.steps = FLAGS_steps;
   EST_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(input_fn, options));
-  std::cout << result.ToString() << "\n";
+  ChiefOutput() << result.ToString() << "\n";
   return absl::OkStatus();
 }
 
@@ -261,7 +261,7 @@ absl::Status Export(const ImportedModelFn& model_fn, const std::string& meta) {
   EST_ASSIGN_OR_RETURN(
       const std::string folder,
       estimator.ExportSavedModel(FLAGS_export_dir, BuildRawServingInputReceiverFn(features)));
-  std::cout << folder << "\n";
+  ChiefOutput() << folder << "\n";
   return absl::OkStatus();
 }
 
