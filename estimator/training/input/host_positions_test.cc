@@ -55,6 +55,19 @@ TEST(BatchesBefore, IsTheSameNumberOfExamplesForOtherHosts) {
   EXPECT_EQ(BatchesBefore(two, OfHost(1, 0, 4).Describe(), 1).value_or(-1), 12);
 }
 
+TEST(BatchesBefore, AMapThatDrawsNumbersIsAMap) {
+  const auto of_host = [](int hosts, int host, int64_t batch) {
+    return Dataset::Range(0, 60)
+        .Shuffle(30)
+        .Repeat()
+        .Shard(hosts, host, batch)
+        .Map([](const Element& element, RandomStream&) { return element; })
+        .Batch(batch);
+  };
+  const auto two = After(2, 6, [&](int host) { return of_host(2, host, 4); });
+  EXPECT_EQ(BatchesBefore(two, of_host(4, 0, 2).Describe(), 4).value_or(-1), 6);
+}
+
 TEST(BatchesBefore, SaysWhyItIsNotKnown) {
   const auto by_host = [](int host) {
     return Dataset::Range(0, 60).Shard(2, host).Shuffle(30).Repeat().Batch(4);
