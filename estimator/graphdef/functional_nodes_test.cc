@@ -214,6 +214,28 @@ TEST_F(FunctionalNodesTest, BranchesThatAreReadBackComputeTheSame) {
            rows_, "branch_in_loop")});
 }
 
+TEST_F(FunctionalNodesTest, ACaseThatIsReadBackRunsTheSameFunction) {
+  const auto times = [](const Tensor& value, float factor) {
+    return [value, factor] { return Tensors{Multiply(value, factor), Add(value, factor)}; };
+  };
+  const auto choose = [&](const Tensor& index, StringArg name) {
+    const auto inner = [&] { return SwitchCase(index, {times(w_, 4), times(w_, 5)}, "inner"); };
+    return SwitchCase(index, {times(w_, 2), times(w_, 3), inner}, name);
+  };
+  // An index out of range runs the last function.
+  Tensors fetches = MapFn([&](const Tensors& row) { return choose(row[0], "in_loop"); },
+                          {Constant({-1, 0, 1, 2, 3})});
+  for (const int index : {-1, 0, 1, 3}) {
+    const Tensors chosen = choose(Constant(index), "constant");
+    fetches.insert(fetches.end(), chosen.begin(), chosen.end());
+  }
+  const Tensors only = SwitchCase(Cast(ReduceSum(w_), DType::kInt32), {times(w_, 6)}, "only");
+  fetches.insert(fetches.end(), only.begin(), only.end());
+  ExpectSameAfterReading(fetches);
+  Def();
+  EXPECT_EQ(Find("only").op(), "StatelessCase");
+}
+
 // TensorFlow's op takes variables, and a function has values only.
 TEST_F(FunctionalNodesTest, AnUpdateRuleInABranchIsWrittenAsPlainOps) {
   for (const char* const op : {"ApplyAdam", "ApplyMomentum", "ApplyRMSProp"}) {

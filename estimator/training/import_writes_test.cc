@@ -198,6 +198,51 @@ TEST_F(ImportWritesTest, UpdatesInsideOfAFunctionAreInTheOrderOfItsCall) {
   Expect("after", last);
 }
 
+// Each function changes `r` by another amount, and returns it.
+TEST_F(ImportWritesTest, ACaseMakesTheUpdatesOfOneFunction) {
+  AddResource();
+  const std::vector<std::string> amounts = {"one", "ten", "hundred"};
+  std::string library, args, branches;
+  for (const std::string& amount : amounts) {
+    Constant(amount, {3, 2},
+             std::vector<int>(6, amount == "one"   ? 1
+                                 : amount == "ten" ? 10
+                                                   : 100),
+             false, training_);
+    absl::StrAppend(&args, "input_arg { name: '", amount, "' type: DT_FLOAT } ");
+    absl::StrAppend(&branches, "func { name: 'take_", amount, "' } ");
+  }
+  for (const std::string& amount : amounts) {
+    absl::StrAppend(&library, "function { signature { name: 'take_", amount,
+                    "' input_arg { name: 'r' type: DT_RESOURCE } ", args,
+                    "output_arg { name: 'taken' type: DT_FLOAT } } node_def { name: 'subtract' op: "
+                    "'AssignSubVariableOp' input: 'r' input: '",
+                    amount, "' ", kFloat, " } ret { key: 'taken' value: '", amount, "' } } ");
+  }
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      library, training_.meta_graph().mutable_graph_def()->mutable_library()));
+  training_.Node("four", "Cast", {"loss"},  // the loss is 4
+                 SmallTraining::TypeAttr("SrcT") + SmallTraining::TypeAttr("DstT", "DT_INT32"));
+  std::string before = "^keep_first";
+  for (const int index : {-1, 0, 1, 2, 7}) {
+    const std::string name = absl::StrCat("case_", index + 1);
+    Constant(name + "/offset", {}, {index - 4}, true, training_);
+    training_.Node(name + "/index", "AddV2", {"four", name + "/offset"},
+                   SmallTraining::TypeAttr("T", "DT_INT32"));
+    training_.Node(name, "Case", {name + "/index", "r", "one", "ten", "hundred", before},
+                   absl::StrCat("attr { key: 'branches' value { list { ", branches, "} } }"));
+    Change(name + "_taken", "Assign", {name}, kT);
+    before = "^" + name;
+  }
+  training_.Node("last", "ReadVariableOp", {"r", before}, kFloat);
+  ASSERT_NO_FATAL_FAILURE(Train());
+  EXPECT_THAT(Values("case_1_taken"), Each(1));
+  EXPECT_THAT(Values("case_2_taken"), Each(10));
+  for (const int last : {0, 3, 8})
+    EXPECT_THAT(Values(absl::StrCat("case_", last, "_taken")), Each(100)) << last;
+  EXPECT_THAT(Values("r"), Each(1 - 1 - 10 - 3 * 100));
+}
+
 // A tf.cond inside of one, for all values of both conditions: outer ? (inner ? 1 : 2) : 3. The
 // values are constants that run after the Switch of their side, as TensorFlow writes them.
 TEST_F(ImportWritesTest, ACondTakesTheSideOfItsCondition) {

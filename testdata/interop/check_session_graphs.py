@@ -127,6 +127,16 @@ def dropout_in_cond(folder):
     return Case(train_op.name, loss.name, flags=["--feed=on:0=true"], feeds={"on:0": True})
 
 
+def dropout_in_cond_that_ends(folder):
+    """Dropout in a tf.cond, which TensorFlow runs in the first three steps only."""
+    x, y = placeholders()
+    step = tf1.train.get_or_create_global_step()
+    loss = linear(tf1.cond(step < 3, lambda: tf.nn.dropout(x, rate=0.4, seed=3), lambda: x), y)
+    train_op = sgd(loss, global_step=step)
+    save(folder)
+    return Case(train_op.name, loss.name)
+
+
 def response_normalization(folder):
     """tf.nn.lrn, and depth_to_space with its gradient."""
     x, y = placeholders()
@@ -227,8 +237,8 @@ def _of_estimator(folder, kind, outputs):
 
 
 CASES = [no_collections, gan, unread_inputs, fed_numbers, update_in_cond, dropout_in_cond,
-         response_normalization, partitioned, float16,
-         float_step, numpy_queue, string_queue, canned_v1, canned_v2]
+         dropout_in_cond_that_ends, response_normalization, partitioned, float16, float_step,
+         numpy_queue, string_queue, canned_v1, canned_v2]
 
 
 def theirs(folder, case):

@@ -4,6 +4,7 @@
 
 #include "estimator/base/status.h"
 #include "estimator/graphdef/import/op_kinds.h"
+#include "estimator/proto/graph.pb.h"
 
 namespace estimator {
 namespace {
@@ -29,9 +30,9 @@ absl::StatusOr<Branches> Branches::Create(const FlatGraph& nodes, const std::vec
         context.merge(branches.ContextOf(node.inputs[k]));
     }
     for (int at = i; nodes.node(at).branch >= 0; at = nodes.node(at).branch) {
-      const FlatNode& chosen = nodes.node(nodes.node(at).branch);
-      if (!chosen.inputs.empty())
-        context[nodes.BehindIdentities(chosen.inputs[0])] = nodes.node(at).in_then ? 1 : 0;
+      const int select = nodes.node(at).branch;
+      if (!nodes.node(select).inputs.empty())
+        context[branches.ConditionOf(select)] = nodes.node(at).side;
     }
     for (const int control : node.controls) {
       if (nodes.node(control).loop == i || nodes.node(control).branch == i) continue;
@@ -45,6 +46,12 @@ absl::StatusOr<Branches> Branches::Create(const FlatGraph& nodes, const std::vec
     if (!context.empty()) branches.contexts_.emplace(i, std::move(context));
   }
   return branches;
+}
+
+FlatTensor Branches::ConditionOf(int select) const {
+  // Two Cases of one index may have different numbers of functions.
+  if (IsCaseOp(nodes_->node(select).def->op())) return {select, kChosen};
+  return nodes_->BehindIdentities(nodes_->node(select).inputs[0]);
 }
 
 Branches::Context Branches::ContextOf(FlatTensor tensor) const {

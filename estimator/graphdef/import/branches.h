@@ -1,7 +1,8 @@
 // tf.cond: which branch of which condition a node belongs to.
 //
 // In the old form, a Switch sends its input to one of two outputs, and a Merge takes the input that
-// arrived. Both branches are computed here, and a Merge selects. So are those of an If.
+// arrived. Both branches are computed here, and a Merge selects. So are those of an If and a Case.
+// A condition is a bool; of a Case it is {its node, kChosen}, and its sides are the functions.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_BRANCHES_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_BRANCHES_H_
 
@@ -15,6 +16,7 @@ namespace estimator {
 
 class Branches {
  public:
+  static constexpr int kChosen = -1;
   // sorted: as in VariableOrder. Errors: INVALID_ARGUMENT if conditions are nested too deeply.
   static absl::StatusOr<Branches> Create(const FlatGraph& nodes, const std::vector<int>& sorted);
 
@@ -26,10 +28,16 @@ class Branches {
   const Choice* ChoiceOf(int merge) const;
   // Whether TensorFlow runs the node only if some condition holds.
   bool IsConditional(int node) const;
-  // The side of each condition: 0 false, 1 true.
+  // The side of each condition: 0 false, 1 true; of a Case the number of the function.
   using Context = std::map<FlatTensor, int>;
   // The conditions that must all hold for TensorFlow to run the node.
   const Context& ConditionsOf(int node) const;
+  // The tensor that decides a condition: the bool, or the index of a Case.
+  FlatTensor SelectorOf(FlatTensor condition) const {
+    return condition.output == kChosen ? nodes_->node(condition.node).inputs[0] : condition;
+  }
+  // The condition of a kSelectBranchOp. REQUIRES: it has inputs.
+  FlatTensor ConditionOf(int select) const;
 
  private:
   explicit Branches(const FlatGraph& nodes) : nodes_(&nodes) {}

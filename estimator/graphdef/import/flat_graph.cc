@@ -137,10 +137,10 @@ absl::Status FlatGraph::Connect(Scope& scope, int index, std::vector<FlatTensor>
                                 std::vector<int>& controls) {
   const proto::NodeDef& def = scope.nodes->Get(index);
   const Functions functions = FunctionsOf(def);
-  const bool is_loop = functions.size() == 2 && IsLoopOp(def.op());
-  const bool is_if = functions.size() == 2 && !is_loop;
-  // The body of a call reads its arguments. An If reads its condition itself.
-  int num_inputs = functions.empty() || is_loop ? def.input_size() : is_if ? 1 : 0;
+  const bool is_loop = !functions.empty() && IsLoopOp(def.op());
+  const bool is_branch = !functions.empty() && IsBranchOp(def.op());
+  // The body of a call reads its arguments. An If reads its condition itself, a Case its index.
+  int num_inputs = functions.empty() || is_loop ? def.input_size() : is_branch ? 1 : 0;
   for (const std::string& input : def.input()) {
     if (num_inputs-- <= 0 || absl::StartsWith(input, "^")) break;  // control inputs come last
     EST_ASSIGN_OR_RETURN(inputs.emplace_back(), ResolveIn(scope, input, 0, &controls));
@@ -157,7 +157,8 @@ absl::Status FlatGraph::Connect(Scope& scope, int index, std::vector<FlatTensor>
   }
   for (size_t k = 0; k < functions.size(); ++k) {
     EST_ASSIGN_OR_RETURN(Scope* const called, Call(scope, index, functions, k));
-    for (int i = 0; (is_if || is_loop) && i < functions[k]->signature().output_arg_size(); ++i) {
+    for (int i = 0; (is_branch || is_loop) && i < functions[k]->signature().output_arg_size();
+         ++i) {
       EST_ASSIGN_OR_RETURN(inputs.emplace_back(), ResultOf(*called, i, 0, &controls));
     }
     // A node of the body may be behind no output, such as an update. It runs before the call ends.

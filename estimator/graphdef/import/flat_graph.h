@@ -6,7 +6,8 @@
 // The node of the call itself (kCallOp) has no inputs. It runs after the whole body, and what reads
 // an output of the call has it as a control input, because TensorFlow runs a function as a whole.
 // An If becomes a kSelectBranchOp, whose inputs are the condition, the results of then_branch and
-// those of else_branch: both branches are computed.
+// those of else_branch: both branches are computed. So does a Case, whose inputs are the index and
+// the results of each function.
 // The body and the condition of a While are functions of their own, whose nodes are inside of it
 // (FlatNode::loop). An argument that the body returns unchanged is the caller's tensor; any other
 // is a node (kLoopArgOp). The inputs of the While are its operands, then the result of the
@@ -51,8 +52,8 @@ struct FlatNode {
   std::string name;  // unique; for a node of a function "StatefulPartitionedCall/dense/MatMul"
   const proto::NodeDef* def = nullptr;
   absl::string_view op;  // that of `def`, or one of those above
-  int branch = -1;       // the innermost If that runs the node in one of its branches
-  bool in_then = false;  // which one
+  int branch = -1;       // the innermost If or Case that runs the node in one of its branches
+  int side = 0;          // which one: 1 then, 0 else; of a Case the number of the function
   int loop = -1;         // the innermost loop that runs the node
   std::string problem;   // why it cannot be imported, if the op does not tell
   // Set by Resolve and AddAll.
@@ -94,6 +95,8 @@ class FlatGraph {
   absl::string_view op(int i) const { return node(i).op; }
   // REQUIRES: node i is a kLoopOp, and resolved.
   FlatLoop loop(int i) const;
+  // REQUIRES: node i is a kSelectBranchOp.
+  int NumBranches(int i) const;
   // "'dense/MatMul' (MatMul)"
   std::string Where(int i) const;
 

@@ -1,5 +1,6 @@
 #include "estimator/graphdef/import/node_builder.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "estimator/array/element_limit.h"
@@ -12,6 +13,7 @@
 #include "estimator/graphdef/import/op_support.h"
 #include "estimator/graphdef/node_attr.h"
 #include "estimator/graphdef/tensor_proto.h"
+#include "estimator/ops/comparison.h"
 #include "estimator/ops/gather.h"
 
 namespace estimator {
@@ -181,18 +183,39 @@ absl::StatusOr<Tensor> NodeBuilder::Select(const Tensor& predicate, const Tensor
   return graph_->AddOp("SelectV2", {predicate, yes, no}, {}, NameOf(node));
 }
 
-std::optional<bool> NodeBuilder::KnownCondition(FlatTensor predicate, int reader) const {
-  const absl::StatusOr<Tensor> value = OptionalValue(predicate, reader);
-  if (!value.ok() || !value->valid() || !IsConst(*value) || value->dtype() != DType::kBool ||
-      value->rank() != 0)
+absl::StatusOr<Tensor> NodeBuilder::SelectSide(FlatTensor condition, int side, const Tensor& taken,
+                                               const Tensor& other, int node) {
+  if (const std::optional<int> known = KnownSide(condition, node))
+    return *known == side ? taken : other;
+  EST_ASSIGN_OR_RETURN(const Tensor selector, Value(branches_.SelectorOf(condition), node));
+  if (condition.output != Branches::kChosen)
+    return Select(selector, side == 1 ? taken : other, side == 1 ? other : taken, node);
+  if (!(selector.spec() == TensorSpec{DType::kInt32, {}})) {
+    return Unimplemented("the index of the branch is ", selector.spec().ToString(), ", not i32 []");
+  }
+  // A number that is not that of a function runs the last one.
+  const int last = nodes_.NumBranches(condition.node) - 1;
+  const Tensor runs = side < last ? Equal(selector, side)
+                                  : LogicalOr(Less(selector, 0), GreaterEqual(selector, last));
+  return Select(runs, taken, other, node);
+}
+
+std::optional<int> NodeBuilder::KnownSide(FlatTensor condition, int reader) const {
+  const bool is_case = condition.output == Branches::kChosen;
+  const absl::StatusOr<Tensor> value = OptionalValue(branches_.SelectorOf(condition), reader);
+  if (!value.ok() || !value->valid() || !IsConst(*value) || value->rank() != 0 ||
+      value->dtype() != (is_case ? DType::kInt32 : DType::kBool))
     return std::nullopt;
-  return ConstantValue(*value)->AsDouble() != 0;
+  const auto side = static_cast<int>(ConstantValue(*value)->AsDouble());
+  if (!is_case) return side;
+  const int last = nodes_.NumBranches(condition.node) - 1;
+  return side < 0 ? last : std::min(side, last);
 }
 
 bool NodeBuilder::IsDead(int node) const {
   for (const auto& [predicate, side] : branches_.ConditionsOf(node)) {
-    const std::optional<bool> known = KnownCondition(predicate, node);
-    if (known.has_value() && *known != (side == 1)) return true;
+    const std::optional<int> known = KnownSide(predicate, node);
+    if (known.has_value() && *known != side) return true;
   }
   return false;
 }
@@ -201,8 +224,8 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildMerge(int node) {
   const Branches::Choice* const choice = branches_.ChoiceOf(node);
   if (choice == nullptr) return Unimplemented("not of one tf.cond");
   const std::vector<FlatTensor>& inputs = nodes_.node(node).inputs;
-  if (const std::optional<bool> known = KnownCondition(choice->predicate, node)) {
-    const size_t taken = *known ? choice->if_true : choice->if_false;
+  if (const std::optional<int> known = KnownSide(choice->predicate, node)) {
+    const size_t taken = *known == 1 ? choice->if_true : choice->if_false;
     const Tensor index = Const(Array::Scalar(static_cast<int32_t>(taken)), NameOf(node) + "/index");
     if (IsList(inputs[taken])) lists_[{node, 0}] = lists_.at(inputs[taken]);
     EST_ASSIGN_OR_RETURN(const Tensor value, OptionalValue(inputs[taken], node));
@@ -228,25 +251,31 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildMerge(int node) {
 
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildSelect(int node) {
   const std::vector<FlatTensor>& inputs = nodes_.node(node).inputs;
-  if (inputs.size() % 2 != 1)
+  const auto num_branches = static_cast<size_t>(nodes_.NumBranches(node));
+  if (inputs.empty() || (inputs.size() - 1) % num_branches != 0)
     return InvalidArgument("the branches return different numbers of tensors");
-  const size_t count = inputs.size() / 2;
-  EST_ASSIGN_OR_RETURN(const Tensor predicate, Value(inputs[0], node));
-  const std::optional<bool> known = KnownCondition(inputs[0], node);
+  const size_t count = (inputs.size() - 1) / num_branches;
+  const bool is_case = IsCaseOp(nodes_.node(node).def->op());
+  const FlatTensor condition = is_case ? branches_.ConditionOf(node) : inputs[0];
+  const std::optional<int> known = KnownSide(condition, node);
+  // The first function of an If is that of side 1.
+  const size_t taken = static_cast<size_t>(is_case ? known.value_or(0) : 1 - known.value_or(0));
   std::vector<Tensor> outputs;
   for (size_t k = 1; k <= count; ++k) {
-    if (known.has_value()) {
-      EST_ASSIGN_OR_RETURN(outputs.emplace_back(),
-                           OptionalValue(inputs[*known ? k : k + count], node));
-      continue;
+    const size_t first = known.has_value() ? taken : num_branches - 1;
+    EST_ASSIGN_OR_RETURN(Tensor value, OptionalValue(inputs[first * count + k], node));
+    for (size_t b = first; b > 0 && !known.has_value(); --b) {
+      EST_ASSIGN_OR_RETURN(const Tensor of_branch,
+                           OptionalValue(inputs[(b - 1) * count + k], node));
+      // An output that cannot be selected has no tensor: only a node that reads it fails. TF 2 adds
+      // outputs for gradients, which nobody reads and whose types differ.
+      const int side = is_case ? static_cast<int>(b) - 1 : 1;
+      const absl::StatusOr<Tensor> selected = SelectSide(condition, side, of_branch, value, node);
+      if (!selected.ok()) unselected_[{node, static_cast<int>(k) - 1}] = selected.status();
+      value = selected.ok() ? *selected : Tensor();
+      if (!selected.ok()) break;
     }
-    EST_ASSIGN_OR_RETURN(const Tensor yes, OptionalValue(inputs[k], node));
-    EST_ASSIGN_OR_RETURN(const Tensor no, OptionalValue(inputs[k + count], node));
-    // An output that cannot be selected has no tensor: only a node that reads it fails. TF 2 adds
-    // outputs for gradients, which nobody reads and whose types differ.
-    const absl::StatusOr<Tensor> selected = Select(predicate, yes, no, node);
-    if (!selected.ok()) unselected_[{node, static_cast<int>(k) - 1}] = selected.status();
-    outputs.push_back(selected.ok() ? *selected : Tensor());
+    outputs.push_back(value);
   }
   return outputs;
 }

@@ -60,9 +60,9 @@ class NodeBuilder {
   absl::StatusOr<Tensor> Value(FlatTensor at, int reader) const;
   // The values of all inputs of `node`.
   absl::StatusOr<std::vector<Tensor>> Inputs(int node) const;
-  // What a tf.cond gives, of which both branches are built.
-  absl::StatusOr<Tensor> Select(const Tensor& predicate, const Tensor& yes, const Tensor& no,
-                                int node);
+  // `taken` if `condition` has `side` (Branches::Context), else `other`.
+  absl::StatusOr<Tensor> SelectSide(FlatTensor condition, int side, const Tensor& taken,
+                                    const Tensor& other, int node);
   // Whether the tensor has a row for each row of a Unique. Those rows are imported with
   // repetitions.
   bool IsOfUnique(FlatTensor at) const { return OriginOf(at.node) >= 0; }
@@ -73,6 +73,9 @@ class NodeBuilder {
   absl::StatusOr<std::vector<Tensor>> Outputs(int node);
   // As Value, but an Optional that is empty gives an invalid handle.
   absl::StatusOr<Tensor> OptionalValue(FlatTensor at, int reader) const;
+  // What a tf.cond gives, of which both branches are built.
+  absl::StatusOr<Tensor> Select(const Tensor& predicate, const Tensor& yes, const Tensor& no,
+                                int node);
   absl::StatusOr<std::vector<Tensor>> BuildConst(int node);
   absl::StatusOr<std::vector<Tensor>> BuildMerge(int node);
   absl::StatusOr<std::vector<Tensor>> BuildSelect(int node);
@@ -113,7 +116,7 @@ class NodeBuilder {
   absl::StatusOr<List> SelectList(const Tensor& predicate, List yes, List no, int node);
   absl::StatusOr<std::vector<Tensor>> BuildLoop(int node);
   int OriginOf(int node) const;
-  std::optional<bool> KnownCondition(FlatTensor predicate, int reader) const;
+  std::optional<int> KnownSide(FlatTensor condition, int reader) const;
   Tensor Const(const Array& value, const std::string& name);
   Tensor Folded(const Tensor& output, const std::string& name);
 

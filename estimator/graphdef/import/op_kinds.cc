@@ -34,6 +34,8 @@ bool IsRandomOp(absl::string_view op) {
 bool IsSwitchOp(absl::string_view op) { return IsOneOf(op, {"Switch", "RefSwitch"}); }
 bool IsMergeOp(absl::string_view op) { return IsOneOf(op, {"Merge", "RefMerge"}); }
 bool IsLoopOp(absl::string_view op) { return IsOneOf(op, {"While", "StatelessWhile"}); }
+bool IsCaseOp(absl::string_view op) { return IsOneOf(op, {"Case", "StatelessCase"}); }
+bool IsBranchOp(absl::string_view op) { return IsOneOf(op, {"If", "StatelessIf"}) || IsCaseOp(op); }
 bool IsListOp(absl::string_view op) {
   return IsOneOf(op,
                  {"EmptyTensorList", "TensorListReserve", "TensorListFromTensor", "TensorListStack",

@@ -16,7 +16,9 @@ bool IsInputOp(absl::string_view op);         // IteratorGetNext, QueueDequeueV2
 bool IsRandomOp(absl::string_view op);
 bool IsSwitchOp(absl::string_view op);
 bool IsMergeOp(absl::string_view op);
-bool IsLoopOp(absl::string_view op);  // While, StatelessWhile
+bool IsLoopOp(absl::string_view op);    // While, StatelessWhile
+bool IsCaseOp(absl::string_view op);    // Case, StatelessCase
+bool IsBranchOp(absl::string_view op);  // these, If and StatelessIf
 // Ops that make, read or change a TensorList, and that are imported.
 bool IsListOp(absl::string_view op);
 // Ops through which a reference to a variable, or its handle, passes.

@@ -82,7 +82,7 @@ std::string Unsupported(absl::string_view op) {
     return "a loop (tf.while_loop) in TensorFlow 1's form";
   }
   if (IsOneOf(op, {"PyFunc", "PyFuncStateless", "EagerPyFunc"})) return "calls Python";
-  if (IsOneOf(op, {"If", "StatelessIf", "While", "StatelessWhile"})) return "without its functions";
+  if (IsBranchOp(op) || IsLoopOp(op)) return "without its functions";
   return kNotSupported;
 }
 

@@ -118,8 +118,9 @@ class Planner {
   // constant. The node then runs in each step, or its value is never selected.
   bool HasFixedConditions(int i) const {
     const Branches::Context& conditions = plan_.branches->ConditionsOf(i);
-    return std::all_of(conditions.begin(), conditions.end(),
-                       [this](const auto& condition) { return IsFixed(condition.first); });
+    return std::all_of(conditions.begin(), conditions.end(), [this](const auto& condition) {
+      return IsFixed(plan_.branches->SelectorOf(condition.first));
+    });
   }
 
   bool IsFixed(FlatTensor at) const {
@@ -140,8 +141,6 @@ class Planner {
     const FlatNode& node = nodes_.node(i);
     const bool writes = FindWriteRule(node.op) != nullptr;
     if (writes && node.loop >= 0) return "an update inside a loop";
-    if (IsRandomOp(node.op) && plan_.branches->IsConditional(i) && !HasFixedConditions(i))
-      return "draws random numbers inside tf.cond";
     if (IsMergeOp(node.op) && plan_.branches->ChoiceOf(i) == nullptr) return "not of one tf.cond";
     if (IsSwitchOp(node.op) && node.inputs.size() != 2) return "takes 2 inputs";
     return std::nullopt;
@@ -190,7 +189,7 @@ class Planner {
       // An update inside of a condition selects between the old and the new value.
       if (FindWriteRule(nodes_.op(i)) == nullptr) continue;
       for (const auto& [predicate, side] : plan_.branches->ConditionsOf(i))
-        AddRoot(predicate, pending);
+        AddRoot(plan_.branches->SelectorOf(predicate), pending);
     }
   }
 
@@ -252,6 +251,12 @@ class Planner {
       const WriteRule* const write = FindWriteRule(op);
       const std::optional<std::string> problem = ConditionProblem(i);
       if (problem.has_value()) obstacles_.Add(node, *problem);
+      if (options_.training && IsRandomOp(op) && !HasFixedConditions(i)) {
+        plan_.warnings.push_back(
+            absl::StrCat(nodes_.Where(i),
+                         " draws random numbers inside tf.cond: they are those of "
+                         "TensorFlow as long as the branch runs in every step, and others later"));
+      }
       if (write != nullptr) {
         CheckWrite(node, *write);
       } else if (!problem.has_value()) {

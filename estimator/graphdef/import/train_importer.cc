@@ -250,11 +250,8 @@ class TrainImporter {
     EST_RETURN_IF_ERROR(graph_.status());
     const Branches::Context& conditions = plan_.branches->ConditionsOf(i);
     for (const auto& [condition, side] : conditions) {
-      EST_ASSIGN_OR_RETURN(const Tensor predicate, step_.Value(condition, i));
       for (size_t k = 0; k < static_cast<size_t>(rule.num_states); ++k) {
-        const Tensor &changed = values[k], &old = inputs[k];
-        EST_ASSIGN_OR_RETURN(values[k], step_.Select(predicate, side == 1 ? changed : old,
-                                                     side == 1 ? old : changed, i));
+        EST_ASSIGN_OR_RETURN(values[k], step_.SelectSide(condition, side, values[k], inputs[k], i));
       }
     }
     std::set<int> states;

@@ -275,6 +275,42 @@ TEST_F(ControlFlowTest, RandomNumbersDifferFromTripToTripAndAreThoseOfTheReferen
   EXPECT_NE(row[7], row[14]);
 }
 
+// The numbers of a step depend on the step only, not on how often the branch ran before. The
+// gradient computes the branch again, with the same numbers.
+TEST_F(ControlFlowTest, RandomNumbersInABranchAreThoseOfTheStep) {
+  const Tensor predicate = Feed(Array::Scalar<bool>(true)), x = Floats({7});
+  const Tensor y = Cond(
+      predicate, [&] { return Multiply(x, RandomUniform({7}, {.seed = 3})); }, [&] { return x; });
+  const Tensor gradient = Gradients({y}, {x})[0];
+  const auto run = [&](const std::vector<bool>& predicates) {
+    VariableStore store;
+    const auto backend = MakeCpuBackend(store, {});
+    const auto executable =
+        backend->Compile(graph_, {.feeds = feeds_, .fetches = {y, gradient}, .updates = {}});
+    EST_EXPECT_OK(executable);
+    size_t next = 0;
+    const auto infeed = [&]() -> absl::StatusOr<std::optional<StepFeeds>> {
+      return StepFeeds{{Array::Scalar<bool>(predicates[next++]), values_[1]}};
+    };
+    std::vector<std::vector<float>> gradients;
+    const auto outfeed = [&](int64_t, const StepFetches& fetches) {
+      const Array &of_y = fetches[0][0], &of_gradient = fetches[0][1];
+      for (int i = 0; i < 7; ++i)
+        EXPECT_EQ(of_y.AsDouble(i), values_[1].data<float>()[i] * of_gradient.data<float>()[i]);
+      gradients.emplace_back(of_gradient.data<float>(), of_gradient.data<float>() + 7);
+      return absl::OkStatus();
+    };
+    EST_EXPECT_OK((*executable)->RunLoop(static_cast<int64_t>(predicates.size()), infeed, outfeed));
+    return gradients;
+  };
+  const auto always = run({true, true, true}), sometimes = run({true, false, true});
+  EXPECT_NE(always[0], always[1]);
+  EXPECT_NE(always[1], always[2]);
+  EXPECT_EQ(sometimes[0], always[0]);
+  EXPECT_THAT(sometimes[1], ::testing::Each(1));
+  EXPECT_EQ(sometimes[2], always[2]);
+}
+
 TEST_F(ControlFlowTest, EveryReplicaRunsItsLoop) {
   const Tensor x = Floats({2, 3}), n = Feed(Array::Scalar<int32_t>(3));
   const Tensor y = Power(x, n);

@@ -62,8 +62,9 @@ absl::Status NotFoundIn(absl::string_view where, absl::string_view what, absl::s
                          names.size() < 10000 ? DidYouMean(name, names) : "");
 }
 
-// The functions of a node: that of a call, then_branch and else_branch of an If, cond and body of a
-// While, or none. An If whose functions are missing stays as it is, and the import lists it.
+// The functions of a node: that of a call, then_branch and else_branch of an If, those of a Case,
+// cond and body of a While, or none. An If whose functions are missing stays as it is, and the
+// import lists it.
 FlatGraph::Functions FlatGraph::FunctionsOf(const proto::NodeDef& node) const {
   const auto function = [this](absl::string_view name) {
     const auto found = functions_.find(name);
@@ -74,8 +75,14 @@ FlatGraph::Functions FlatGraph::FunctionsOf(const proto::NodeDef& node) const {
     return named == nullptr ? nullptr : function(named->func().name());
   };
   Functions functions;
-  if (node.op() == "If" || node.op() == "StatelessIf") {
-    if (node.input_size() > 0) functions = {of_attr("then_branch"), of_attr("else_branch")};
+  if (IsBranchOp(node.op())) {
+    const proto::AttrValue* const branches = FindAttr(node, "branches");
+    if (node.input_size() == 0 || absl::StartsWith(node.input(0), "^")) return {};
+    if (!IsCaseOp(node.op())) {
+      functions = {of_attr("then_branch"), of_attr("else_branch")};
+    } else if (branches != nullptr) {
+      for (const auto& named : branches->list().func()) functions.push_back(function(named.name()));
+    }
   } else if (IsLoopOp(node.op())) {
     functions = {of_attr("cond"), of_attr("body")};
   } else if (node.op() == "PartitionedCall" || node.op() == "StatefulPartitionedCall") {
@@ -88,6 +95,11 @@ FlatGraph::Functions FlatGraph::FunctionsOf(const proto::NodeDef& node) const {
   return functions;
 }
 
+int FlatGraph::NumBranches(int i) const {
+  const proto::NodeDef& def = *node(i).def;
+  return IsCaseOp(def.op()) ? FindAttr(def, "branches")->list().func_size() : 2;
+}
+
 absl::StatusOr<int> FlatGraph::NodeIn(Scope& scope, int index) {
   const auto [it, is_new] = scope.flat.emplace(index, size());
   if (!is_new) return it->second;
@@ -96,16 +108,16 @@ absl::StatusOr<int> FlatGraph::NodeIn(Scope& scope, int index) {
                            " nodes when functions are inlined");
   }
   const proto::NodeDef& def = scope.nodes->Get(index);
-  const size_t num_functions = FunctionsOf(def).size();
+  const bool calls = !FunctionsOf(def).empty();
   FlatNode& node = nodes_.emplace_back();
   node.name = absl::StrCat(scope.prefix, def.name());
   node.def = &def;
-  node.op = num_functions == 0   ? absl::string_view(def.op())
-            : num_functions == 1 ? kCallOp
-            : IsLoopOp(def.op()) ? kLoopOp
-                                 : kSelectBranchOp;
+  node.op = !calls                 ? absl::string_view(def.op())
+            : IsLoopOp(def.op())   ? kLoopOp
+            : IsBranchOp(def.op()) ? kSelectBranchOp
+                                   : kCallOp;
   node.branch = scope.branch;
-  node.in_then = scope.in_then;
+  node.side = scope.side;
   node.loop = scope.loop;
   places_.emplace_back(&scope, index);
   return it->second;
@@ -120,7 +132,7 @@ absl::StatusOr<int> FlatGraph::LoopArg(Scope& scope, int arg) {
   node.def = &scope.caller->nodes->Get(scope.call);
   node.op = kLoopArgOp;
   node.branch = scope.branch;
-  node.in_then = scope.in_then;
+  node.side = scope.side;
   node.loop = scope.loop;
   places_.emplace_back(&scope, -1);
   return it->second;
@@ -139,26 +151,26 @@ absl::StatusOr<FlatGraph::Scope*> FlatGraph::Call(Scope& scope, int index,
                            scope.depth >= kMaxDepth ? kMaxDepth : static_cast<int>(kMaxScopes),
                            " times");
   }
-  const bool is_loop = IsLoopOp(scope.nodes->Get(index).op());
-  const bool is_if = functions.size() == 2 && !is_loop;
+  const absl::string_view op = scope.nodes->Get(index).op();
+  const bool is_loop = IsLoopOp(op), is_branch = IsBranchOp(op), is_case = IsCaseOp(op);
   auto called = std::make_unique<Scope>();
   called->function = &function;
   called->nodes = &function.node_def();
   called->caller = &scope;
   called->call = index;
-  called->first_arg = is_if ? 1 : 0;
+  called->first_arg = is_branch ? 1 : 0;
   called->depth = scope.depth + 1;
   called->branch = scope.branch;
-  called->in_then = scope.in_then;
-  if (is_if) {
+  called->side = scope.side;
+  if (is_branch) {
     EST_ASSIGN_OR_RETURN(called->branch, NodeIn(scope, index));
-    called->in_then = k == 0;
+    called->side = is_case ? static_cast<int>(k) : k == 0 ? 1 : 0;
   }
   called->prefix = absl::StrCat(scope.prefix, scope.nodes->Get(index).name(),
-                                functions.size() == 1 ? "/"
-                                : is_loop             ? (k == 0 ? "/cond/" : "/body/")
-                                : k == 0              ? "/then/"
-                                                      : "/else/");
+                                is_case     ? absl::StrCat("/branch", k, "/")
+                                : is_loop   ? (k == 0 ? "/cond/" : "/body/")
+                                : is_branch ? (k == 0 ? "/then/" : "/else/")
+                                            : "/");
   called->loop = scope.loop;
   if (is_loop) {
     EST_ASSIGN_OR_RETURN(called->loop, NodeIn(scope, index));
@@ -195,7 +207,7 @@ absl::StatusOr<FlatTensor> FlatGraph::OutputOf(Scope& scope, int index, absl::st
   }
   const Functions functions = FunctionsOf(def);
   // The outputs of an If stay outputs of its node, which selects between the branches.
-  if (functions.size() != 1) {
+  if (functions.empty() || IsBranchOp(def.op()) || IsLoopOp(def.op())) {
     EST_ASSIGN_OR_RETURN(const int node, NodeIn(scope, index));
     return FlatTensor{node, number};
   }

@@ -21,11 +21,11 @@ struct FlatGraph::Scope {
   const proto::FunctionDef* function = nullptr;  // null: the graph itself
   const google::protobuf::RepeatedPtrField<proto::NodeDef>* nodes = nullptr;
   Scope* caller = nullptr;
-  int call = -1;      // the node of `caller` that makes this call
-  int first_arg = 0;  // the input of that node that is the function's first argument
-  int depth = 0;      // the number of callers
-  int branch = -1;    // the innermost If of whose branches the function is a part
-  bool in_then = false;
+  int call = -1;               // the node of `caller` that makes this call
+  int first_arg = 0;           // the input of that node that is the function's first argument
+  int depth = 0;               // the number of callers
+  int branch = -1;             // the innermost If or Case of whose branches the function is a part
+  int side = 0;                // as FlatNode::side
   int loop = -1;               // the innermost loop that runs the function
   std::vector<bool> constant;  // of a function of a loop: the arguments that do not change
   std::map<int, int> args;     // argument -> node of the FlatGraph
