@@ -4,7 +4,8 @@
 Usage: strip_meta_graph.py model.ckpt-0.meta import_train_graph/SEED
 Leaves out what is large and not read: the list of ops, functions, and nodes of the input pipeline.
 The seeds are of TF 2.15.1: `cond` is a linear model with tf.cond, `table` an embedding with Adam,
-`mnist` the MNIST network with Adam and resource variables.
+`mnist` the MNIST network with Adam and resource variables. import_graph_def/generate.py writes
+`frames` and `lists`.
 """
 
 import sys
