@@ -10,13 +10,17 @@ Needs tensorflow-cpu 2.15.1; tools/verify_interop.sh installs it and runs this.
 
 Cases and tolerances are those of check_session_graphs.py: 6 steps from a checkpoint of TensorFlow.
 Loops are in the form of TensorFlow 1 (Enter, Exit, TensorArrayV3, StackV2), except in the cases
-whose names end in _v2: these have While and TensorLists. At last a model with loops is served, as a
-SavedModel and as a frozen graph: outputs within 1e-5.
+whose names end in _v2: these have While and TensorLists. Then a model with loops is served, as a
+SavedModel and as a frozen graph: outputs within 1e-5. At last loops that never end must end: after
+--step_timeout_secs, by a signal, and when a list has used up the memory.
 """
 
 import os
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 
 import check_import
 import check_session_graphs as sessions
@@ -267,10 +271,28 @@ def update_in_cond_v2(folder):
     return sessions.update_in_cond(folder)
 
 
+def case_v2(folder):
+    """A Case with its gradient, and one whose functions change a variable or leave it."""
+    tf1.enable_control_flow_v2()
+    tf1.enable_resource_variables()
+    x, y = sessions.placeholders()
+    # In some batches there is no function with this number, so that the last one runs.
+    index = tf.reduce_sum(y) % 4 - 1
+    w = matrix("in_case")
+    loss = linear(tf.switch_case(index, [lambda: x @ w, lambda: tf.tanh(x @ w), lambda: x]), y)
+    total = tf1.get_variable("total", [], initializer=tf1.zeros_initializer(), trainable=False)
+    train_op = sgd(loss)
+    with tf1.control_dependencies([train_op]):
+        kept = tf.switch_case(index, [lambda: total.assign_add(1.0), lambda: tf.identity(total),
+                                      lambda: total.assign_add(10.0)])
+    save(folder)
+    return Case(kept.op.name, loss.name)
+
+
 CASES = [dynamic_rnn, dynamic_rnn_last, dynamic_rnn_lengths, stacked_clipped, bidirectional,
          raw_rnn_attention, map_fn, scan, while_loop, while_loop_unbounded, cond_in_loop,
          words_in_loop, dropout_in_loop, loop_in_cond, loop_in_loop, arrays, ctc, dynamic_rnn_v2,
-         scan_v2, update_in_cond_v2]
+         scan_v2, update_in_cond_v2, case_v2]
 
 
 def served(folder):
@@ -280,19 +302,19 @@ def served(folder):
     outputs, state = tf1.nn.dynamic_rnn(lstm(), x, lengths, dtype=tf.float32)
     step = lambda i, v: (i + 1, tf1.cond(  # noqa: E731
         tf.equal(i % 2, 0), lambda: tf.tanh(v), lambda: v * 2))
-    tensors = {"outputs": outputs, "grown": tf1.while_loop(
-        lambda i, v: tf.reduce_sum(tf.abs(v)) < 100, step, (0, state.h))[1]}
+    _, grown = tf1.while_loop(lambda i, v: tf.reduce_sum(tf.abs(v)) < 20, step, (0, state.h))
+    tensors = {"outputs": tf.identity(outputs, "outputs"), "grown": tf.identity(grown, "grown")}
     feed = {x: X[:8], lengths: LENGTHS[:8]}
     with tf1.Session() as session:
         session.run(tf1.global_variables_initializer())
         values = session.run(tensors, feed)
-        saved, frozen = os.path.join(folder, "saved"), os.path.join(folder, "frozen.pb")
+        saved, frozen = os.path.join(folder, "saved"), os.path.join(folder, "frozen.meta")
         tf1.saved_model.simple_save(session, saved, {"x": x, "lengths": lengths}, tensors)
         names = [tensor.op.name for tensor in tensors.values()]
         graph = tf1.graph_util.convert_variables_to_constants(
             session, session.graph.as_graph_def(), names)
         with open(frozen, "wb") as f:
-            f.write(graph.SerializeToString())
+            f.write(tf1.MetaGraphDef(graph_def=graph).SerializeToString())
     yield saved, "serving_default", {"x": X[:8], "lengths": LENGTHS[:8]}, values
     yield (frozen, None, {tensor.name: value for tensor, value in feed.items()},
            {tensors[key].name: value for key, value in values.items()})
@@ -342,19 +364,82 @@ def block_cells(folder):
     yield saved, "serving_default", {"x": feed[x]}, values
 
 
+def endless(folder):
+    """A loop that never ends: (command, how to end it, exit code, what stderr has) each."""
+    train_graph, saved_model = (os.path.abspath(program) for program in sys.argv[1:3])
+    np.save(os.path.join(folder, "x.npy"), np.ones([ROWS, 1000], np.float32))
+    np.save(os.path.join(folder, "y.npy"), Y)
+    commands = {}
+    for kind, v2 in (("carries", False), ("grows", False), ("grows_v2", True)):
+        tf1.reset_default_graph()
+        (tf1.enable_control_flow_v2 if v2 else tf1.disable_control_flow_v2)()
+        x = tf1.placeholder(tf.float32, [None, 1000], "x")
+        y = tf1.placeholder(tf.int32, [None], "y")
+        w = matrix("w", [1000, 2])
+        # The gradient keeps a tensor of each trip.
+        last = tf1.while_loop(
+            lambda i, v: tf.reduce_sum(v * v) > -1, lambda i, v: (i + 1, tf.sin(v)),
+            (0, x if kind == "carries" else x * w[:, 0]), name="without_end")[1]
+        loss = tf1.losses.sparse_softmax_cross_entropy(y, last @ w)
+        train_op = sgd(loss)
+        prefix = os.path.join(folder, kind)
+        os.makedirs(prefix)
+        save(prefix)
+        commands[kind] = [train_graph, f"--meta={prefix}/model.ckpt-0.meta",
+                          f"--model_dir={prefix}/ours",
+                          f"--input=npy:{folder}/x.npy,{folder}/y.npy",
+                          "--batch_size=8", "--steps=2", f"--train_op={train_op.name}",
+                          f"--loss={loss.name}"]
+        if kind == "carries":
+            with tf1.Session() as session:
+                session.run(tf1.global_variables_initializer())
+                tf1.saved_model.simple_save(session, f"{prefix}/saved", {"x": x}, {"last": last})
+            commands["served"] = [saved_model, "run", f"--dir={prefix}/saved",
+                                  "--signature_def=serving_default", f"--inputs=x={folder}/x.npy",
+                                  f"--outdir={prefix}/out"]
+    late = ("without_end", "trip", "step_timeout_secs")
+    yield [*commands["carries"], "--step_timeout_secs=2"], None, 1, late
+    yield [*commands["grows"], "--step_timeout_secs=0.5"], None, 1, late
+    for kind in ("carries", "served"):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            yield commands[kind], number, 130, ()
+    for kind in ("grows", "grows_v2"):
+        yield (["prlimit", f"--as={1 << 30}", *commands[kind]], None, 1,
+               ("without_end", "trip", "out of memory", "1.0 GiB"))
+
+
+def check_endless(command, number, code, words):
+    """number: of the signal that is sent after three seconds, or None."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        if number is not None:
+            time.sleep(3)
+            process.send_signal(number)
+        stderr = process.communicate(timeout=120)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return f"it does not end: {process.communicate()[1][-1000:]}"
+    missing = [word for word in words if word not in stderr]
+    if process.returncode != code or missing:
+        return f"exit code {process.returncode}, without {missing}: {stderr[-1000:]}"
+    return None
+
+
 def main():
     failed = sessions.main(CASES, first=3)
-    for build in (served, block_cells):
+    for build in (served, block_cells, endless):
         if sys.argv[1] == "--write" or (sys.argv[3:] and build.__name__ not in sys.argv[3:]):
             continue
         with tempfile.TemporaryDirectory() as work:
             folder = os.path.join(work, build.__name__)
-            for path, signature, inputs, outputs in sessions.make(build, folder):
-                problem = check_import.check(os.path.abspath(sys.argv[2]), path, signature, inputs,
-                                             outputs)
+            for made in sessions.make(build, folder):
+                if build is endless:
+                    problem, name = check_endless(*made), f"endless {made[1] or ' '.join(made[3])}"
+                else:
+                    name = os.path.basename(made[0])
+                    problem = check_import.check(os.path.abspath(sys.argv[2]), *made)
                 failed += problem is not None
-                print(f"{'FAILED' if problem else 'passed'}: {os.path.basename(path)}: "
-                      f"{problem or ''}", flush=True)
+                print(f"{'FAILED' if problem else 'passed'}: {name}: {problem or ''}", flush=True)
     sys.exit(failed > 0)
 
 
