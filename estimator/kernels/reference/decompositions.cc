@@ -1,9 +1,7 @@
-// Qr, Svd, SelfAdjointEigV2: by the decompositions of Eigen that TensorFlow takes, matrix by
-// matrix. Eigen allocates the decompositions in each run. The signs of the vectors are Eigen's.
+// Qr and Svd: by the decompositions of Eigen that TensorFlow takes, matrix by matrix. Eigen allocates the decompositions in each run. The signs of the vectors are Eigen's.
 //
 // Matrices of f32 are decomposed as f64: for one type, Eigen's templates take the compiler as long
 // as fifty other kernels.
-#include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <Eigen/SVD>
 #include <algorithm>
@@ -77,37 +75,10 @@ KernelPlan MakeSvd(const KernelSpec& spec) {
   });
 }
 
-// Reads the lower triangle of each matrix.
-template <typename T>
-KernelPlan MakeSelfAdjointEig(const KernelSpec& spec) {
-  const Matrices x(spec.inputs[0].shape);
-  const Matrices e(Shape{x.count, x.rows, 1});
-  const bool vectors = spec.attrs.b("compute_v");
-  return MakeKernel([x, e, vectors](const KernelArgs& args) {
-    if (x.rows == 0) return absl::OkStatus();
-    for (int64_t i = 0; i < x.count; ++i) {
-      const InMatrix<T> matrix = x.In<T>(args, 0, i);
-      const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(
-          matrix.template cast<double>(),
-          vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-      if (!matrix.allFinite() || eig.info() != Eigen::Success) {
-        return MatrixError(
-            "Self-adjoint eigen decomposition was not successful. The input might not be valid.", i,
-            x.count, args.step);
-      }
-      e.Out<T>(args, 0, i) = eig.eigenvalues().cast<T>();
-      if (vectors) x.Out<T>(args, 1, i) = eig.eigenvectors().cast<T>();
-    }
-    return absl::OkStatus();
-  });
-}
-
 EST_REGISTER_MATRIX_KERNEL("Qr", MakeQr, float);
 EST_REGISTER_MATRIX_KERNEL("Qr", MakeQr, double);
 EST_REGISTER_MATRIX_KERNEL("Svd", MakeSvd, float);
 EST_REGISTER_MATRIX_KERNEL("Svd", MakeSvd, double);
-EST_REGISTER_MATRIX_KERNEL("SelfAdjointEigV2", MakeSelfAdjointEig, float);
-EST_REGISTER_MATRIX_KERNEL("SelfAdjointEigV2", MakeSelfAdjointEig, double);
 
 }  // namespace
 }  // namespace estimator

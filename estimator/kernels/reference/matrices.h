@@ -1,5 +1,5 @@
-// Batches of matrices, as Eigen sees them. For the two files of linear algebra only: Eigen's
-// headers compile slowly.
+// Batches of matrices, as Eigen sees them. For the files of linear algebra only: Eigen's headers
+// compile slowly.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_MATRICES_H_
 #define ESTIMATOR_KERNELS_REFERENCE_MATRICES_H_
 
