@@ -1,4 +1,5 @@
-// Qr and Svd: by the decompositions of Eigen that TensorFlow takes, matrix by matrix. Eigen allocates the decompositions in each run. The signs of the vectors are Eigen's.
+// Qr and Svd: by the decompositions of Eigen that TensorFlow takes, matrix by matrix. Eigen
+// allocates them in each run. The signs of the vectors are Eigen's.
 //
 // Matrices of f32 are decomposed as f64: for one type, Eigen's templates take the compiler as long
 // as fifty other kernels.
