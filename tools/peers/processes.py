@@ -177,7 +177,8 @@ def measure_all_reduce(programs, cores, flags):
     rows, bound = [], None
     for program in programs:
         result = run_processes(program.all_reduce(100, flags.all_reduce_rounds), 2, cores)
-        report("all_reduce", program.name, **result)
+        report("all_reduce", program.name, **{key: value for key, value in result.items()
+                                              if key != "program"})
         bound = bound or result.get("bound_ms")
         for field, title in (("bound_ms", "the bound: two cores add arrays of their own"),
                              ("shared_ms", "in shared memory"),
