@@ -44,14 +44,15 @@ EST_INLINE_512 void MultiplySomeRows(const Left& left, const Right& right, int64
   }
 }
 
+//   count: how many of the 32 rows are needed.
 template <int64_t kPairNumbers, typename Left, typename Right>
 EST_INLINE_512 void Multiply(const Left& left, const Right& right, int64_t panel, int64_t steps,
-                             bool first, float* sums) {
+                             bool first, float* sums, int64_t count = 32) {
   // 32 rows do not fit into the registers at once. The panels stay in the L1 cache for all three
   // parts.
   MultiplySomeRows<0, 11, kPairNumbers>(left, right, panel, steps, first, sums);
-  MultiplySomeRows<11, 11, kPairNumbers>(left, right, panel, steps, first, sums);
-  MultiplySomeRows<22, 10, kPairNumbers>(left, right, panel, steps, first, sums);
+  if (count > 11) MultiplySomeRows<11, 11, kPairNumbers>(left, right, panel, steps, first, sums);
+  if (count > 22) MultiplySomeRows<22, 10, kPairNumbers>(left, right, panel, steps, first, sums);
 }
 
 }  // namespace
@@ -66,11 +67,12 @@ EST_512 void MultiplyTilesByDotProducts(const Bfloat16* rows, int64_t distance,
 
 EST_512 void MultiplyRowsByDotProducts(const Bfloat16* rows, int64_t distance,
                                        const Bfloat16* panels, int64_t panel, int64_t steps,
-                                       bool splits, bool first, float* sums) {
+                                       bool splits, bool first, int64_t count, float* sums) {
   if (!splits) {
-    Multiply<2>(
-        [=](int64_t step, int64_t row) EST_512 { return rows + step * 32 + row * distance; },
-        [=](int64_t step) EST_512 { return panels + step * 512; }, panel, steps, first, sums);
+    Multiply<2>([=](int64_t step, int64_t row)
+                    EST_512 { return rows + step * 32 + row * distance; },
+                [=](int64_t step) EST_512 { return panels + step * 512; }, panel, steps, first,
+                sums, count);
     return;
   }
   // The products of AMX in the same order: high * low, high * high, low * high.
@@ -80,7 +82,7 @@ EST_512 void MultiplyRowsByDotProducts(const Bfloat16* rows, int64_t distance,
       },
       [=](int64_t product)
           EST_512 { return panels + product / 3 * 1024 + (product % 3 == 0 ? 512 : 0); },
-      panel, steps * 3, first, sums);
+      panel, steps * 3, first, sums, count);
 }
 
 EST_512 void MultiplyPairs(const Bfloat16* left, int64_t left_panel, PairOrder left_order,

@@ -13,7 +13,8 @@ void MultiplyTilesByDotProducts(const Bfloat16* rows, int64_t distance, const in
                                 const Bfloat16* panels, int64_t panel, int64_t steps, bool first,
                                 float* sums);
 void MultiplyRowsByDotProducts(const Bfloat16* rows, int64_t distance, const Bfloat16* panels,
-                               int64_t panel, int64_t steps, bool splits, bool first, float* sums);
+                               int64_t panel, int64_t steps, bool splits, bool first, int64_t count,
+                               float* sums);
 
 // The order of the 32 channels of two panels. kPlain: channels 0 to 15 are in the first panel.
 // kCopied: the order of CopyPairs (copies.h).

@@ -40,6 +40,7 @@ int64_t PackedOffset(const MatMulPlan& plan, int64_t first, int64_t column) {
 Operand LeftOperand(const Product& p, const MatrixData& a) {
   return {.narrow = a.narrow,
           .wide = a.wide,
+          .splits = p.splits,
           .lines = p.m,
           .depth = p.k,
           .line_after_line = !p.transpose_a};
@@ -48,6 +49,7 @@ Operand LeftOperand(const Product& p, const MatrixData& a) {
 Operand RightOperand(const Product& p, const MatrixData& b) {
   return {.narrow = b.narrow,
           .wide = b.wide,
+          .splits = p.splits,
           .lines = p.n,
           .depth = p.k,
           .line_after_line = p.transpose_b};
@@ -102,7 +104,7 @@ class ProductWorker {
             float* const tile = sums + (k <= plan_.block_depth ? 0 : i * kGroup);
             MultiplyRows(rows_ + i * layout_.distance, layout_.distance,
                          packed + p / 16 * layout_.panel, layout_.panel, DivideUp(depth, kStep),
-                         plan_.product.splits, first == 0, tile);
+                         plan_.product.splits, first == 0, std::min(kGroup, rows - i), tile);
             // Bias, side input and activation apply to complete sums.
             if (first + depth == k) Store(tile, row + i, column + j + p, epilogue);
           }

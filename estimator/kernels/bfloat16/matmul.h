@@ -2,9 +2,9 @@
 //
 //   c [m, n] = act(a b + bias + side)
 //
-// Sums are f32, and results are rounded once. Numbers of f32 are split into two of bf16 (Split,
-// copies.h), and three of the four products are added. For the errors see convolve.h. A result does
-// not depend on the number of threads.
+// Sums are f32, and results are rounded once. Numbers of f32 are rounded to bf16, or split into two
+// of bf16 (Split, copies.h). Of the four products of such parts, three are added. For the errors see
+// convolve.h. A result does not depend on the number of threads.
 //
 // The depth is divided into blocks. For each block a thread packs its rows of a, and then its
 // columns of b, some at a time; 32 columns of b stay in the L1 cache for all rows. The sums of a
@@ -26,7 +26,7 @@ namespace estimator::bfloat16 {
 struct Product {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
-  bool splits = false;  // a and b are f32
+  bool splits = false;  // a and b are f32, and their numbers are split
 };
 
 // How the work is divided: row_parts * column_parts rectangles of c, one for each thread.
@@ -63,7 +63,7 @@ struct MatMulTarget {
   Activation activation = Activation::kNone;
 };
 
-//   a, b: f32 if the product splits, else bf16.
+//   a, b: f32 if the product splits, else bf16, or f32 numbers that are rounded to bf16.
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.
 // REQUIRES: IsAvailable() (tiles.h).
 void MultiplyMatrices(const MatMulPlan& plan, const MatrixData& a, const MatrixData& b,

@@ -81,9 +81,9 @@ EST_INLINE_512 void Store(__m512i (&rows)[16], int64_t distance, Bfloat16* to) {
 }
 
 // Packs 16 lines.
-//   kLines: whether memory has line after line.  kPairs: whether the lines are packed in pairs.
-//   distance: of packed lines, if not in pairs.
-template <typename T, bool kLines, bool kPairs>
+//   kSplits: whether numbers of f32 have two parts.  kLines: whether memory has line after line.
+//   kPairs: whether the lines are packed in pairs.  distance: of packed lines, if not in pairs.
+template <typename T, bool kSplits, bool kLines, bool kPairs>
 EST_INLINE_512 void PackLines(const T* from, int64_t from_distance, int64_t lines, int64_t depth,
                               int64_t distance, Bfloat16* to) {
   constexpr bool kTransposes = kLines == kPairs;
@@ -97,7 +97,7 @@ EST_INLINE_512 void PackLines(const T* from, int64_t from_distance, int64_t line
     }
     Store<kTransposes>(tile.high, row_distance, to);
     to += tile_distance;
-    if constexpr (std::is_same_v<T, float>) {
+    if constexpr (kSplits) {
       Store<kTransposes>(tile.low, row_distance, to);
       to += tile_distance;
     }
@@ -105,7 +105,7 @@ EST_INLINE_512 void PackLines(const T* from, int64_t from_distance, int64_t line
 }
 
 //   distance: of packed lines, or of panels of 16 lines in pairs.
-template <typename T, bool kLines, bool kPairs>
+template <typename T, bool kSplits, bool kLines, bool kPairs>
 EST_512 void PackBlock(const T* from, const Operand& operand, const OperandBlock& block,
                        int64_t distance, Bfloat16* to) {
   const int64_t from_distance = kLines ? operand.depth : operand.lines;
@@ -114,27 +114,29 @@ EST_512 void PackBlock(const T* from, const Operand& operand, const OperandBlock
     const int64_t line = block.first_line + i;
     const T* const first = from + (kLines ? line * from_distance + block.first_number
                                           : block.first_number * from_distance + line);
-    PackLines<T, kLines, kPairs>(first, from_distance, operand.lines - line, block.depth, distance,
-                                 to);
+    PackLines<T, kSplits, kLines, kPairs>(first, from_distance, operand.lines - line, block.depth,
+                                          distance, to);
   }
 }
 
-template <typename T, bool kPairs>
+template <typename T, bool kSplits, bool kPairs>
 EST_512 void PackAs(const T* from, const Operand& operand, const OperandBlock& block,
                     int64_t distance, Bfloat16* to) {
   if (operand.line_after_line) {
-    PackBlock<T, true, kPairs>(from, operand, block, distance, to);
+    PackBlock<T, kSplits, true, kPairs>(from, operand, block, distance, to);
   } else {
-    PackBlock<T, false, kPairs>(from, operand, block, distance, to);
+    PackBlock<T, kSplits, false, kPairs>(from, operand, block, distance, to);
   }
 }
 
 template <bool kPairs>
 void Pack(const Operand& operand, const OperandBlock& block, int64_t distance, Bfloat16* to) {
   if (operand.narrow != nullptr) {
-    PackAs<Bfloat16, kPairs>(operand.narrow, operand, block, distance, to);
+    PackAs<Bfloat16, false, kPairs>(operand.narrow, operand, block, distance, to);
+  } else if (operand.splits) {
+    PackAs<float, true, kPairs>(operand.wide, operand, block, distance, to);
   } else {
-    PackAs<float, kPairs>(operand.wide, operand, block, distance, to);
+    PackAs<float, false, kPairs>(operand.wide, operand, block, distance, to);
   }
 }
 

@@ -12,9 +12,10 @@ namespace estimator::bfloat16 {
 // An operand of a matrix product. Its lines are the rows of the left operand, or the columns of the
 // right one. All lines have `depth` numbers, over which the product sums.
 struct Operand {
-  // One of the two is not null. Numbers of f32 are split (Split, copies.h).
+  // One of the two is not null. Numbers of f32 are split (Split, copies.h), or rounded to bf16.
   const Bfloat16* narrow = nullptr;
   const float* wide = nullptr;
+  bool splits = false;
   int64_t lines = 0, depth = 0;
   // In memory: [lines, depth], or [depth, lines].
   bool line_after_line = true;
@@ -29,7 +30,7 @@ struct OperandBlock {
 };
 
 // As rows. For line l of the block, steps s of 32 numbers, and each part p of `parts` parts of a
-// number (2 in f32, else 1):
+// number (2 if it is split, else 1):
 //   to[l * distance + (s * parts + p) * 32 + i] =
 //       number first_number + 32 s + i of line first_line + l
 // It is 0 beyond the depth of the block. The lines beyond the block, up to a multiple of 16, are 0

@@ -31,8 +31,9 @@ void MultiplyTiles(const Bfloat16* rows, int64_t distance, const int64_t* offset
 
 // The same for packed rows and panels (pack_operand.h), whose steps follow each other.
 //   splits: whether both have two parts. Then three of the four products are added.
+//   count: how many of the 32 rows have sums. Those of the others are undefined.
 void MultiplyRows(const Bfloat16* rows, int64_t distance, const Bfloat16* panels, int64_t panel,
-                  int64_t steps, bool splits, bool first, float* sums);
+                  int64_t steps, bool splits, bool first, int64_t count, float* sums);
 
 }  // namespace estimator::bfloat16
 

@@ -19,10 +19,10 @@ KernelPlan MakeBlockGru(const KernelSpec& spec) {
   const int64_t rows = sizes->rows(), gates = 2 * units;
   const int64_t gate_sums_at = scratch.Add(rows * gates), sums_at = scratch.Add(rows * units);
   const int64_t reset_at = scratch.Add(batch * units);
-  const WholeProduct gates_of_inputs({.m = rows, .n = gates, .k = inputs}, scratch);
-  const WholeProduct candidate_of_inputs({.m = rows, .n = units, .k = inputs}, scratch);
-  const StepProduct gates_of_state(chunks, units, gates, /*transpose_b=*/false, scratch);
-  const StepProduct candidate_of_state(chunks, units, units, /*transpose_b=*/false, scratch);
+  const WholeProduct gates_of_inputs(spec, {.m = rows, .n = gates, .k = inputs}, scratch);
+  const WholeProduct candidate_of_inputs(spec, {.m = rows, .n = units, .k = inputs}, scratch);
+  const StepProduct gates_of_state(spec, chunks, units, gates, /*transpose_b=*/false, scratch);
+  const StepProduct candidate_of_state(spec, chunks, units, units, /*transpose_b=*/false, scratch);
   return MakeKernel(
       [=](const KernelArgs& args) {
         float* const memory = static_cast<float*>(args.scratch);
@@ -68,14 +68,14 @@ KernelPlan MakeBlockGruGrad(const KernelSpec& spec) {
   const int64_t gate_sums_at = scratch.Add(rows * gates), sums_at = scratch.Add(rows * units);
   const int64_t previous_at = scratch.Add(rows * units), reset_at = scratch.Add(batch * units);
   const int64_t bias_at = scratch.Add(chunks.count * 3 * units);
-  const StepProduct gates_to_state(chunks, gates, units, /*transpose_b=*/true, scratch);
-  const StepProduct candidate_to_state(chunks, units, units, /*transpose_b=*/true, scratch);
-  const WholeProduct gates_to_inputs({.m = rows, .n = inputs, .k = gates, .transpose_b = true},
-                                     scratch);
+  const StepProduct gates_to_state(spec, chunks, gates, units, /*transpose_b=*/true, scratch);
+  const StepProduct candidate_to_state(spec, chunks, units, units, /*transpose_b=*/true, scratch);
+  const WholeProduct gates_to_inputs(
+      spec, {.m = rows, .n = inputs, .k = gates, .transpose_b = true}, scratch);
   const WholeProduct candidate_to_inputs(
-      {.m = rows, .n = inputs, .k = units, .transpose_b = true, .accumulate = true}, scratch);
+      spec, {.m = rows, .n = inputs, .k = units, .transpose_b = true, .accumulate = true}, scratch);
   const auto to_weights = [&](int64_t from, int64_t columns) {
-    return WholeProduct({.m = from, .n = columns, .k = rows, .transpose_a = true}, scratch);
+    return WholeProduct(spec, {.m = from, .n = columns, .k = rows, .transpose_a = true}, scratch);
   };
   const WholeProduct inputs_to_gates = to_weights(inputs, gates);
   const WholeProduct inputs_to_candidate = to_weights(inputs, units);

@@ -23,8 +23,8 @@ KernelPlan MakeBlockLstm(const KernelSpec& spec) {
   const fused::Chunks chunks = BatchChunks(*sizes);
   Scratch scratch;
   const int64_t gates = 4 * units, sums_at = scratch.Add(sizes->rows() * gates);
-  const WholeProduct of_inputs({.m = sizes->rows(), .n = gates, .k = inputs}, scratch);
-  const StepProduct of_state(chunks, units, gates, /*transpose_b=*/false, scratch);
+  const WholeProduct of_inputs(spec, {.m = sizes->rows(), .n = gates, .k = inputs}, scratch);
+  const StepProduct of_state(spec, chunks, units, gates, /*transpose_b=*/false, scratch);
   const float forget_bias = spec.attrs.f("forget_bias");
   return MakeKernel(
       [=](const KernelArgs& args) -> absl::Status {
@@ -64,11 +64,13 @@ KernelPlan MakeBlockLstmGrad(const KernelSpec& spec) {
   const int64_t rows = sizes->rows(), gates = 4 * units;
   const int64_t sums_at = scratch.Add(rows * gates), previous_at = scratch.Add(rows * units);
   const int64_t bias_at = scratch.Add(chunks.count * gates);
-  const StepProduct of_state(chunks, gates, units, /*transpose_b=*/true, scratch);
-  const WholeProduct to_inputs({.m = rows, .n = inputs, .k = gates, .transpose_b = true}, scratch);
-  const WholeProduct to_input_weights({.m = inputs, .n = gates, .k = rows, .transpose_a = true},
-                                      scratch);
-  const WholeProduct to_weights({.m = units, .n = gates, .k = rows, .transpose_a = true}, scratch);
+  const StepProduct of_state(spec, chunks, gates, units, /*transpose_b=*/true, scratch);
+  const WholeProduct to_inputs(spec, {.m = rows, .n = inputs, .k = gates, .transpose_b = true},
+                               scratch);
+  const WholeProduct to_input_weights(
+      spec, {.m = inputs, .n = gates, .k = rows, .transpose_a = true}, scratch);
+  const WholeProduct to_weights(spec, {.m = units, .n = gates, .k = rows, .transpose_a = true},
+                                scratch);
   return MakeKernel(
       [=, sizes = *sizes](const KernelArgs& args) -> absl::Status {
         EST_ASSIGN_OR_RETURN(const int64_t length, CheckedLength(*args.in<int64_t>(0), steps));

@@ -4,12 +4,38 @@
 
 #include <algorithm>
 
+#include "estimator/kernels/bfloat16/convolution.h"
+#include "estimator/kernels/bfloat16/tiles.h"
+
 namespace estimator::recurrent {
 namespace {
 
 // A tile of fewer rows hardly uses the registers: each weight that is read is multiplied only so
 // often.
 constexpr int64_t kExamplesPerThread = 4;
+
+ProductPlan MakePlan(const KernelSpec& spec, const gemm::Product& p, int threads) {
+  const bool rounds = spec.compute_dtype == DType::kBfloat16 && bfloat16::IsAvailable();
+  const bool splits = spec.conv_algorithm == ConvAlgorithm::kAuto && bfloat16::HasAmx();
+  // Tiles are padded, so with a small side most products are those of padding.
+  if ((!rounds && !splits) || std::min({p.m, p.n, p.k}) < bfloat16::kFewestChannels)
+    return gemm::MakePlan(p, threads);
+  return bfloat16::MakeMatMulPlan({.m = p.m,
+                                   .n = p.n,
+                                   .k = p.k,
+                                   .transpose_a = p.transpose_a,
+                                   .transpose_b = p.transpose_b,
+                                   .splits = !rounds},
+                                  threads);
+}
+
+// The scratch memory of a plan, in floats, a multiple of a cache line.
+int64_t ScratchFloats(const ProductPlan& plan) {
+  const auto* const gemm = std::get_if<gemm::Plan>(&plan);
+  const size_t bytes = gemm != nullptr ? gemm->scratch_floats() * sizeof(float)
+                                       : std::get<bfloat16::MatMulPlan>(plan).scratch_bytes();
+  return static_cast<int64_t>(AlignedBytes(bytes) / sizeof(float));
+}
 
 }  // namespace
 
@@ -28,33 +54,51 @@ fused::Chunks BatchChunks(const Sizes& sizes) {
   return chunks;
 }
 
-WholeProduct::WholeProduct(const gemm::Product& product, Scratch& scratch)
-    : plan_(gemm::MakePlan(product, omp_get_max_threads())),
-      at_(scratch.Add(plan_.scratch_floats())) {}
+WholeProduct::WholeProduct(const KernelSpec& spec, const gemm::Product& product, Scratch& scratch)
+    : plan_(MakePlan(spec, product, omp_get_max_threads())),
+      accumulate_(product.accumulate),
+      at_(scratch.Add(ScratchFloats(plan_))) {}
 
-StepProduct::StepProduct(const fused::Chunks& chunks, int64_t depth, int64_t columns,
-                         bool transpose_b, Scratch& scratch) {
-  for (int chunk = 0; chunk < chunks.count; ++chunk) {
-    const gemm::Product product{.m = chunks.end(chunk) - chunks.begin(chunk),
-                                .n = columns,
-                                .k = depth,
-                                .transpose_b = transpose_b,
-                                .accumulate = true};
-    plans_.push_back(gemm::MakePlan(product, /*threads=*/1));
-  }
-  panels_ = scratch.Add(gemm::PanelsFloats(plans_[0].product));
-  scratch_floats_ = static_cast<int64_t>(AlignedBytes(plans_[0].scratch_floats() * sizeof(float)) /
-                                         sizeof(float));
+void WholeProduct::operator()(const float* a, const float* b, float* c, float* scratch) const {
+  if (const auto* const gemm = std::get_if<gemm::Plan>(&plan_))
+    return gemm::Multiply(*gemm, a, b, nullptr, c, scratch + at_);
+  bfloat16::MultiplyMatrices(std::get<bfloat16::MatMulPlan>(plan_), {.wide = a}, {.wide = b},
+                             {.wide = c, .side = accumulate_ ? c : nullptr}, scratch + at_);
+}
+
+StepProduct::StepProduct(const KernelSpec& spec, const fused::Chunks& chunks, int64_t depth,
+                         int64_t columns, bool transpose_b, Scratch& scratch)
+    : chunks_(chunks),
+      // That of the batch, so that the kernel does not depend on the number of threads.
+      plan_(MakePlan(spec,
+                     {.m = chunks.items,
+                      .n = columns,
+                      .k = depth,
+                      .transpose_b = transpose_b,
+                      .accumulate = true},
+                     /*threads=*/1)),
+      scratch_floats_(ScratchFloats(plan_)) {
+  const auto* const gemm = std::get_if<gemm::Plan>(&plan_);
+  panels_ = scratch.Add(gemm != nullptr
+                            ? gemm::PanelsFloats(gemm->product)
+                            : std::get<bfloat16::MatMulPlan>(plan_).packed_bytes() / sizeof(float));
   scratch_ = scratch.Add(scratch_floats_ * chunks.count);
 }
 
 void StepProduct::Pack(const float* b, float* scratch) const {
-  gemm::CopyAllPanels(plans_[0].product, b, scratch + panels_);
+  if (const auto* const gemm = std::get_if<gemm::Plan>(&plan_))
+    return gemm::CopyAllPanels(gemm->product, b, scratch + panels_);
+  bfloat16::PackRightOperand(std::get<bfloat16::MatMulPlan>(plan_), {.wide = b}, scratch + panels_);
 }
 
 void StepProduct::operator()(int chunk, const float* a, float* c, float* scratch) const {
-  gemm::MultiplyPanels(plans_[static_cast<size_t>(chunk)], a, scratch + panels_, nullptr, c,
-                       scratch + scratch_ + chunk * scratch_floats_);
+  float *const b = scratch + panels_, *const own = scratch + scratch_ + chunk * scratch_floats_;
+  ProductPlan plan = plan_;
+  std::visit([&](auto& of) { of.product.m = chunks_.end(chunk) - chunks_.begin(chunk); }, plan);
+  if (const auto* const gemm = std::get_if<gemm::Plan>(&plan))
+    return gemm::MultiplyPanels(*gemm, a, b, nullptr, c, own);
+  bfloat16::MultiplyPacked(std::get<bfloat16::MatMulPlan>(plan), {.wide = a}, b,
+                           {.wide = c, .side = c}, own);
 }
 
 void CopyPrevious(const Sizes& sizes, const float* first, const float* from, float* to) {

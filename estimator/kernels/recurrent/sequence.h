@@ -8,8 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <variant>
 
+#include "estimator/kernels/bfloat16/matmul.h"
 #include "estimator/kernels/fused/parallel.h"
 #include "estimator/kernels/gemm/gemm.h"
 #include "estimator/kernels/kernel.h"
@@ -40,16 +41,19 @@ class Scratch {
 // The examples of each thread.
 fused::Chunks BatchChunks(const Sizes& sizes);
 
+// Products of tiles of bf16 (bfloat16/matmul.h) where they are faster: with KernelSpec.compute_dtype
+// bf16, and with AMX also three of them for a product of f32. Else those of gemm/.
+using ProductPlan = std::variant<gemm::Plan, bfloat16::MatMulPlan>;
+
 // A product of all threads.
 class WholeProduct {
  public:
-  WholeProduct(const gemm::Product& product, Scratch& scratch);
-  void operator()(const float* a, const float* b, float* c, float* scratch) const {
-    gemm::Multiply(plan_, a, b, nullptr, c, scratch + at_);
-  }
+  WholeProduct(const KernelSpec& spec, const gemm::Product& product, Scratch& scratch);
+  void operator()(const float* a, const float* b, float* c, float* scratch) const;
 
  private:
-  gemm::Plan plan_;
+  ProductPlan plan_;
+  bool accumulate_;
   int64_t at_;
 };
 
@@ -57,13 +61,14 @@ class WholeProduct {
 class StepProduct {
  public:
   //   a: [examples, depth].  b: [depth, columns], or [columns, depth] if transpose_b.
-  StepProduct(const fused::Chunks& chunks, int64_t depth, int64_t columns, bool transpose_b,
-              Scratch& scratch);
+  StepProduct(const KernelSpec& spec, const fused::Chunks& chunks, int64_t depth, int64_t columns,
+              bool transpose_b, Scratch& scratch);
   void Pack(const float* b, float* scratch) const;
   void operator()(int chunk, const float* a, float* c, float* scratch) const;
 
  private:
-  std::vector<gemm::Plan> plans_;  // of the chunks
+  fused::Chunks chunks_;
+  ProductPlan plan_;  // of the whole batch
   int64_t panels_, scratch_, scratch_floats_;
 };
 
