@@ -63,8 +63,8 @@ bool MayHaveLargeTiles(const KernelSpec& spec) {
          std::any_of(spec.outputs.begin(), spec.outputs.end(), is_filter);
 }
 
-// Whether the op may round the factors of its products to bf16, although its operands are f32: those
-// of all time steps of an LSTM or GRU (kernels/recurrent/sequence.h).
+// Whether the op may round the factors of its products to bf16, although its operands are f32:
+// those of all time steps of an LSTM or GRU (kernels/recurrent/sequence.h).
 bool MayRoundFactors(const KernelSpec& spec) {
   return spec.compute_dtype == DType::kBfloat16 &&
          (spec.op.find("BlockLSTM") != std::string::npos ||

@@ -3,8 +3,8 @@
 //   c [m, n] = act(a b + bias + side)
 //
 // Sums are f32, and results are rounded once. Numbers of f32 are rounded to bf16, or split into two
-// of bf16 (Split, copies.h). Of the four products of such parts, three are added. For the errors see
-// convolve.h. A result does not depend on the number of threads.
+// of bf16 (Split, copies.h). Of the four products of such parts, three are added. For the errors
+// see convolve.h. A result does not depend on the number of threads.
 //
 // The depth is divided into blocks. For each block a thread packs its rows of a, and then its
 // columns of b, some at a time; 32 columns of b stay in the L1 cache for all rows. The sums of a

@@ -10,8 +10,8 @@
 namespace estimator {
 namespace {
 
-// How products are computed. Sums have up to 300 products, and up to 200 rows for the weights. Where
-// factors are rounded, so is each step's state, whose errors the next steps have too.
+// How products are computed. Sums have up to 300 products, and up to 200 rows for the weights.
+// Where factors are rounded, so is each step's state, whose errors the next steps have too.
 struct Numbers {
   ConvAlgorithm algorithm;
   DType compute_dtype;

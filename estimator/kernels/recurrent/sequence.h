@@ -41,8 +41,9 @@ class Scratch {
 // The examples of each thread.
 fused::Chunks BatchChunks(const Sizes& sizes);
 
-// Products of tiles of bf16 (bfloat16/matmul.h) where they are faster: with KernelSpec.compute_dtype
-// bf16, and with AMX also three of them for a product of f32. Else those of gemm/.
+// Products of tiles of bf16 (bfloat16/matmul.h) where they are faster: with
+// KernelSpec.compute_dtype bf16, and with AMX also three of them for a product of f32. Else those
+// of gemm/.
 using ProductPlan = std::variant<gemm::Plan, bfloat16::MatMulPlan>;
 
 // A product of all threads.
