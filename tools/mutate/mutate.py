@@ -9,88 +9,45 @@ Usage: tools/mutate/mutate.py [options] PATH...        PATH: a source, or a fold
   --list        prints the mutants of the slice and runs nothing
   --results=F   the list (default tools/mutate/results.txt); mutants that it has are not run again
   --bazel=CMD   default: ./bazelw, in the copy of the tree
+  --jobs=N      the number of mutants that run at the same time (default 2)
   --scratch=DIR the copy of the tree (default ~/.cache/estimator-mutate). It is kept, and so is its
-                build, so that a mutant costs the compilation of one library and its tests.
+                build, so that a slice costs the compilation of the libraries that it changes.
+
+All mutants of a slice are compiled into the programs at once (mutants.py), and a variable of the
+environment chooses one of them. A run without a mutant shows which tests reach which mutant. Only
+those run with it, up to the first that fails, crashes or takes several times as long: first the
+tests of the file's folder, then the other tests that depend on it.
 
 A line of the list, whose columns are separated by tabs:
   PATH  LINE  OPERATOR  BEFORE => AFTER  RESULT
     caught by //tpu:stablehlo_ops_test
     survived                  no test of the file's dependents fails
-    does not compile
+    does not compile          or its expression could not be told from its surroundings
     equivalent: REASON        written by hand in place of "survived": no input shows a difference
 The last line that is printed counts the results. Mutants that do not compile and equivalent ones
 do not count against the tests.
 """
 import argparse
 import collections
+import concurrent.futures
 import os
 import random
 import re
+import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 
-Mutant = collections.namedtuple("Mutant", "path line operator start end before after")
+import mutants
 
-# Operators that replace a text by another. The spaces keep the brackets of templates out.
-SWAPS = {
-    "comparison": {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ",
-                   " == ": " != ", " != ": " == "},
-    "arithmetic": {" + ": " - ", " - ": " + ", " * ": " / ", " / ": " * ",
-                   " += ": " -= ", " -= ": " += "},
-    "logic": {" && ": " || ", " || ": " && "},
-    "bool": {"true": "false", "false": "true"},
-    "min/max": {"min": "max", "max": "min", "Min": "Max", "Max": "Min"},
-}
-WORDS = {"bool", "min/max"}
-NUMBER = re.compile(r"(?<![\w.\"'])(\d+)(?![\w.'])")
-CALL = re.compile(r"\b(?!if|for|while|switch|return|sizeof)\w+\(([\w.]+), ([\w.]+)\)")
-CONDITION = re.compile(r"\bif \(([^;{}()]*(?:\([^()]*\)[^;{}()]*)*)\)")
-# A call or an assignment on lines of its own.
-STATEMENT = re.compile(r"^[ ]{2,}((?:\*?[\w.]+(?:->|\.|::))*[\w]+(?:\[[^;]*\])?"
-                       r"(?:\([^;{}]*\)| [+\-*/|&]?= [^;{}]*);)$", re.M)
-KEYWORDS = re.compile(r"^(return|throw|using|break|continue|static_assert|goto|delete|EST_)")
-# Comments, literals and preprocessor lines.
-NO_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|R\"\(.*?\)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'|"
-                     r"^#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
-
-
-def masked(text):
-    """The text with all that is no code blanked, at the same places."""
-    return NO_CODE.sub(lambda match: re.sub(r"[^\n]", "\0", match.group()), text)
-
-
-def mutants_of(path, text):
-    """All mutants of a source, in the order of their places."""
-    code, found = masked(text), []
-
-    def add(operator, start, end, after):
-        line = text.count("\n", 0, start) + 1
-        found.append(Mutant(path, line, operator, start, end, text[start:end], after))
-
-    for operator, swaps in SWAPS.items():
-        for before, after in swaps.items():
-            edge = r"\b" if operator in WORDS else ""
-            for match in re.finditer(edge + re.escape(before) + edge, code):
-                add(operator, match.start(), match.end(), after)
-    for match in NUMBER.finditer(code):
-        add("constant", match.start(), match.end(), str(int(match.group()) + 1))
-    for match in CALL.finditer(code):
-        a, b = match.groups()
-        if a != b:
-            add("arguments", match.start(1), match.end(2), f"{b}, {a}")
-    for match in CONDITION.finditer(code):
-        if " = " not in match.group(1):  # a declaration in the condition
-            start, end = match.span(1)
-            add("condition", start, end, f"!({text[start:end]})")
-    for match in STATEMENT.finditer(code):
-        # A line that continues another one is no statement.
-        before = code[:match.start()].rstrip(" \n\0")
-        starts = before.endswith((";", "{", "}", ")", "else", ":"))
-        if starts and not KEYWORDS.match(match.group(1)):
-            add("deletion", match.start(1), match.end(1), ";")
-    return sorted(found, key=lambda m: (m.start, m.operator, m.after))
+# A mutant may loop and allocate: limits of a test program, in bytes.
+MAX_MEMORY = 16 << 30
+MAX_FILE = 4 << 30
+# A test may take this much longer with a mutant, and so many seconds in addition.
+SLOWER, SECONDS = 5, 20
 
 
 def tracked(paths=()):
@@ -109,38 +66,140 @@ def sample_of(paths, seed, size, part):
     everything = []
     for path in sources_of(paths):
         with open(path, encoding="utf-8") as file:
-            everything += mutants_of(path, file.read())
+            everything += mutants.mutants_of(path, file.read())
     chosen = random.Random(seed).sample(everything, min(size, len(everything)))
     index, of = (int(n) for n in part.split("/"))
     return chosen[index - 1::of]
 
 
-def column_of(mutant):
-    shown = f"{mutant.before} => {mutant.after}"
-    return re.sub(r"\s+", " ", shown).strip()
+def row_of(mutant):
+    shown = re.sub(r"\s+", " ", f"{mutant.before} => {mutant.after}").strip()
+    return (mutant.path, str(mutant.line), mutant.operator, shown)
+
+
+class Program:
+    """A test program of the copy of the tree, and which mutants its tests reach."""
+
+    def __init__(self, tree, target):
+        self.target = target
+        self.path = os.path.join(tree, "bazel-bin", *target[2:].split(":"))
+        self.ms = {}  # of each test
+        self.reach = collections.defaultdict(set)  # {number: tests}, "" is the whole program
+
+    def run(self, environment, timeout=None):
+        """The output, and whether the program failed: True, False, or None after the timeout."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE, MAX_FILE))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        runfiles = self.path + ".runfiles"
+        workspace = os.path.join(runfiles, "estimator")
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            variables = {**os.environ, "TEST_TMPDIR": folder, "TEST_SRCDIR": runfiles,
+                         "TEST_WORKSPACE": "estimator", "OMP_WAIT_POLICY": "passive",
+                         "GTEST_DEATH_TEST_STYLE": "threadsafe", **environment}
+            run = subprocess.Popen([self.path], cwd=workspace, env=variables, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   errors="replace", start_new_session=True, preexec_fn=limit)
+            try:
+                return run.communicate(timeout=timeout)[0], run.returncode != 0
+            except subprocess.TimeoutExpired:
+                return "", None
+            finally:
+                try:  # the program and its children
+                    os.killpg(run.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                run.wait()
+
+    def trace(self):
+        """Runs the program without a mutant."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "trace")
+            output, failed = self.run({"EST_MUTANT_TRACE": file})
+            result = re.compile(r"^\[ +(OK|FAILED) +\] ([\w./]+).*\((\d+) ms\)$", re.M)
+            found = result.findall(output)
+            self.ms = {test: int(ms) for state, test, ms in found if state == "OK"}
+            broken = {test for state, test, _ in found if state == "FAILED"}
+            if failed:
+                print(f"{self.target} fails without a mutant: {sorted(broken) or output[-2000:]}")
+            if failed and not broken or not os.path.exists(file):
+                return  # it can show nothing
+            with open(file, encoding="utf-8") as lines:
+                for line in lines:
+                    number, test = line.rstrip("\n").split(" ", 1)
+                    if test not in broken and not (failed and not test):
+                        self.reach[int(number)].add(test)
+
+    def catches(self, number):
+        """Whether a test that reaches the mutant fails with it."""
+        tests = self.reach.get(number)
+        if not tests:
+            return False
+        names = self.ms if "" in tests else tests
+        environment = {"EST_MUTANT": str(number), "GTEST_FAIL_FAST": "1"}
+        if "" not in tests:
+            environment["GTEST_FILTER"] = ":".join(sorted(tests))
+        seconds = SECONDS + SLOWER * sum(self.ms.get(name, 0) for name in names) / 1000
+        return self.run(environment, seconds)[1] is not False
 
 
 class Runner:
-    def __init__(self, bazel, scratch):
-        self.bazel, self.scratch = shlex.split(bazel), os.path.join(scratch, "tree")
+    """The copy of the tree, in which all of the mutants are planted."""
+
+    def __init__(self, bazel, scratch, jobs, chosen):
+        self.bazel = shlex.split(bazel)
+        self.tree = os.path.join(os.path.abspath(scratch), "tree")
+        self.jobs = jobs
+        self.planted = dict(enumerate(chosen, 1))
+        self.texts = {}  # {path: (instrumented text, places of its mutants)}
         self.targets = {}
 
+    def call(self, *arguments):
+        command = [*self.bazel, *arguments]
+        return subprocess.run(command, cwd=self.tree, capture_output=True, text=True)
+
     def update(self):
-        """Makes the copy equal to the tracked files. A file that did not change keeps its time."""
+        """Makes the copy. A file that did not change keeps its time."""
+        self.texts = {}
         for name in filter(os.path.isfile, tracked()):
-            to = os.path.join(self.scratch, name)
-            os.makedirs(os.path.dirname(to), exist_ok=True)
+            here = {n: m for n, m in self.planted.items() if m.path == name}
             with open(name, "rb") as file:
                 content = file.read()
+            if here:
+                self.texts[name] = mutants.instrumented(content.decode(), here)
+                content = self.texts[name][0].encode()
+            to = os.path.join(self.tree, name)
             if os.path.isfile(to):
                 with open(to, "rb") as file:
                     if file.read() == content:
                         continue
-            shutil.copy2(name, to)
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            with open(to, "wb") as file:
+                file.write(content)
+            shutil.copymode(name, to)
 
-    def call(self, *arguments):
-        command = [*self.bazel, *arguments]
-        return subprocess.run(command, cwd=self.scratch, capture_output=True, text=True)
+    def build(self, targets):
+        """Builds targets. Returns the mutants that had to be removed because of errors."""
+        removed = []
+        while True:
+            # The instrumented code has warnings that the tree does not allow.
+            run = self.call("build", "--keep_going", "--copt=-w", *targets)
+            if run.returncode == 0:
+                return removed
+            output, wrong = run.stdout + run.stderr, set()
+            # Errors first; a note shows the cause of an error that is somewhere else.
+            for kind in (r" (?:fatal )?error", ""):
+                for match in re.finditer(r"([\w./-]+):(\d+):(\d+):" + kind, output):
+                    if match.group(1) in self.texts:
+                        place = int(match.group(2)), int(match.group(3))
+                        wrong.update(mutants.mutants_at(*self.texts[match.group(1)], *place))
+                if wrong:
+                    break
+            if not wrong:
+                raise SystemExit(f"mutate: the build fails: {output[-5000:]}")
+            removed += [self.planted.pop(number) for number in sorted(wrong)]
+            self.update()
 
     def tests_of(self, path):
         """The tests that depend on a file, in two groups: those of its folder, and the others."""
@@ -154,27 +213,29 @@ class Runner:
             self.targets[path] = [[t for t in tests if room(t)], [t for t in tests if not room(t)]]
         return self.targets[path]
 
-    def result_of(self, mutant):
-        name = os.path.join(self.scratch, mutant.path)
-        with open(name, encoding="utf-8") as file:
-            text = file.read()
-        groups = self.tests_of(mutant.path)
-        try:
-            with open(name, "w", encoding="utf-8") as file:
-                file.write(text[:mutant.start] + mutant.after + text[mutant.end:])
-            for tests in filter(None, groups):
-                run = self.call("test", "--noshow_progress", "--test_timeout=300", *tests)
-                if run.returncode == 1:
-                    return "does not compile"
-                failed = re.search(r"^(//\S+) .*(FAILED|TIMEOUT)", run.stdout + run.stderr, re.M)
-                if run.returncode == 3 and failed:
-                    return f"caught by {failed.group(1)}"
-                if run.returncode != 0:
-                    raise SystemExit(f"mutate: bazel failed: {run.stderr[-2000:]}")
-            return "survived"
-        finally:
-            with open(name, "w", encoding="utf-8") as file:
-                file.write(text)
+    def results(self):
+        """Yields (mutant, result)."""
+        self.update()
+        alive = dict(self.planted)
+        for group in (0, 1):
+            targets = sorted({t for m in alive.values() for t in self.tests_of(m.path)[group]})
+            if not targets:
+                continue
+            for mutant in self.build(targets):
+                yield mutant, "does not compile"
+            alive = {n: m for n, m in alive.items() if n in self.planted}
+            programs = [Program(self.tree, target) for target in targets]
+            with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+                list(pool.map(Program.trace, programs))
+                # The shortest first.
+                programs.sort(key=lambda program: sum(program.ms.values()))
+                first = lambda n: (n, next((p for p in programs if p.catches(n)), None))
+                for future in concurrent.futures.as_completed(pool.submit(first, n) for n in alive):
+                    number, program = future.result()
+                    if program:
+                        yield alive.pop(number), f"caught by {program.target}"
+        for mutant in alive.values():
+            yield mutant, "survived"
 
 
 def main():
@@ -186,29 +247,30 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--results", default="tools/mutate/results.txt")
     parser.add_argument("--bazel", default="./bazelw")
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--scratch", default=os.path.expanduser("~/.cache/estimator-mutate"))
     args = parser.parse_args()
     chosen = sample_of(args.paths, args.seed, args.sample, args.slice)
     if args.list:
         for mutant in chosen:
-            print(f"{mutant.path}:{mutant.line}: {mutant.operator}: {column_of(mutant)}")
+            print(*row_of(mutant), sep="\t")
         return
     known = {}
     if os.path.exists(args.results):
         with open(args.results, encoding="utf-8") as file:
             rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
         known = {tuple(row[:4]): row[4] for row in rows}
-    runner = Runner(args.bazel, args.scratch)
-    runner.update()
-    counts = collections.Counter()
-    for mutant in chosen:
-        row = (mutant.path, str(mutant.line), mutant.operator, column_of(mutant))
-        if row not in known:
-            known[row] = runner.result_of(mutant)
-            with open(args.results, "a", encoding="utf-8") as file:
-                file.write("\t".join((*row, known[row])) + "\n")
-            print(*row, known[row], sep="\t", flush=True)
-        counts[re.sub(r" by .*|:.*", "", known[row])] += 1
+    # Two mutants of a line may look the same; the list has one of them.
+    todo = {row_of(mutant): mutant for mutant in chosen if row_of(mutant) not in known}
+    runner = Runner(args.bazel, args.scratch, args.jobs, todo.values())
+    for mutant, result in runner.results():
+        row = row_of(mutant)
+        known[row] = result
+        with open(args.results, "a", encoding="utf-8") as file:
+            file.write("\t".join((*row, result)) + "\n")
+        print(*row, result, sep="\t", flush=True)
+    rows = {row_of(mutant) for mutant in chosen}
+    counts = collections.Counter(re.sub(r" by .*|:.*", "", known[row]) for row in rows)
     print(", ".join(f"{count} {result}" for result, count in sorted(counts.items())))
 
 
