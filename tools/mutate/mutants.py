@@ -36,8 +36,6 @@ BOOL = re.compile(r"\b(?:true|false)\b")
 # The object or the scope of a call or a name.
 OWNER = r"(?:\w+(?:<[^<>;]*>)?(?:\(\))?(?:::|\.|->))*"
 EXTREME = re.compile(r"(?<![\w.>:])(%s)(min|max|Min|Max)((?:<[^<>;]*>)?)\(" % OWNER)
-CALL = re.compile(r"(?<![\w.>:])%s\b(?!if|for|while|switch|return|sizeof)\w+"
-                  r"\(([\w.]+), ([\w.]+)\)" % OWNER)
 CONDITION = re.compile(r"\bif \(([^;{}()]*(?:\([^()]*\)[^;{}()]*)*)\)")
 RETURNS_ERROR = re.compile(r" \{?\s*return (?:absl::\w+Error|DataLoss|FailedPrecondition|NotFound|"
                            r"InvalidArgument|OutOfRange|ResourceExhausted|Unimplemented)\(")
@@ -49,6 +47,8 @@ STATEMENT = re.compile(r"^[ ]{2,}((?:\*?[\w.]+(?:->|\.|::))*[\w]+(?:\[[^;]*\])?"
 # A CHECK holds in every test: without it nothing changes.
 NO_DELETION = re.compile(r"^(return|throw|using|break|continue|static_assert|goto|delete|EST_|"
                          r"D?CHECK)")
+# What the compiler evaluates cannot depend on a switch.
+CONSTANT = re.compile(r"\b(?:constexpr|static_assert|enum|case|template|using)\b[^;]*?(?:;|:(?=\s))")
 # Comments and preprocessor lines; literals.
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|^#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
 LITERAL = re.compile(r"R\"\(.*?\)\"|\"(?:\\.|[^\"\\\n])*\"|(?<!\w)'(?:\\.|[^'\\\n])+'", re.S)
@@ -144,10 +144,13 @@ def mutants_of(path, text):
     """All mutants of a source, in the order of their places."""
     source, found = Source(text), []
     code, flat = source.code, source.flat
+    constants = [match.span() for match in CONSTANT.finditer(code)]
 
     def add(operator, start, end, after, region, form=None):
         """text[start:end] becomes `after`, inside text[region]. The default form is `? :`."""
         if None in region or region[0] >= region[1] or 'R"(' in text[region[0]:region[1]]:
+            return
+        if any(first <= start < last for first, last in constants):
             return
         line = text.count("\n", 0, start) + 1
         mutated = flat[region[0]:start] + after + flat[end:region[1]]
@@ -169,10 +172,6 @@ def mutants_of(path, text):
         end = source.partner.get(match.end() - 1)
         if end:
             add("min/max", *match.span(2), MIN_MAX[match.group(2)], (match.start(), end + 1))
-    for match in CALL.finditer(code):
-        a, b = match.groups()
-        if a != b:
-            add("arguments", match.start(1), match.end(2), f"{b}, {a}", match.span())
     for match in CONDITION.finditer(code):
         if " = " not in match.group(1):  # a declaration in the condition
             span = match.span(1)

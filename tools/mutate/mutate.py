@@ -40,14 +40,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import mutants
 
 # A mutant may loop and allocate: limits of a test program, in bytes.
 MAX_MEMORY = 16 << 30
 MAX_FILE = 4 << 30
-# A test may take this much longer with a mutant, and so many seconds in addition.
-SLOWER, SECONDS = 5, 20
+# A run with a mutant may take SLOWER times the time of the processor, and SECONDS in addition. It
+# may wait longer, because the machine may have other work.
+SLOWER, SECONDS, WAIT = 5, 20, 10
 
 
 def tracked(paths=()):
@@ -83,52 +85,62 @@ class Program:
     def __init__(self, tree, target):
         self.target = target
         self.path = os.path.join(tree, "bazel-bin", *target[2:].split(":"))
-        self.ms = {}  # of each test
+        self.ms = {}  # of each test that passes
+        self.broken = set()  # tests that fail without a mutant
+        self.cpu_seconds = 0
         self.reach = collections.defaultdict(set)  # {number: tests}, "" is the whole program
 
-    def run(self, environment, timeout=None):
-        """The output, and whether the program failed: True, False, or None after the timeout."""
+    def run(self, environment, cpu_seconds=None, seconds=None):
+        """Returns the output, the exit code and the seconds of the processor."""
         def limit():
             resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
             resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE, MAX_FILE))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            if cpu_seconds:
+                resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_seconds), int(cpu_seconds)))
         runfiles = self.path + ".runfiles"
         workspace = os.path.join(runfiles, "estimator")
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, \
+                tempfile.TemporaryFile() as output:
             variables = {**os.environ, "TEST_TMPDIR": folder, "TEST_SRCDIR": runfiles,
                          "TEST_WORKSPACE": "estimator", "OMP_WAIT_POLICY": "passive",
                          "GTEST_DEATH_TEST_STYLE": "threadsafe", **environment}
-            run = subprocess.Popen([self.path], cwd=workspace, env=variables, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   errors="replace", start_new_session=True, preexec_fn=limit)
-            try:
-                return run.communicate(timeout=timeout)[0], run.returncode != 0
-            except subprocess.TimeoutExpired:
-                return "", None
-            finally:
-                try:  # the program and its children
-                    os.killpg(run.pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-                run.wait()
+            run = subprocess.Popen([self.path], cwd=workspace, env=variables, stdout=output,
+                                   stderr=output, start_new_session=True, preexec_fn=limit)
+            end = time.monotonic() + (seconds or float("inf"))
+            pid = 0
+            while not pid and time.monotonic() < end:
+                pid, status, usage = os.wait4(run.pid, os.WNOHANG)
+                time.sleep(0 if pid else 0.02)
+            try:  # the program and its children
+                os.killpg(run.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            if not pid:
+                pid, status, usage = os.wait4(run.pid, 0)
+            run.returncode = os.waitstatus_to_exitcode(status)
+            output.seek(0)
+            text = output.read().decode(errors="replace")
+            return text, run.returncode, usage.ru_utime + usage.ru_stime
 
     def trace(self):
         """Runs the program without a mutant."""
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "trace")
-            output, failed = self.run({"EST_MUTANT_TRACE": file})
+            output, code, self.cpu_seconds = self.run({"EST_MUTANT_TRACE": file})
             result = re.compile(r"^\[ +(OK|FAILED) +\] ([\w./]+).*\((\d+) ms\)$", re.M)
             found = result.findall(output)
             self.ms = {test: int(ms) for state, test, ms in found if state == "OK"}
-            broken = {test for state, test, _ in found if state == "FAILED"}
-            if failed:
-                print(f"{self.target} fails without a mutant: {sorted(broken) or output[-2000:]}")
-            if failed and not broken or not os.path.exists(file):
+            self.broken = {test for state, test, _ in found if state == "FAILED"}
+            if code:
+                why = sorted(self.broken) or output[-2000:]
+                print(f"{self.target} fails without a mutant: {why}")
+            if code and not self.broken or not os.path.exists(file):
                 return  # it can show nothing
             with open(file, encoding="utf-8") as lines:
                 for line in lines:
                     number, test = line.rstrip("\n").split(" ", 1)
-                    if test not in broken and not (failed and not test):
+                    if test not in self.broken:
                         self.reach[int(number)].add(test)
 
     def catches(self, number):
@@ -136,12 +148,16 @@ class Program:
         tests = self.reach.get(number)
         if not tests:
             return False
-        names = self.ms if "" in tests else tests
-        environment = {"EST_MUTANT": str(number), "GTEST_FAIL_FAST": "1"}
-        if "" not in tests:
-            environment["GTEST_FILTER"] = ":".join(sorted(tests))
-        seconds = SECONDS + SLOWER * sum(self.ms.get(name, 0) for name in names) / 1000
-        return self.run(environment, seconds)[1] is not False
+        chosen, part = ":".join(sorted(tests)), 1
+        if "" in tests:
+            chosen = "*"
+        elif self.ms:
+            part = sum(self.ms.get(test, 0) for test in tests) / max(1, sum(self.ms.values()))
+        environment = {"EST_MUTANT": str(number), "GTEST_FAIL_FAST": "1",
+                       "GTEST_FILTER": chosen + "-" + ":".join(sorted(self.broken))}
+        cpu_seconds = SECONDS + SLOWER * part * self.cpu_seconds
+        wait = WAIT * (SECONDS + part * sum(self.ms.values()) / 1000)
+        return self.run(environment, cpu_seconds, wait)[1] != 0
 
 
 class Runner:
@@ -153,7 +169,6 @@ class Runner:
         self.jobs = jobs
         self.planted = dict(enumerate(chosen, 1))
         self.texts = {}  # {path: (instrumented text, places of its mutants)}
-        self.targets = {}
 
     def call(self, *arguments):
         command = [*self.bazel, *arguments]
@@ -191,9 +206,10 @@ class Runner:
             # Errors first; a note shows the cause of an error that is somewhere else.
             for kind in (r" (?:fatal )?error", ""):
                 for match in re.finditer(r"([\w./-]+):(\d+):(\d+):" + kind, output):
-                    if match.group(1) in self.texts:
+                    path = os.path.normpath(match.group(1))
+                    if path in self.texts:
                         place = int(match.group(2)), int(match.group(3))
-                        wrong.update(mutants.mutants_at(*self.texts[match.group(1)], *place))
+                        wrong.update(mutants.mutants_at(*self.texts[path], *place))
                 if wrong:
                     break
             if not wrong:
@@ -201,25 +217,23 @@ class Runner:
             removed += [self.planted.pop(number) for number in sorted(wrong)]
             self.update()
 
-    def tests_of(self, path):
-        """The tests that depend on a file, in two groups: those of its folder, and the others."""
-        if path not in self.targets:
-            query = f"kind('.*_test rule', rdeps(//..., {path})) - attr(tags, 'manual', //...)"
-            answer = self.call("query", query)
-            if answer.returncode != 0:
-                raise SystemExit(f"mutate: no tests of {path}: {answer.stderr[-2000:]}")
-            tests = sorted(t for t in answer.stdout.split() if t.startswith("//"))
-            room = lambda t: ("//" + path).startswith(t[:t.index(":")] + "/")
-            self.targets[path] = [[t for t in tests if room(t)], [t for t in tests if not room(t)]]
-        return self.targets[path]
+    def tests(self):
+        """The tests that depend on the files, in two groups: those of their folders, and others."""
+        paths = sorted(self.texts)
+        query = f"kind('.*_test rule', rdeps(//..., set({' '.join(paths)})))"
+        answer = self.call("query", query + " - attr(tags, 'manual', //...)")
+        if answer.returncode != 0:
+            raise SystemExit(f"mutate: no tests of {paths}: {answer.stderr[-2000:]}")
+        found = sorted(t for t in answer.stdout.split() if t.startswith("//"))
+        near = {t for t in found if any(p.startswith(t[2:t.index(":")] + "/") for p in paths)}
+        return [t for t in found if t in near], [t for t in found if t not in near]
 
     def results(self):
         """Yields (mutant, result)."""
         self.update()
         alive = dict(self.planted)
-        for group in (0, 1):
-            targets = sorted({t for m in alive.values() for t in self.tests_of(m.path)[group]})
-            if not targets:
+        for targets in self.tests():
+            if not alive or not targets:
                 continue
             for mutant in self.build(targets):
                 yield mutant, "does not compile"
