@@ -48,7 +48,8 @@ STATEMENT = re.compile(r"^[ ]{2,}((?:\*?[\w.]+(?:->|\.|::))*[\w]+(?:\[[^;]*\])?"
 NO_DELETION = re.compile(r"^(return|throw|using|break|continue|static_assert|goto|delete|EST_|"
                          r"D?CHECK)")
 # What the compiler evaluates cannot depend on a switch.
-CONSTANT = re.compile(r"\b(?:constexpr|static_assert|enum|case|template|using)\b[^;]*?(?:;|:(?=\s))")
+CONSTANT = re.compile(r"\b(?:constexpr|static_assert|enum|case|template|using)\b"
+                      r"[^;]*?(?:;|:(?=\s))")
 # Comments and preprocessor lines; literals.
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|^#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
 LITERAL = re.compile(r"R\"\(.*?\)\"|\"(?:\\.|[^\"\\\n])*\"|(?<!\w)'(?:\\.|[^'\\\n])+'", re.S)
