@@ -132,12 +132,12 @@ absl::Status StepRunner::AgreeOnFetches(const Request& request, const absl::Stat
       const auto has = [](absl::string_view batch) {
         return batch.empty() ? "no more batches" : batch;
       };
-      return InvalidArgument(
-          "the processes have batches of different shapes at step ", session_.global_step(), ": ",
-          options_.peers->Name(0), " has ", has(of_chief), ", ",
-          options_.peers->Name(static_cast<int>(rank)), " has ", has(shape),
-          options_.input_per_host ? "; batch with .drop_remainder"
-                                  : "; all must read the same examples");
+      return InvalidArgument("the processes have batches of different shapes at step ",
+                             session_.global_step(), ": ", options_.peers->Name(0), " has ",
+                             has(of_chief), ", ", options_.peers->Name(static_cast<int>(rank)),
+                             " has ", has(shape),
+                             options_.input_per_host ? "; batch with .drop_remainder"
+                                                     : "; all must read the same examples");
     }
     while (reader.remaining() > 0) {
       EST_ASSIGN_OR_RETURN(const absl::string_view name, reader.Bytes());
