@@ -101,8 +101,7 @@ int main(int argc, char** argv) {
                      (argc < 3 || absl::SimpleAtoi(argv[2], &rounds)) && argc < 4 &&
                      megabytes > 0 && rounds > 0;
   CHECK(valid) << "usage: all_reduce_benchmark [megabytes] [rounds]";
-  const absl::Status status =
-      estimator::Run(static_cast<int64_t>(megabytes * 250'000), rounds);
+  const absl::Status status = estimator::Run(static_cast<int64_t>(megabytes * 250'000), rounds);
   LOG_IF(ERROR, !status.ok()) << status;
   return status.ok() ? 0 : 1;
 }

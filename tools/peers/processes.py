@@ -36,9 +36,8 @@ def parse_flags():
                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     flags.add_argument("--parts", default="all_reduce,train,link")
     flags.add_argument("--programs", default=OURS + "," + PYTORCH)
-    flags.add_argument(
-        "--rounds", type=int, default=3, help="of parts train and link; the table has medians"
-    )
+    flags.add_argument("--rounds", type=int, default=3,
+                       help="of parts train and link; the table has medians")
     flags.add_argument("--steps", type=int, default=40, help="measured steps of a training")
     flags.add_argument("--all_reduce_rounds", type=int, default=30, help="the least of so many")
     flags.add_argument("--compute_ms", type=float, default=140, help="of part link")
