@@ -58,6 +58,31 @@ TEST_F(IndexRangeTest, ArithmeticMovesBothEnds) {
   EXPECT_EQ(SmallestTable(FloorMod(unknown_, ids_ + 1)), 10);
 }
 
+// The smallest index shows by what can be subtracted before it is negative.
+TEST_F(IndexRangeTest, TheSmallestIndexIsKnownToo) {
+  EXPECT_EQ(SmallestTable(ids_ + 5 - 5), 10);
+  EXPECT_EQ(SmallestTable(ids_ + 5 - 6), -1);
+  EXPECT_EQ(SmallestTable((ids_ + 1) * 3 - 3), 28);
+  EXPECT_EQ(SmallestTable((ids_ + 1) * 3 - 4), -1);
+  EXPECT_EQ(SmallestTable(FloorDiv(ids_ + 6, 2) - 3), 5);
+  EXPECT_EQ(SmallestTable(FloorDiv(ids_ + 6, 2) - 4), -1);
+  EXPECT_EQ(SmallestTable(FloorDiv(Constant(int32_t{20}), ids_ + 2) - 1), 10);
+  EXPECT_EQ(SmallestTable(FloorDiv(Constant(int32_t{20}), ids_ + 2) - 2), -1);
+  EXPECT_EQ(SmallestTable(FloorMod(unknown_, 7) - 1), -1);
+  EXPECT_EQ(SmallestTable(Minimum(ids_, 3) - 1), -1);
+  EXPECT_EQ(SmallestTable(Minimum(ids_ + 2, 3) - 2), 2);
+  EXPECT_EQ(SmallestTable(Maximum(ids_, 3) - 3), 7);
+  EXPECT_EQ(SmallestTable(Maximum(ids_, 3) - 4), -1);
+  EXPECT_EQ(SmallestTable(TopK(x_, 2).indices - 1), -1);
+  EXPECT_EQ(SmallestTable(Concat({ids_ + 2, ids_ + 1}, 0) - 1), 11);
+  EXPECT_EQ(SmallestTable(Concat({ids_ + 2, ids_ + 1}, 0) - 2), -1);
+  EXPECT_EQ(SmallestTable(Concat({ids_ + 1, ids_ + 2}, 0) - 2), -1);
+}
+
+TEST_F(IndexRangeTest, ValuesOfASearchAreNotItsIndices) {
+  EXPECT_EQ(SmallestTable(TopK(Placeholder(DType::kInt32, {4, 10}), 2).values), -1);
+}
+
 TEST_F(IndexRangeTest, LimitsAndChoicesTakeTheOuterEnds) {
   EXPECT_EQ(SmallestTable(Minimum(ids_, 3)), 4);
   EXPECT_EQ(SmallestTable(Minimum(ids_, 30)), 10);
@@ -103,6 +128,9 @@ TEST_F(IndexRangeTest, EachPartOfAnIndexHasItsOwnAxis) {
   EXPECT_TRUE(InRange(GatherNd(wide, pairs)));
   const Tensor narrow = Placeholder(DType::kFloat32, {10, 9});
   EXPECT_FALSE(InRange(GatherNd(narrow, pairs)));
+  // Rows of indices, stacked on another axis than the parts of one index.
+  EXPECT_TRUE(InRange(GatherNd(Zeros({10, 10, 10, 10}), Stack({ids_, columns}, 0))));
+  EXPECT_FALSE(InRange(GatherNd(Zeros({10, 9, 10, 10}), Stack({ids_, columns}, 0))));
 }
 
 }  // namespace

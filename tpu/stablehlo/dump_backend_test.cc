@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
 #include "estimator/base/file.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
@@ -49,6 +50,22 @@ TEST_F(DumpBackendTest, StepsWithoutUpdatesAreLeftOutOnRequest) {
   EXPECT_FALSE(ReadFile(path).ok());
 }
 
+TEST_F(DumpBackendTest, AStepThatTrainsIsGuardedByItsLoss) {
+  const auto zeros = [](const Shape& shape, DType dtype) { return Constant(Array(dtype, shape)); };
+  const Variable w = GetVariable("w", {4}, {.initializer = zeros});
+  const Tensor loss = ReduceSum(w * 2.0f), doubled = w * 2.0f;
+  const Operation update = Assign(w, doubled);
+  const auto is_guarded = [&](const Tensors& fetches, const std::vector<Operation>& updates) {
+    const std::string path = dir_.File("step.mlir");
+    const auto backend = MakeBackend(path, false);
+    EST_EXPECT_OK(backend->Compile(graph_, {.fetches = fetches, .updates = updates}));
+    return absl::StrContains(*ReadFile(path), "stablehlo.is_finite");
+  };
+  EXPECT_TRUE(is_guarded({loss, doubled}, {update}));
+  EXPECT_FALSE(is_guarded({doubled, loss}, {update})) << "the first fetch is no scalar";
+  EXPECT_FALSE(is_guarded({loss, doubled}, {})) << "a step that changes nothing";
+}
+
 TEST_F(DumpBackendTest, AFolderThatDoesNotExistIsAnError) {
   const Tensor x = Placeholder(DType::kFloat32, {4}, "x");
   const auto backend = MakeBackend(dir_.File("none/step.mlir"), false);
@@ -60,6 +77,7 @@ TEST_F(DumpBackendTest, AFolderThatDoesNotExistIsAnError) {
 TEST(PathWithSuffixTest, TheSuffixComesBeforeTheExtension) {
   EXPECT_EQ(PathWithSuffix("step.mlir", "eval"), "step_eval.mlir");
   EXPECT_EQ(PathWithSuffix("/a.b/step", "eval"), "/a.b/step_eval");
+  EXPECT_EQ(PathWithSuffix("/a/b.mlir", "eval"), "/a/b_eval.mlir");
   EXPECT_EQ(PathWithSuffix("/a/.hidden", "eval"), "/a/.hidden_eval");
 }
 

@@ -42,6 +42,7 @@ TEST(StableHloWriterTest, ConstantsKeepTheirBits) {
   w.Constant(Array::Of<float>({2}, {1, -0.0f}));
   w.Constant(Array::Of<float>({2}, {2.5f, 2.5f}));
   w.Constant(Array::Scalar(std::numeric_limits<float>::infinity()));
+  w.Constant(Array::Scalar(0.1));
   w.Constant(Array::Of<bool>({2}, {true, false}));
   w.Constant(Array(DType::kInt32, {0}));
   w.FillInt({DType::kInt32, {}, true}, -1);
@@ -51,6 +52,7 @@ TEST(StableHloWriterTest, ConstantsKeepTheirBits) {
   EXPECT_THAT(text, HasSubstr("dense<\"0x0000803f00000080\"> : tensor<2xf32>"));
   EXPECT_THAT(text, HasSubstr("dense<2.50000000e+00> : tensor<2xf32>"));
   EXPECT_THAT(text, HasSubstr("dense<0x7f800000> : tensor<f32>"));
+  EXPECT_THAT(text, HasSubstr("dense<1.0000000000000001e-01> : tensor<f64>"));
   EXPECT_THAT(text, HasSubstr("dense<\"0x0100\"> : tensor<2xui8>"));
   EXPECT_THAT(text, HasSubstr("dense<> : tensor<0xi32>"));
   EXPECT_THAT(text, HasSubstr("dense<4294967295> : tensor<ui32>"));

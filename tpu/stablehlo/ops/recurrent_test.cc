@@ -1,5 +1,5 @@
-// The lowerings of the recurrent ops compute what their reference kernels compute. TensorFlow has
-// no goldens for _BlockGRU.
+// Lowerings compute what the reference kernels compute, where TensorFlow has no goldens for a case:
+// recurrent ops, and a few edges of others.
 #include "estimator/ops/recurrent.h"
 
 #include <string>
@@ -10,6 +10,8 @@
 #include "estimator/graph/gradients.h"
 #include "estimator/graph/testing/graph_fixture.h"
 #include "estimator/ops/constant.h"
+#include "estimator/ops/conv.h"
+#include "estimator/ops/linear_solve.h"
 #include "estimator/ops/testing/eval.h"
 #include "gtest/gtest.h"
 #include "tpu/stablehlo/ops/testing/golden_lowering.h"
@@ -69,6 +71,21 @@ TEST_F(RecurrentLowering, OfAGruEqualsTheKernel) {
       BlockGRU(x, Numbers({2, 5}), Numbers({9, 10}), Numbers({9, 5}), Numbers({10}), Numbers({5}));
   ExpectNumbersOfTheKernel(*h.node());
   ExpectNumbersOfTheKernel(*Gradients({h}, {x})[0].node());
+}
+
+using EdgeLowering = GraphTest;
+
+TEST_F(EdgeLowering, OfASolveSwapsRows) {
+  // The largest element of the first column is in row 1, then that of the second in row 2.
+  const Tensor matrix = Constant(Shape{3, 3}, {0.f, 1.f, 2.f, 4.f, 1.f, 1.f, 2.f, 3.f, 1.f});
+  ExpectNumbersOfTheKernel(*MatrixSolve(matrix, Numbers({3, 2})).node());
+  ExpectNumbersOfTheKernel(*MatrixInverse(matrix).node());
+}
+
+TEST_F(EdgeLowering, OfAConvolutionWithoutOutputsHasAGradientOfZeros) {
+  const Tensor gradient =
+      Conv2DBackpropInput({2, 4, 4, 3}, Zeros({1, 1, 3, 0}), Zeros({2, 4, 4, 0}));
+  ExpectNumbersOfTheKernel(*gradient.node());
 }
 
 }  // namespace
