@@ -122,28 +122,6 @@ TEST_F(CheckTest, ConvolutionsThatMayRoundSumsHaveALargerTolerance) {
   EXPECT_TRUE(absl::IsInternal(check_f32(0.02F, 5, kDirect, DType::kBfloat16)));
 }
 
-// The kernel of a GRU's time steps rounds its factors itself: its operands stay f32.
-TEST_F(CheckTest, AGruThatMayRoundFactorsHasALargerTolerance) {
-  const auto check = [](float error, DType compute_dtype) {
-    KernelSpec spec = {.op = "_BlockGRU", .name = "y", .compute_dtype = compute_dtype};
-    std::vector<Array> operands;
-    for (const Shape& shape : std::vector<Shape>{{1, 1, 1}, {1, 1}, {2, 2}, {2, 1}, {2}, {1}}) {
-      operands.emplace_back(DType::kFloat32, shape);  // zeros
-      spec.inputs.push_back({DType::kFloat32, shape});
-      spec.constants.emplace_back();
-    }
-    spec.outputs = std::vector<TensorSpec>(4, {DType::kFloat32, {1, 1, 1}});
-    const auto output = [](float y) { return Array::Of<float>({1, 1, 1}, {y}); };
-    ir::Node node;
-    node.op = spec.op;
-    return ir::CheckAgainstReference(
-        node, spec, operands, {output(0.5F + error), output(0.5F), output(0), output(0)}, {});
-  };
-  EST_EXPECT_OK(check(0.02F, DType::kBfloat16));
-  EXPECT_TRUE(absl::IsInternal(check(0.2F, DType::kBfloat16)));
-  EXPECT_TRUE(absl::IsInternal(check(0.02F, DType::kFloat32)));
-}
-
 TEST_F(CheckTest, AFusedNodeNeedsAReferenceOfEveryOpInIt) {
   ir::Node node;
   node.op = "_Fused";

@@ -73,7 +73,7 @@ TEST_P(DotProducts, OfTilesReadRowsAtTheirOffsets) {
 
 TEST_P(DotProducts, OfRowsReadOneStepAfterTheOther) {
   MultiplyRowsByDotProducts(operands_.rows.data(), kDistance, operands_.panels.data(), kPanel,
-                            kSteps, false, first(), sums_.data());
+                            kSteps, false, first(), /*count=*/32, sums_.data());
   for (int64_t step = 0; step < kSteps; ++step)
     operands_.AddStep(step * 32, step * 512, &expected_);
   ExpectNear(sums_, expected_);
@@ -81,7 +81,7 @@ TEST_P(DotProducts, OfRowsReadOneStepAfterTheOther) {
 
 TEST_P(DotProducts, OfSplitRowsLeaveOutTheProductOfTheLowParts) {
   MultiplyRowsByDotProducts(operands_.rows.data(), kDistance, operands_.panels.data(), kPanel,
-                            kSteps, true, first(), sums_.data());
+                            kSteps, true, first(), /*count=*/32, sums_.data());
   for (int64_t step = 0; step < kSteps; ++step) {
     const int64_t row = step * 64, panel = step * 1024;
     operands_.AddStep(row, panel + 512, &expected_);

@@ -135,7 +135,7 @@ void ConvolveBlock(const WinogradPlan& plan, const Bfloat16* x, const Bfloat16* 
       // The rows of tiles beyond `count` have numbers of no meaning, and so have their sums.
       MultiplyRowsByDotProducts(points + p * PointNumbers(conv), TileDistance(conv.in_channels),
                                 filter, conv.in_channels * kLanes, conv.in_channels / kStep, false,
-                                true, sums + p * kSumDistance);
+                                true, count, sums + p * kSumDistance);
     }
     WriteTiles(plan, sums, first, count, k, y);
   }
