@@ -58,7 +58,7 @@ TEST_F(DumpBackendTest, AStepThatTrainsIsGuardedByItsLoss) {
   const auto is_guarded = [&](const Tensors& fetches, const std::vector<Operation>& updates) {
     const std::string path = dir_.File("step.mlir");
     const auto backend = MakeBackend(path, false);
-    EST_EXPECT_OK(backend->Compile(graph_, {.fetches = fetches, .updates = updates}));
+    EST_EXPECT_OK(backend->Compile(graph_, {.feeds = {}, .fetches = fetches, .updates = updates}));
     return absl::StrContains(*ReadFile(path), "stablehlo.is_finite");
   };
   EXPECT_TRUE(is_guarded({loss, doubled}, {update}));
