@@ -1,6 +1,7 @@
 // What the ops that change variables leave in an imported graph, by hand-computed numbers.
 #include <google/protobuf/text_format.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -201,18 +202,14 @@ TEST_F(ImportWritesTest, UpdatesInsideOfAFunctionAreInTheOrderOfItsCall) {
 // Each function changes `r` by another amount, and returns it.
 TEST_F(ImportWritesTest, ACaseMakesTheUpdatesOfOneFunction) {
   AddResource();
-  const std::vector<std::string> amounts = {"one", "ten", "hundred"};
+  const std::map<std::string, int> amounts = {{"by_1", 1}, {"by_10", 10}, {"by_100", 100}};
   std::string library, args, branches;
-  for (const std::string& amount : amounts) {
-    Constant(amount, {3, 2},
-             std::vector<int>(6, amount == "one"   ? 1
-                                 : amount == "ten" ? 10
-                                                   : 100),
-             false, training_);
+  for (const auto& [amount, value] : amounts) {
+    Constant(amount, {3, 2}, std::vector<int>(6, value), false, training_);
     absl::StrAppend(&args, "input_arg { name: '", amount, "' type: DT_FLOAT } ");
     absl::StrAppend(&branches, "func { name: 'take_", amount, "' } ");
   }
-  for (const std::string& amount : amounts) {
+  for (const auto& [amount, value] : amounts) {
     absl::StrAppend(&library, "function { signature { name: 'take_", amount,
                     "' input_arg { name: 'r' type: DT_RESOURCE } ", args,
                     "output_arg { name: 'taken' type: DT_FLOAT } } node_def { name: 'subtract' op: "
@@ -229,7 +226,7 @@ TEST_F(ImportWritesTest, ACaseMakesTheUpdatesOfOneFunction) {
     Constant(name + "/offset", {}, {index - 4}, true, training_);
     training_.Node(name + "/index", "AddV2", {"four", name + "/offset"},
                    SmallTraining::TypeAttr("T", "DT_INT32"));
-    training_.Node(name, "Case", {name + "/index", "r", "one", "ten", "hundred", before},
+    training_.Node(name, "Case", {name + "/index", "r", "by_1", "by_10", "by_100", before},
                    absl::StrCat("attr { key: 'branches' value { list { ", branches, "} } }"));
     Change(name + "_taken", "Assign", {name}, kT);
     before = "^" + name;
