@@ -286,7 +286,8 @@ def case_v2(folder):
         kept = tf.switch_case(index, [lambda: total.assign_add(1.0), lambda: tf.identity(total),
                                       lambda: total.assign_add(10.0)])
     save(folder)
-    return Case(kept.op.name, loss.name)
+    return Case(kept.op.name, loss.name,
+                flags=[f"--train_op={kept.op.name}", f"--loss={loss.name}"])
 
 
 CASES = [dynamic_rnn, dynamic_rnn_last, dynamic_rnn_lengths, stacked_clipped, bidirectional,
