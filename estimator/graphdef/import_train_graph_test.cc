@@ -242,6 +242,25 @@ TEST_F(ImportTrainGraphTest, AnInitialValueFromTheBatchIsLeftToACheckpoint) {
   EXPECT_THAT(imported->warnings, ElementsAre(HasSubstr(kNoInitialValue)));
 }
 
+class InitialValueTest : public ImportTrainGraphTest,
+                         public ::testing::WithParamInterface<std::string> {};
+
+// Fixed bug: the importer read the first operand of a node that had none.
+TEST_P(InitialValueTest, WithoutOperandsIsLeftToACheckpoint) {
+  SmallTraining training = SmallTraining::Small();
+  for (proto::NodeDef& node : *training.meta_graph().mutable_graph_def()->mutable_node()) {
+    if (node.name() != "w/Initializer/Const") continue;
+    node.set_op(GetParam());
+    node.clear_input();
+    node.clear_attr();
+  }
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_THAT(imported->warnings,
+              ElementsAre(HasSubstr(absl::StrCat("(", GetParam(), "): takes "))));
+}
+INSTANTIATE_TEST_SUITE_P(Ops, InitialValueTest, ::testing::Values("Switch", "Unique", "Where"));
+
 // Fixed bug: a line for each of 129 variables hid all other lines.
 TEST_F(ImportTrainGraphTest, OneLineNamesAllInitialValuesThatAreLeftToACheckpoint) {
   SmallTraining training = SmallTraining::Small();

@@ -91,6 +91,9 @@ std::string Unsupported(absl::string_view op) {
 std::optional<std::string> NodeProblem(const FlatNode& node) {
   const absl::string_view op = node.op;
   if (!node.problem.empty()) return node.problem;
+  // The import reads the operands of these itself.
+  if (IsSwitchOp(op) && node.inputs.size() != 2) return "takes 2 inputs";
+  if (IsOneOf(op, {"Unique", "Where"}) && node.inputs.size() != 1) return "takes one tensor";
   // These the import builds itself, with any attributes.
   if (IsSwitchOp(op) || IsMergeOp(op) || IsInputOp(op) || IsListOp(op) ||
       IsOneOf(op, {"IsVariableInitialized", "OptionalFromValue", "OptionalGetValue", "OptionalNone",
