@@ -1,6 +1,5 @@
 #include "estimator/graphdef/import_train_graph.h"
 
-#include <algorithm>
 #include <string>
 
 #include "estimator/base/status.h"
@@ -215,61 +214,6 @@ TEST_F(ImportTrainGraphTest, ATryNamesAllNodesThatCannotBeBuilt) {
   EXPECT_EQ((*obstacles)[1].name, "worse");
   const TrainGraph small = *TrainGraph::Parse(SmallTraining::Small().Bytes(), "file");
   EXPECT_THAT(small.TryImport({}, {rows, rows}).value(), IsEmpty());
-}
-
-// Makes the initial value of a variable a product of the batch.
-void InitializeFromBatch(const std::string& variable, SmallTraining& training) {
-  auto& nodes = *training.meta_graph().mutable_graph_def()->mutable_node();
-  const auto find = [&nodes](const std::string& name) {
-    return std::find_if(nodes.begin(), nodes.end(),
-                        [&name](const proto::NodeDef& node) { return node.name() == name; });
-  };
-  const std::string initial = variable + "/Initializer/Const";
-  proto::NodeDef product = *find("gradients/MatMul");
-  product.set_name(initial);
-  *find(initial) = product;
-  training.Rewire(initial, {"IteratorGetNext", "IteratorGetNext"});
-}
-
-constexpr char kNoInitialValue[] =
-    "cannot be imported ('w/Initializer/Const' (MatMul): not a value of the start)";
-
-TEST_F(ImportTrainGraphTest, AnInitialValueFromTheBatchIsLeftToACheckpoint) {
-  SmallTraining training = SmallTraining::Small();
-  InitializeFromBatch("w", training);
-  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
-  ASSERT_TRUE(imported.ok()) << imported.status();
-  EXPECT_THAT(imported->warnings, ElementsAre(HasSubstr(kNoInitialValue)));
-}
-
-class InitialValueTest : public ImportTrainGraphTest,
-                         public ::testing::WithParamInterface<std::string> {};
-
-// Fixed bug: the importer read the first operand of a node that had none.
-TEST_P(InitialValueTest, WithoutOperandsIsLeftToACheckpoint) {
-  SmallTraining training = SmallTraining::Small();
-  for (proto::NodeDef& node : *training.meta_graph().mutable_graph_def()->mutable_node()) {
-    if (node.name() != "w/Initializer/Const") continue;
-    node.set_op(GetParam());
-    node.clear_input();
-    node.clear_attr();
-  }
-  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
-  ASSERT_TRUE(imported.ok()) << imported.status();
-  EXPECT_THAT(imported->warnings,
-              ElementsAre(HasSubstr(absl::StrCat("(", GetParam(), "): takes "))));
-}
-INSTANTIATE_TEST_SUITE_P(Ops, InitialValueTest, ::testing::Values("Switch", "Unique", "Where"));
-
-// Fixed bug: a line for each of 129 variables hid all other lines.
-TEST_F(ImportTrainGraphTest, OneLineNamesAllInitialValuesThatAreLeftToACheckpoint) {
-  SmallTraining training = SmallTraining::Small();
-  for (const char* const name : {"v", "u"}) training.Variable(name, {1, 1}, 2, true);
-  for (const char* const name : {"w", "v", "u"}) InitializeFromBatch(name, training);
-  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
-  ASSERT_TRUE(imported.ok()) << imported.status();
-  EXPECT_THAT(imported->warnings,
-              ElementsAre(AllOf(HasSubstr(kNoInitialValue), HasSubstr("so it is with 2 others"))));
 }
 
 TEST_F(ImportTrainGraphTest, RefusesALoop) {
