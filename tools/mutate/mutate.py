@@ -105,6 +105,8 @@ class Program:
             variables = {**os.environ, "TEST_TMPDIR": folder, "TEST_SRCDIR": runfiles,
                          "TEST_WORKSPACE": "estimator", "OMP_WAIT_POLICY": "passive",
                          "GTEST_DEATH_TEST_STYLE": "threadsafe", **environment}
+            # In a test, this is where the test's own results belong.
+            variables.pop("XML_OUTPUT_FILE", None)
             run = subprocess.Popen([self.path], cwd=workspace, env=variables, stdout=output,
                                    stderr=output, start_new_session=True, preexec_fn=limit)
             end = time.monotonic() + (seconds or float("inf"))
