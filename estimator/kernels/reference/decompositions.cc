@@ -1,8 +1,9 @@
-// Qr and Svd: by the decompositions of Eigen that TensorFlow takes, matrix by matrix. Eigen
-// allocates them in each run. The signs of the vectors are Eigen's.
+// Qr, Svd and MatrixSolveLs: by the decompositions of Eigen that TensorFlow takes, matrix by matrix.
+// Eigen allocates them in each run. The signs of the vectors are Eigen's.
 //
-// Matrices of f32 are decomposed as f64: for one type, Eigen's templates take the compiler as long
-// as fifty other kernels.
+// Matrices of f32 are decomposed as f64, and all by columns, as inside of BDCSVD: for one kind of
+// matrix, Eigen's templates take the compiler as long as fifty other kernels.
+#include <Eigen/Cholesky>
 #include <Eigen/QR>
 #include <Eigen/SVD>
 #include <algorithm>
@@ -24,11 +25,11 @@ KernelPlan MakeQr(const KernelSpec& spec) {
     for (int64_t i = 0; i < x.count; ++i) {
       // The reflections are applied to an identity of q's shape, so that only the columns that are
       // asked for are computed. Of an empty matrix, q is that identity.
-      Matrix<double> reflected = Matrix<double>::Identity(q.rows, q.columns);
+      MatrixXd reflected = MatrixXd::Identity(q.rows, q.columns);
       if (x.rows > 0 && x.columns > 0) {
-        const Eigen::HouseholderQR<Matrix<double>> qr(x.In<T>(args, 0, i).template cast<double>());
+        const Eigen::HouseholderQR<MatrixXd> qr(x.In<T>(args, 0, i).template cast<double>());
         reflected.applyOnTheLeft(qr.householderQ());
-        const Matrix<double> upper = qr.matrixQR().topRows(r.rows).triangularView<Eigen::Upper>();
+        const MatrixXd upper = qr.matrixQR().topRows(r.rows).triangularView<Eigen::Upper>();
         r.Out<T>(args, 1, i) = upper.cast<T>();
       }
       q.Out<T>(args, 0, i) = reflected.cast<T>();
@@ -66,7 +67,6 @@ KernelPlan MakeSvd(const KernelSpec& spec) {
         }
         continue;
       }
-      // Column-major, as inside of BDCSVD: with both orders there are twice as many templates.
       const Eigen::BDCSVD<MatrixXd> svd(matrix.template cast<double>(), options);
       s.Out<T>(args, 0, i) = svd.singularValues().cast<T>();
       if (!vectors) continue;
@@ -76,6 +76,62 @@ KernelPlan MakeSvd(const KernelSpec& spec) {
   });
 }
 
+// X of least squares, by the normal equations.
+absl::Status SolveNormal(const MatrixXd& a, const MatrixXd& b, double l2, MatrixXd& x) {
+  const bool tall = a.rows() >= a.cols();
+  // Of the two products of a with its transpose, only the smaller one can be invertible.
+  const int64_t n = tall ? a.cols() : a.rows();
+  MatrixXd gramian = MatrixXd::Identity(n, n) * l2;
+  if (tall) {
+    gramian.noalias() += a.transpose() * a;
+  } else {
+    gramian.noalias() += a * a.transpose();
+  }
+  const Eigen::LLT<MatrixXd> llt(gramian);
+  if (llt.info() != Eigen::Success) {
+    return InvalidArgument(
+        "Input matrix was rank deficient or ill-conditioned. Try setting fast=false or provide a "
+        "larger l2_regularizer > 0.");
+  }
+  if (tall) {
+    x.noalias() = a.transpose() * b;
+    llt.solveInPlace(x);
+  } else {
+    x.noalias() = a.transpose() * MatrixXd(llt.solve(b));
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+KernelPlan MakeSolveLs(const KernelSpec& spec) {
+  const Matrices a(spec.inputs[0].shape), b(spec.inputs[1].shape), x(spec.outputs[0].shape);
+  const bool fast = spec.attrs.b("fast");
+  return MakeKernel([a, b, x, fast](const KernelArgs& args) -> absl::Status {
+    for (int64_t i = 0; i < x.count; ++i) {
+      OutMatrix<T> out = x.Out<T>(args, 0, i);
+      if (out.size() == 0) continue;
+      if (a.rows == 0) {
+        out.setZero();
+        continue;
+      }
+      const MatrixXd left = a.In<T>(args, 0, i).template cast<double>();
+      const MatrixXd right = b.In<T>(args, 1, i).template cast<double>();
+      MatrixXd solution;
+      if (fast) {
+        const absl::Status status = SolveNormal(left, right, *args.in<double>(2), solution);
+        if (!status.ok()) return MatrixError(status.message(), i, a.count, args.step);
+      } else {
+        // It also takes matrices that lack rank, which the normal equations cannot.
+        solution = Eigen::CompleteOrthogonalDecomposition<MatrixXd>(left).solve(right);
+      }
+      out = solution.cast<T>();
+    }
+    return absl::OkStatus();
+  });
+}
+
+EST_REGISTER_MATRIX_KERNEL("MatrixSolveLs", MakeSolveLs, float);
+EST_REGISTER_MATRIX_KERNEL("MatrixSolveLs", MakeSolveLs, double);
 EST_REGISTER_MATRIX_KERNEL("Qr", MakeQr, float);
 EST_REGISTER_MATRIX_KERNEL("Qr", MakeQr, double);
 EST_REGISTER_MATRIX_KERNEL("Svd", MakeSvd, float);

@@ -1,12 +1,10 @@
-// Cholesky, MatrixInverse, MatrixSolve, MatrixTriangularSolve, MatrixSolveLs, MatrixDeterminant,
-// LogMatrixDeterminant: by the decompositions of Eigen that TensorFlow takes, matrix by matrix.
+// Cholesky, MatrixInverse, MatrixSolve, MatrixTriangularSolve, MatrixDeterminant, LogMatrixDeterminant: by the decompositions of Eigen that TensorFlow takes, matrix by matrix.
 // Eigen allocates the decompositions in each run.
 //
 // The BUILD file compiles this with EST_MATRIX_TYPE float and again with double: both at once take
 // the compiler twice as long.
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
-#include <Eigen/QR>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -117,57 +115,6 @@ KernelPlan MakeTriangularSolve(const KernelSpec& spec) {
   });
 }
 
-// X of least squares, by the normal equations.
-template <typename T>
-absl::Status SolveNormal(const InMatrix<T>& a, const InMatrix<T>& b, T l2, OutMatrix<T> x) {
-  const bool tall = a.rows() >= a.cols();
-  // Of the two products of a with its transpose, only the smaller one can be invertible.
-  const int64_t n = tall ? a.cols() : a.rows();
-  Matrix<T> gramian = Matrix<T>::Identity(n, n) * l2;
-  if (tall) {
-    gramian.noalias() += a.transpose() * a;
-  } else {
-    gramian.noalias() += a * a.transpose();
-  }
-  const Eigen::LLT<Matrix<T>> llt(gramian);
-  if (llt.info() != Eigen::Success) {
-    return InvalidArgument(
-        "Input matrix was rank deficient or ill-conditioned. Try setting fast=false or provide a "
-        "larger l2_regularizer > 0.");
-  }
-  if (tall) {
-    x = llt.solve(a.transpose() * b);
-  } else {
-    x.noalias() = a.transpose() * llt.solve(b);
-  }
-  return absl::OkStatus();
-}
-
-template <typename T>
-KernelPlan MakeSolveLs(const KernelSpec& spec) {
-  const Matrices a(spec.inputs[0].shape), b(spec.inputs[1].shape), x(spec.outputs[0].shape);
-  const bool fast = spec.attrs.b("fast");
-  return MakeKernel([a, b, x, fast](const KernelArgs& args) -> absl::Status {
-    for (int64_t i = 0; i < a.count; ++i) {
-      OutMatrix<T> out = x.Out<T>(args, 0, i);
-      if (out.size() == 0) continue;
-      if (a.rows == 0) {
-        out.setZero();
-      } else if (fast) {
-        const T l2 = static_cast<T>(*args.in<double>(2));
-        const absl::Status status =
-            SolveNormal<T>(a.In<T>(args, 0, i), b.In<T>(args, 1, i), l2, out);
-        if (!status.ok()) return MatrixError(status.message(), i, a.count, args.step);
-      } else {
-        // It also takes matrices that lack rank, which the normal equations cannot.
-        out = Eigen::CompleteOrthogonalDecomposition<Matrix<T>>(a.In<T>(args, 0, i))
-                  .solve(b.In<T>(args, 1, i));
-      }
-    }
-    return absl::OkStatus();
-  });
-}
-
 template <typename T>
 KernelPlan MakeDeterminant(const KernelSpec& spec) {
   const Matrices x(spec.inputs[0].shape);
@@ -206,7 +153,6 @@ EST_REGISTER_MATRIX_KERNEL("Cholesky", MakeCholesky, EST_MATRIX_TYPE);
 EST_REGISTER_MATRIX_KERNEL("MatrixInverse", MakeInverse, EST_MATRIX_TYPE);
 EST_REGISTER_MATRIX_KERNEL("MatrixSolve", MakeSolve, EST_MATRIX_TYPE);
 EST_REGISTER_MATRIX_KERNEL("MatrixTriangularSolve", MakeTriangularSolve, EST_MATRIX_TYPE);
-EST_REGISTER_MATRIX_KERNEL("MatrixSolveLs", MakeSolveLs, EST_MATRIX_TYPE);
 EST_REGISTER_MATRIX_KERNEL("MatrixDeterminant", MakeDeterminant, EST_MATRIX_TYPE);
 EST_REGISTER_MATRIX_KERNEL("LogMatrixDeterminant", MakeLogDeterminant, EST_MATRIX_TYPE);
 
