@@ -83,7 +83,7 @@ class TcpMesh : public GlooMesh {
       });
       std::string message = key;
       for (const auto& address : addresses) message.append(address.data(), address.size());
-      auto gathered = members_.Call("addresses", 0, message);
+      auto gathered = members_.Call("addresses", message);
       if (!gathered.ok()) throw Aborted();
       all = *std::move(gathered);
     }));

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "estimator/array/tree_sum.h"
@@ -67,31 +66,6 @@ class NetworkGroup : public ProcessGroup {
   int size() const override { return size_; }
   std::string host(int rank) const override { return hosts_[rank]; }
 
-  absl::Status Barrier() override { return members_->Call("Barrier", 0, "").status(); }
-
-  absl::StatusOr<std::string> Broadcast(absl::string_view bytes, int root) override {
-    EST_ASSIGN_OR_RETURN(Fields result,
-                         members_->Call("Broadcast", root, rank_ == root ? bytes : ""));
-    return result.empty() ? "" : std::move(result[0]);
-  }
-
-  absl::StatusOr<std::vector<std::string>> Gather(absl::string_view bytes, int root) override {
-    return members_->Call("Gather", root, bytes);
-  }
-
-  absl::StatusOr<std::vector<std::string>> AllGather(absl::string_view bytes) override {
-    return members_->Call("AllGather", 0, bytes);
-  }
-
-  absl::StatusOr<int64_t> AllReduceMax(int64_t value) override {
-    EST_ASSIGN_OR_RETURN(const Fields all, members_->Call("AllReduceMax", 0, absl::StrCat(value)));
-    for (const std::string& text : all) {
-      int64_t other = value;
-      if (absl::SimpleAtoi(text, &other)) value = std::max(value, other);
-    }
-    return value;
-  }
-
   absl::StatusOr<void*> SharedBuffer(int64_t size_bytes) override {
     std::unique_ptr<SharedWindow> window;
     if (pieces_ != nullptr) {
@@ -123,6 +97,12 @@ class NetworkGroup : public ProcessGroup {
 
   void Abandon(absl::string_view cause) override {
     members_->Report(absl::UnavailableError(cause), Seconds(0)).IgnoreError();
+  }
+
+ protected:
+  absl::StatusOr<std::vector<std::string>> Exchange(absl::string_view call,
+                                                    absl::string_view bytes) override {
+    return members_->Call(call, bytes);
   }
 
  private:

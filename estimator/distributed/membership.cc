@@ -159,10 +159,10 @@ void Membership::Handle(const Frame& frame) {
   }
 }
 
-absl::StatusOr<Fields> Membership::Call(absl::string_view name, int root, absl::string_view bytes) {
+absl::StatusOr<Fields> Membership::Call(absl::string_view name, absl::string_view bytes) {
   EST_RETURN_IF_ERROR(error());
   // A lost connection is noticed and explained by the thread.
-  Send(FrameType::kCall, {std::string(name), absl::StrCat(root), std::string(bytes)});
+  Send(FrameType::kCall, {std::string(name), std::string(bytes)});
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [this] { return result_.has_value() || !error_.ok(); });
   if (!result_.has_value()) return error_;

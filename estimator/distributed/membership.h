@@ -34,9 +34,9 @@ class Membership {
   // Tells the server that this process leaves on purpose.
   ~Membership();
 
-  // A collective call. `name` is "Broadcast": all get the bytes of `root`; "Gather": `root` gets
-  // those of each rank, the others nothing; or any other: all get those of each rank.
-  absl::StatusOr<Fields> Call(absl::string_view name, int root, absl::string_view bytes);
+  // A collective call. Returns the bytes of each rank.
+  //   name: of the call. If another rank makes another one, that is an error of the group.
+  absl::StatusOr<Fields> Call(absl::string_view name, absl::string_view bytes);
 
   // The error of the group, with its exit code (base/exit_code.h); OK while it has none.
   absl::Status error() const;

@@ -29,14 +29,15 @@ class ProcessGroup {
   // The name of the machine of a rank, for messages.
   virtual std::string host(int rank) const = 0;
 
-  virtual absl::Status Barrier() = 0;
+  absl::Status Barrier() { return Exchange("Barrier", "").status(); }
   // Returns the bytes of rank `root`, on all ranks. Those of other ranks are not used.
-  virtual absl::StatusOr<std::string> Broadcast(absl::string_view bytes, int root = 0) = 0;
-  // Returns the bytes of each rank in the order of ranks, on rank `root`. Elsewhere: empty.
-  virtual absl::StatusOr<std::vector<std::string>> Gather(absl::string_view bytes,
-                                                          int root = 0) = 0;
+  absl::StatusOr<std::string> Broadcast(absl::string_view bytes, int root = 0);
   // Returns the bytes of each rank in the order of ranks, on all ranks.
-  virtual absl::StatusOr<std::vector<std::string>> AllGather(absl::string_view bytes) = 0;
+  absl::StatusOr<std::vector<std::string>> AllGather(absl::string_view bytes) {
+    return Exchange("AllGather", bytes);
+  }
+  // Returns the largest value of any rank: whether one of them wants to stop.
+  absl::StatusOr<int64_t> AllReduceMax(int64_t value);
   // Sums `count` numbers over the ranks as TreeSum (array/tree_sum.h) does: the same bits on every
   // rank.
   //   input, output: may be the same memory. They may also be in a SharedBuffer, at the same
@@ -44,8 +45,6 @@ class ProcessGroup {
   // Errors: also UNIMPLEMENTED for strings and bools.
   virtual absl::Status AllReduceSum(DType dtype, const void* input, void* output,
                                     int64_t count) = 0;
-  // Returns the largest value of any rank: whether one of them wants to stop.
-  virtual absl::StatusOr<int64_t> AllReduceMax(int64_t value) = 0;
   // Returns memory for AllReduceSum, the same size on every rank. It is aligned to 64 bytes, is
   // zero, and lives as long as the group.
   virtual absl::StatusOr<void*> SharedBuffer(int64_t size_bytes) = 0;
@@ -53,6 +52,12 @@ class ProcessGroup {
   // Ends the group: all ranks get an error with the rank and the cause, also those that wait in a
   // call. Not collective. For a rank that cannot continue.
   virtual void Abandon(absl::string_view cause) = 0;
+
+ protected:
+  // AllGather for the call of this name.
+  // Errors: also INTERNAL if another rank makes another call, where that is noticed.
+  virtual absl::StatusOr<std::vector<std::string>> Exchange(absl::string_view call,
+                                                            absl::string_view bytes) = 0;
 };
 
 // The group of one process: all calls return at once.

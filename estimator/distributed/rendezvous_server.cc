@@ -183,7 +183,7 @@ bool RendezvousServer::Handle(Peer& peer, const Frame& frame) {
     peer.Send(FrameType::kWelcome);
     if (failed_.has_value()) peer.Send(failed_->type, failed_->fields);
     if (++num_arrived_ == options_.size) options_.all_arrived();
-  } else if (frame.type == FrameType::kCall && frame.fields.size() == 3) {
+  } else if (frame.type == FrameType::kCall && frame.fields.size() == 2) {
     peer.call = frame;
   } else if (frame.type == FrameType::kFailed && frame.fields.size() == 2) {
     Fail(absl::UnavailableError(absl::StrCat(peer.name, ": ", frame.fields[1])));
@@ -218,24 +218,16 @@ void RendezvousServer::AnswerCalls() {
   Fields all;
   for (const Peer* peer : peers) {
     const Fields& call = peer->call->fields;
-    if (call[0] != first[0] || call[1] != first[1]) {
+    if (call[0] != first[0]) {
       return Fail(absl::InternalError(
-          absl::StrCat(peer->name, " calls ", call[0], " with root ", call[1], ", but ",
-                       peers[0]->name, " calls ", first[0], " with root ", first[1],
-                       "; all processes must run the same program with the same flags")));
+          absl::StrCat(peer->name, " calls ", call[0], ", but ", peers[0]->name, " calls ",
+                       first[0], "; all processes must run the same program with the same flags")));
     }
-    all.push_back(call[2]);
+    all.push_back(call[1]);
   }
-  int root = 0;
-  if (!absl::SimpleAtoi(first[1], &root) || root < 0 || root >= options_.size) {
-    return Fail(absl::InternalError(absl::StrCat("there is no rank ", first[1])));
-  }
-  const bool gathers = first[0] == "Gather", broadcasts = first[0] == "Broadcast";
-  for (Peer* peer : peers) peer->call.reset();
   for (Peer* peer : peers) {
-    peer->Send(FrameType::kResult, broadcasts                      ? Fields{all[root]}
-                                   : gathers && peer->rank != root ? Fields{}
-                                                                   : all);
+    peer->call.reset();
+    peer->Send(FrameType::kResult, all);
   }
 }
 

@@ -18,7 +18,7 @@
 namespace estimator {
 
 // The first field of a hello. On the wire: change it with the protocol.
-inline constexpr char kProtocol[] = "estimator process group 1";
+inline constexpr char kProtocol[] = "estimator process group 2";
 
 // Seconds between two heartbeats, for a peer_timeout_secs.
 double HeartbeatSecs(double peer_timeout_secs);

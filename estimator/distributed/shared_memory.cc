@@ -64,9 +64,9 @@ absl::StatusOr<std::unique_ptr<SharedWindow>> SharedWindow::Create(Membership& m
     if (window->base_ != nullptr) std::memcpy(window->base_, &nonce, sizeof(nonce));
     where = absl::StrCat("/proc/", ::getpid(), "/fd/", memory.fd(), " ", nonce);
   }
-  EST_ASSIGN_OR_RETURN(const Fields sent, members.Call("Broadcast", 0, where));
+  EST_ASSIGN_OR_RETURN(const Fields sent, members.Call("SharedWindow", where));
   bool mapped = window->base_ != nullptr;
-  if (rank != 0 && sent.size() == 1) {
+  if (rank != 0) {
     const size_t space = sent[0].find(' ');
     memory = Socket(::open(sent[0].substr(0, space).c_str(), O_RDWR | O_CLOEXEC));
     // In another container the name may be that of another file, so its size and a number that only
@@ -78,12 +78,12 @@ absl::StatusOr<std::unique_ptr<SharedWindow>> SharedWindow::Create(Membership& m
              absl::SimpleAtoi(sent[0].substr(space + 1), &expected) &&
              std::memcmp(window->base_, &expected, sizeof(expected)) == 0;
   }
-  EST_ASSIGN_OR_RETURN(const Fields answers, members.Call("SharedWindow", 0, mapped ? "1" : "0"));
+  EST_ASSIGN_OR_RETURN(const Fields answers, members.Call("SharedWindow", mapped ? "1" : "0"));
   for (const std::string& answer : answers) {
     if (answer != "1") return std::unique_ptr<SharedWindow>();
   }
   if (rank == 0) std::memset(window->base_, 0, sizeof(Nonce));
-  EST_RETURN_IF_ERROR(members.Call("SharedWindow", 0, "").status());
+  EST_RETURN_IF_ERROR(members.Call("SharedWindow", "").status());
   return window;
 }
 

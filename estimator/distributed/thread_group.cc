@@ -22,15 +22,14 @@ struct ThreadHub {
   explicit ThreadHub(int size, double timeout_secs)
       : timeout(timeout_secs), slots(size), arrived(size, false) {}
 
-  // Waits for all.
-  //   readers: how many of them then read the slots
-  absl::Status Wait(int rank, int readers = 0) {
+  // Waits for all, who then read the slots.
+  absl::Status Wait(int rank) {
     std::unique_lock<std::mutex> lock(mutex);
     if (!error.ok()) return error;
     arrived[rank] = true;
     if (++num_arrived == static_cast<int>(slots.size())) {
       num_arrived = 0;
-      num_reading = readers;
+      num_reading = static_cast<int>(slots.size());
       std::fill(arrived.begin(), arrived.end(), false);
       ++round;
       changed.notify_all();
@@ -87,32 +86,12 @@ class ThreadGroup : public ProcessGroup {
   int size() const override { return static_cast<int>(hub_->slots.size()); }
   std::string host(int) const override { return "localhost"; }
 
-  absl::Status Barrier() override { return hub_->Wait(rank_); }
-
-  absl::StatusOr<std::string> Broadcast(absl::string_view bytes, int root) override {
-    std::string result;
-    const absl::Status status =
-        Exchange(&bytes, [&] { result = std::string(Slot<absl::string_view>(root)); });
-    if (!status.ok()) return status;
-    return result;
-  }
-
-  absl::StatusOr<std::vector<std::string>> Gather(absl::string_view bytes, int root) override {
-    std::vector<std::string> result;
-    const absl::Status status = Exchange(&bytes, [&] {
-      for (int i = 0; i < size() && rank_ == root; ++i)
-        result.emplace_back(Slot<absl::string_view>(i));
-    });
-    if (!status.ok()) return status;
-    return result;
-  }
-
   absl::Status AllReduceSum(DType dtype, const void* input, void* output, int64_t count) override {
     const std::pair<const void*, void*> buffers(input, output);
     const int64_t element = static_cast<int64_t>(DTypeSize(dtype));
     const int64_t begin = count * rank_ / size(), end = count * (rank_ + 1) / size();
     absl::Status sum;
-    const absl::Status status = Exchange(&buffers, [&] {
+    const absl::Status status = Show(&buffers, [&] {
       std::vector<const void*> inputs;
       std::vector<void*> outputs;
       for (int i = 0; i < size(); ++i) {
@@ -125,27 +104,9 @@ class ThreadGroup : public ProcessGroup {
     return status.ok() ? sum : status;
   }
 
-  absl::StatusOr<std::vector<std::string>> AllGather(absl::string_view bytes) override {
-    std::vector<std::string> result;
-    const absl::Status status = Exchange(&bytes, [&] {
-      for (int i = 0; i < size(); ++i) result.emplace_back(Slot<absl::string_view>(i));
-    });
-    if (!status.ok()) return status;
-    return result;
-  }
-
   void Abandon(absl::string_view cause) override {
     const std::lock_guard<std::mutex> lock(hub_->mutex);
     hub_->Fail(absl::UnavailableError(absl::StrCat("rank ", rank_, ": ", cause)));
-  }
-
-  absl::StatusOr<int64_t> AllReduceMax(int64_t value) override {
-    int64_t result = value;
-    const absl::Status status = Exchange(&value, [&] {
-      for (int i = 0; i < size(); ++i) result = std::max(result, Slot<int64_t>(i));
-    });
-    if (!status.ok()) return status;
-    return result;
   }
 
   absl::StatusOr<void*> SharedBuffer(int64_t size_bytes) override {
@@ -153,13 +114,25 @@ class ThreadGroup : public ProcessGroup {
     return static_cast<void*>(buffers_.back().data());
   }
 
+ protected:
+  // The name of the call is not compared.
+  absl::StatusOr<std::vector<std::string>> Exchange(absl::string_view,
+                                                    absl::string_view bytes) override {
+    std::vector<std::string> result;
+    const absl::Status status = Show(&bytes, [&] {
+      for (int i = 0; i < size(); ++i) result.emplace_back(Slot<absl::string_view>(i));
+    });
+    if (!status.ok()) return status;
+    return result;
+  }
+
  private:
   // Shows `mine` to the other threads, and calls `read` when all have shown theirs. They stay
   // until all have read them.
   template <typename Read>
-  absl::Status Exchange(const void* mine, const Read& read) {
+  absl::Status Show(const void* mine, const Read& read) {
     hub_->slots[rank_] = mine;
-    if (absl::Status status = hub_->Wait(rank_, size()); !status.ok()) return status;
+    if (absl::Status status = hub_->Wait(rank_); !status.ok()) return status;
     read();
     hub_->FinishReading();
     return absl::OkStatus();

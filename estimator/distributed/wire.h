@@ -20,8 +20,8 @@ enum class FrameType : uint8_t {
   kWelcome,    // from the server: nothing
   kRefused,    // from the server: why
   kHeartbeat,  // both ways: nothing
-  kCall,       // to the server: name of the call, root, bytes
-  kResult,     // from the server: bytes of the ranks that the call returns
+  kCall,       // to the server: name of the call, bytes
+  kResult,     // from the server: bytes of each rank
   kLeaving,    // to the server: nothing
   kLeft,       // from the server: the message for calls that wait for the rank that left
   kFailed,     // both ways: code and message of an error that ends the group

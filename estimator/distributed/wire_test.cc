@@ -9,8 +9,9 @@ namespace estimator {
 namespace {
 
 TEST(Wire, FramesArriveInPieces) {
-  const std::string bytes = EncodeFrame(FrameType::kCall, {"Gather", "", std::string(1000, 'x')}) +
-                            EncodeFrame(FrameType::kHeartbeat);
+  const std::string bytes =
+      EncodeFrame(FrameType::kCall, {"AllGather", "", std::string(1000, 'x')}) +
+      EncodeFrame(FrameType::kHeartbeat);
   for (const size_t piece : {1, 7, 2000}) {
     FrameReader reader(2000);
     std::vector<Frame> frames;
@@ -24,7 +25,7 @@ TEST(Wire, FramesArriveInPieces) {
     }
     ASSERT_EQ(frames.size(), 2u);
     EXPECT_EQ(frames[0].type, FrameType::kCall);
-    EXPECT_THAT(frames[0].fields, testing::ElementsAre("Gather", "", std::string(1000, 'x')));
+    EXPECT_THAT(frames[0].fields, testing::ElementsAre("AllGather", "", std::string(1000, 'x')));
     EXPECT_EQ(frames[1].type, FrameType::kHeartbeat);
     EXPECT_THAT(frames[1].fields, testing::IsEmpty());
   }

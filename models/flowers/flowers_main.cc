@@ -81,14 +81,16 @@ absl::StatusOr<imagenet::LabelledImages> Load(bool training) {
 
 absl::StatusOr<Dataset> TrainInput(const FlowersParams& params) {
   EST_ASSIGN_OR_RETURN(const imagenet::LabelledImages data, Load(/*training=*/true));
-  Dataset images = data.images;
-  if (FLAGS_augment) images = images.Map(imagenet::AugmentImage).Shuffle(2048);
+  const Dataset records = FLAGS_augment ? data.records.Shuffle(2048) : data.records;
+  Dataset images = data.Decoded(records.Repeat().Shard(
+      params.context.num_hosts, params.context.current_host, params.batch_size));
+  if (FLAGS_augment) images = images.Map(imagenet::AugmentImage);
   return images.Batch(params.batch_size, {.drop_remainder = true});
 }
 
 absl::StatusOr<Dataset> ValidationInput(const FlowersParams& params) {
   EST_ASSIGN_OR_RETURN(const imagenet::LabelledImages data, Load(/*training=*/false));
-  return data.images.Batch(params.batch_size);
+  return data.Decoded(data.records).Batch(params.batch_size);
 }
 
 absl::Status Run() {

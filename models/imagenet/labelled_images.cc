@@ -40,12 +40,8 @@ absl::StatusOr<Element> DecodeLabelled(const Element& record, const LabelledImag
                  .labels = Array::Scalar(static_cast<int32_t>(label))};
 }
 
-LabelledImages Decoded(const Dataset& records, int64_t count, const LabelledImagesOptions& options,
-                       int64_t first_label = 0) {
-  const auto decode = [=](const Element& record) {
-    return DecodeLabelled(record, options, first_label);
-  };
-  return {records.Map(decode, {.num_parallel_calls = kAutotune}), count};
+MapFunction Decode(const LabelledImagesOptions& options, int64_t first_label) {
+  return [=](const Element& record) { return DecodeLabelled(record, options, first_label); };
 }
 
 }  // namespace
@@ -58,8 +54,8 @@ absl::StatusOr<LabelledImages> LoadLabelledImages(const LabelledImagesOptions& o
     drawn.label_key = "image/class/label";
     const int64_t begin = training ? 0 : options.num_drawn;
     const int64_t count = training ? options.num_drawn : options.num_drawn / 4;
-    return Decoded(DrawnExamples(/*seed=*/3, static_cast<uint64_t>(begin), count), count, drawn,
-                   /*first_label=*/1);
+    return LabelledImages{DrawnExamples(/*seed=*/3, static_cast<uint64_t>(begin), count),
+                          Decode(drawn, /*first_label=*/1), count};
   }
   EST_ASSIGN_OR_RETURN(const std::vector<std::string> files,
                        MatchFiles(JoinPath(options.data_dir, "*.tfrec")));
@@ -74,7 +70,8 @@ absl::StatusOr<LabelledImages> LoadLabelledImages(const LabelledImagesOptions& o
   const auto split = files.end() - in_validation;
   const std::vector<std::string> part(training ? files.begin() : split,
                                       training ? split : files.end());
-  return Decoded(TFRecordDataset(part), SumOfCountsInNames(part).value_or(0), options);
+  return LabelledImages{TFRecordDataset(part), Decode(options, /*first_label=*/0),
+                        SumOfCountsInNames(part).value_or(0)};
 }
 
 absl::StatusOr<std::optional<int64_t>> LabelledImages::StepsPerEpoch(int64_t batch_size) const {

@@ -24,9 +24,15 @@ struct LabelledImagesOptions {
 };
 
 struct LabelledImages {
-  Dataset images;     // u8 [image_size, image_size, 3], with labels i32 [], once and in order
+  Dataset records;  // Examples, once and in order
+  MapFunction decode;
   int64_t count = 0;  // by the names of the files, such as flowers00-230.tfrec; 0: not known
 
+  // The images of some of `records`: u8 [image_size, image_size, 3], with labels i32 []. Shuffle
+  // and Shard the records, so that a process decodes its own ones only.
+  Dataset Decoded(const Dataset& some) const {
+    return some.Map(decode, {.num_parallel_calls = kAutotune});
+  }
   // Whole batches of a pass; nullopt if the count is not known.
   // Errors: INVALID_ARGUMENT if there are fewer images than a batch.
   absl::StatusOr<std::optional<int64_t>> StepsPerEpoch(int64_t batch_size) const;

@@ -44,7 +44,7 @@ void WriteFiles(const TempDir& dir, int num_files, int64_t add_to_label = 0) {
 
 std::vector<int> FirstPixels(const LabelledImages& data) {
   std::vector<int> pixels;
-  const auto iterator = data.images.MakeIterator().value();
+  const auto iterator = data.Decoded(data.records).MakeIterator().value();
   while (const auto element = iterator->Next().value()) {
     const Array image = element->features.Only().value();
     EXPECT_EQ(image.dtype(), DType::kUint8);
@@ -56,7 +56,7 @@ std::vector<int> FirstPixels(const LabelledImages& data) {
 
 TEST(LabelledImages, CountTheStepsOfAnEpoch) {
   const auto steps = [](int64_t count) {
-    return LabelledImages{Dataset::Range(0, 1), count}.StepsPerEpoch(16);
+    return LabelledImages{Dataset::Range(0, 1), nullptr, count}.StepsPerEpoch(16);
   };
   EXPECT_EQ(steps(35).value(), 2);
   EXPECT_EQ(steps(16).value(), 1);
@@ -92,7 +92,7 @@ TEST(LabelledImages, RefuseALabelOutOfRange) {
   WriteFiles(dir, 6, /*add_to_label=*/4);
   const LabelledImages data =
       LoadLabelledImages({.data_dir = dir.path(), .image_size = 8}, true).value();
-  const auto iterator = data.images.MakeIterator().value();
+  const auto iterator = data.Decoded(data.records).MakeIterator().value();
   EST_EXPECT_OK(iterator->Next());
   EST_EXPECT_OK(iterator->Next());
   EXPECT_THAT(iterator->Next().status().ToString(),

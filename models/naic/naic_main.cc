@@ -62,6 +62,8 @@ auto Input(const std::string& folder, int64_t first) {
                      .Map(ParseExample({{"x", bytes}, {"y", bytes}}))
                      .Map(Decode);
     return examples.Shuffle(FLAGS_shuffle_buffer)
+        .Repeat()
+        .Shard(params.context.num_hosts, params.context.current_host, params.batch_size)
         .Batch(params.batch_size, {.drop_remainder = true});
   };
 }

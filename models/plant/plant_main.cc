@@ -72,9 +72,12 @@ absl::StatusOr<Dataset> Input(const Params& params, Mode mode) {
     for (const std::string& label : names.empty() ? kTargets : none) specs[label] = integer;
     examples = TFRecordDataset(files).Map(ParseExample(specs, names.empty() ? kTargets : none));
   }
-  const Dataset images = DecodeAndResize(examples, {FLAGS_image_size, FLAGS_image_size}, names);
-  if (mode != Mode::kTrain) return images.Batch(params.batch_size);
-  return images.Shuffle(2048).Batch(params.batch_size, {.drop_remainder = true});
+  if (mode == Mode::kTrain) {
+    examples = examples.Shuffle(2048).Repeat().Shard(
+        params.context.num_hosts, params.context.current_host, params.batch_size);
+  }
+  return DecodeAndResize(examples, {FLAGS_image_size, FLAGS_image_size}, names)
+      .Batch(params.batch_size, {.drop_remainder = mode == Mode::kTrain});
 }
 
 absl::Status Run() {

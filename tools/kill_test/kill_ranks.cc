@@ -17,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "estimator/base/file.h"
 #include "estimator/base/file_system.h"
 #include "estimator/base/path.h"
@@ -72,11 +73,12 @@ class Run {
                                              " >", run.log_, " 2>&1")}));
     return run;
   }
-  // Kills one of the ranks at `instants`, seconds from the last kill on, until they are used up or
-  // the program ends. Returns the number of kills.
-  absl::StatusOr<int64_t> Kill(const std::function<std::optional<double>()>& next_instant,
-                               const std::function<double()>& random) {
-    int64_t kills = 0;
+  // Kills one of the ranks at `next_instant`, seconds from the last kill on, until there are no more
+  // or the program ends. Returns the newest checkpoint at each kill.
+  absl::StatusOr<std::vector<std::string>> Kill(
+      const std::function<std::optional<double>()>& next_instant,
+      const std::function<double()>& random) {
+    std::vector<std::string> kills;
     Clock::time_point start = Clock::now();
     std::optional<double> instant = next_instant();
     int status = 0;
@@ -92,7 +94,8 @@ class Run {
       if (ranks.empty()) continue;
       const auto index = static_cast<size_t>(random() * static_cast<double>(ranks.size()));
       if (::kill(ranks[index], SIGKILL) != 0) continue;
-      ++kills;
+      const absl::StatusOr<std::optional<std::string>> latest = LatestCheckpoint(model_dir_);
+      kills.emplace_back(latest.ok() && latest->has_value() ? Basename(**latest) : "none");
       start = Clock::now();
       instant = next_instant();
     }
@@ -153,6 +156,9 @@ absl::Status KillRanks(const std::string& folder, const KillRanksOptions& option
   int64_t kills = 0;
   std::vector<double> seconds;  // of the undisturbed round of each number
   const size_t num_sizes = options.num_processes.size();
+  // Otherwise the rounds of one number could use up the kills of the others.
+  const int64_t most_in_round =
+      (options.kills + std::ssize(options.num_processes) - 1) / std::ssize(options.num_processes);
   for (size_t round = 0; kills < options.kills || round < num_sizes; ++round) {
     const int size = options.num_processes[round % num_sizes];
     const bool undisturbed = round < num_sizes;
@@ -165,21 +171,23 @@ absl::Status KillRanks(const std::string& folder, const KillRanksOptions& option
     int64_t asked = 0;
     // As in KillRounds: the limit grows, so that a round ends.
     const auto next_instant = [&]() -> std::optional<double> {
-      if (undisturbed || kills + asked >= options.kills) return std::nullopt;
+      if (undisturbed || asked == std::min(most_in_round, options.kills - kills))
+        return std::nullopt;
       const double limit = seconds[round % num_sizes] * (0.7 + 0.05 * static_cast<double>(asked++));
       return options.random() * limit;
     };
-    EST_ASSIGN_OR_RETURN(const int64_t in_round, run.Kill(next_instant, options.random));
-    kills += in_round;
+    EST_ASSIGN_OR_RETURN(const std::vector<std::string> at, run.Kill(next_instant, options.random));
+    kills += std::ssize(at);
     if (undisturbed) seconds.push_back(SecondsSince(round_start));
     EST_ASSIGN_OR_RETURN(const std::string result, run.Checkpoint());
     if (result != bytes) {
-      return absl::DataLossError(absl::StrCat("round ", round + 1, ", ", size, " processes, after ",
-                                              in_round,
-                                              " kills: the last checkpoint has other bytes"));
+      return absl::DataLossError(
+          absl::StrCat("round ", round + 1, ", ", size, " processes, after kills at [",
+                       absl::StrJoin(at, ", "), "]: the last checkpoint has other bytes"));
     }
-    LOG(INFO) << "Round " << round + 1 << " in " << size << " processes was killed " << in_round
-              << " times and gave the same bytes; " << kills << " of " << options.kills << " kills";
+    LOG(INFO) << "Round " << round + 1 << " in " << size << " processes was killed " << at.size()
+              << " times and gave the same bytes; " << kills << " of " << options.kills
+              << " kills. The newest checkpoints were [" << absl::StrJoin(at, ", ") << "]";
     EST_RETURN_IF_ERROR(RemoveDirectoryRecursively(dir));
   }
   LOG(INFO) << kills << " kills changed nothing";

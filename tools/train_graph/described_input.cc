@@ -92,7 +92,8 @@ absl::Status AllProblems(const std::vector<std::string>& problems) {
 Dataset Batches(Dataset rows, const DescribedInputOptions& options, bool drop_remainder) {
   if (options.shuffle > 0) rows = rows.Shuffle(options.shuffle);
   if (options.repeat) rows = rows.Repeat();
-  return rows.Batch(options.batch_size, {.drop_remainder = drop_remainder});
+  return rows.Shard(options.num_hosts, options.current_host, options.batch_size)
+      .Batch(options.batch_size, {.drop_remainder = drop_remainder});
 }
 
 // Whether the graph takes one size of the batch only.
@@ -254,7 +255,7 @@ absl::StatusOr<Dataset> FixedBatch(const DescribedInputOptions& options, absl::s
   Element batch;
   for (size_t i = 0; i < wanted.size(); ++i) {
     Shape shape = wanted[i].shape;
-    if (shape.rank() > 0) shape.set_dim(0, options.batch_size);
+    if (shape.rank() > 0) shape.set_dim(0, options.batch_size * options.num_hosts);
     if (!wanted[i].rank_known || !shape.fully_known()) {
       return InvalidArgument("--input=fixed: the graph does not say the shape of ", wanted[i].name,
                              ", ", TypeText(wanted[i]),
@@ -262,6 +263,10 @@ absl::StatusOr<Dataset> FixedBatch(const DescribedInputOptions& options, absl::s
     }
     Philox random(static_cast<uint64_t>(options.seed), i);
     EST_ASSIGN_OR_RETURN(Array array, RandomArray(wanted[i], shape, ranges[i], random));
+    if (shape.rank() > 0) {
+      const int64_t begin = options.batch_size * options.current_host;
+      array = array.Slice(begin, begin + options.batch_size);
+    }
     batch.features.emplace(InputName(i, wanted.size()), std::move(array));
   }
   if (wanted.empty()) batch = NoInput(options.batch_size);

@@ -26,10 +26,13 @@ namespace estimator {
 struct DescribedInputOptions {
   std::string input = {};     // as above
   std::string features = {};  // a feature file (feature_file.h), for tfrecord: only
-  int64_t batch_size = 0;     // rows of a batch, over all replicas
-  int64_t shuffle = 0;        // elements of the shuffle's buffer; 0 keeps the order
-  int64_t seed = 1;           // of fixed:
-  bool repeat = true;         // false: one pass, with a smaller last batch if the graph takes it
+  int64_t batch_size = 0;     // rows of a batch, over all replicas of this process
+  // This process reads its part of each batch (Dataset::Shard).
+  int num_hosts = 1;
+  int current_host = 0;
+  int64_t shuffle = 0;  // elements of the shuffle's buffer; 0 keeps the order
+  int64_t seed = 1;     // of fixed:
+  bool repeat = true;   // false: one pass, with a smaller last batch if the graph takes it
 };
 
 // The name of input `i` of `count`. Names are in the order of the inputs, so an imported model_fn

@@ -11,6 +11,7 @@
 // docs/zero_port.md is a walk through one folder.
 #include <gflags/gflags.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <map>
@@ -32,6 +33,7 @@
 #include "estimator/base/usage_error.h"
 #include "estimator/training/import_model_fn.h"
 #include "estimator/training/import_saved_model.h"
+#include "models/common/group_flags.h"
 #include "models/common/run_flags.h"
 #include "tools/train_graph/described_input.h"
 #include "tools/train_graph/model_folder.h"
@@ -208,17 +210,31 @@ ImportedEstimator MakeEstimator(const ImportedModelFn& model_fn, int64_t batch_s
                             .eval_on_tpu = EvaluatesOnReplicas(model_fn)});
 }
 
+// PrepareFolder by the chief; the other processes wait until they can read the folder.
+absl::Status PrepareSharedFolder(const std::string& meta) {
+  Peers peers(GroupOfThisProcess());
+  return peers.Agree("the folder of the graph",
+                     peers.is_chief() ? PrepareFolder(FLAGS_model_dir, meta) : absl::OkStatus());
+}
+
 absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string& meta) {
   const bool training = FLAGS_mode == "train";
+  const Peers peers(GroupOfThisProcess());
+  const int hosts = training ? peers.size() : 1;  // in evaluation all read the same
   const std::vector<TrainGraphInput>& wanted =
       model_fn.info(training ? Mode::kTrain : Mode::kEval).inputs;
-  const int64_t replicas = training || EvaluatesOnReplicas(model_fn) ? NumReplicasFromFlags() : 1;
+  // Without replicas, each process computes what a replica does.
+  const int64_t replicas = training || EvaluatesOnReplicas(model_fn)
+                               ? std::max<int64_t>(NumReplicasFromFlags(), hosts)
+                               : 1;
   EST_ASSIGN_OR_RETURN(const int64_t batch_size,
                        ResolveBatchSize(FLAGS_batch_size, replicas, wanted));
   EST_ASSIGN_OR_RETURN(const Dataset input,
                        MakeDescribedInput({.input = FLAGS_input,
                                            .features = FLAGS_features,
-                                           .batch_size = batch_size,
+                                           .batch_size = batch_size / hosts,
+                                           .num_hosts = hosts,
+                                           .current_host = training ? peers.rank() : 0,
                                            .shuffle = training ? FLAGS_shuffle : 0,
                                            .seed = FLAGS_seed,
                                            .repeat = training},
@@ -232,7 +248,7 @@ absl::Status TrainOrEvaluate(const ImportedModelFn& model_fn, const std::string&
   const auto input_fn = [&input](const tpu::Params&) { return input; };
   // The variables of a SavedModel are no checkpoint yet, which evaluation needs too.
   if ((training || IsDirectory(meta)) && !OnlyChecks())
-    EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
+    EST_RETURN_IF_ERROR(PrepareSharedFolder(meta));
   ImportedEstimator estimator = MakeEstimator(model_fn, batch_size);
   if (training) return estimator.Train(input_fn, Steps(FLAGS_steps));
   EvaluateOptions options;
@@ -256,7 +272,7 @@ absl::Status Export(const ImportedModelFn& model_fn, const std::string& meta) {
     const std::string& key = wanted[i].key;
     features[key.empty() ? InputName(i, wanted.size()) : key] = {wanted[i].dtype, wanted[i].shape};
   }
-  if (IsDirectory(meta)) EST_RETURN_IF_ERROR(PrepareFolder(FLAGS_model_dir, meta));
+  if (IsDirectory(meta)) EST_RETURN_IF_ERROR(PrepareSharedFolder(meta));
   ImportedEstimator estimator = MakeEstimator(model_fn, NumReplicasFromFlags());
   EST_ASSIGN_OR_RETURN(
       const std::string folder,

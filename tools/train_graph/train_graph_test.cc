@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "estimator/array/array.h"
 #include "estimator/array/npy.h"
 #include "estimator/base/file.h"
+#include "estimator/base/file_system.h"
 #include "estimator/base/testing/run_program.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
@@ -70,6 +73,31 @@ TEST_F(TrainGraph, TrainsOnReplicas) {
       Program(absl::StrCat(Flags(), kInput, " --steps=4 --use_tpu --num_shards=2 --iterations=2"));
   ASSERT_EQ(run.exit_code, 0) << run.output;
   EXPECT_EQ(LoadGlobalStep(Folder()).value(), 9);
+}
+
+TEST_F(TrainGraph, TwoProcessesHaveTheBytesOfOne) {
+  const std::string two = dir_.File("two");
+  for (const std::string& flags :
+       {absl::StrCat("--meta=", kMeta, " ", kInput),
+        absl::StrCat("--meta=", kMeta, " --batch_size=8 ", "--input=fixed:0..255,0..9"),
+        absl::StrCat(kSaved, kSavedInput)}) {
+    const auto train = [&flags](const std::string& folder, const std::string& more) {
+      return RunProgram(absl::StrCat(
+          "env OMP_NUM_THREADS=1 tools/train_graph/train_graph --steps=3 ",
+          "--use_tpu --num_shards=2 --iterations=2 --model_dir=", folder, " ", flags, more));
+    };
+    const ProgramRun in_one = train(Folder(), ""), in_two = train(two, " --num_processes=2");
+    ASSERT_EQ(in_one.exit_code, 0) << in_one.output;
+    ASSERT_EQ(in_two.exit_code, 0) << in_two.output;
+    // Only the chief makes the folder.
+    const std::vector<std::string> parts = absl::StrSplit(in_two.output, "copied the checkpoint");
+    EXPECT_LE(parts.size(), 2u) << in_two.output;
+    const std::string last =
+        absl::StrCat("/model.ckpt-", LoadGlobalStep(Folder()).value(), ".data-00000-of-00001");
+    EXPECT_TRUE(ReadFile(two + last).value() == ReadFile(Folder() + last).value()) << flags;
+    for (const std::string& folder : {Folder(), two})
+      EST_ASSERT_OK(RemoveDirectoryRecursively(folder));
+  }
 }
 
 TEST_F(TrainGraph, TheTpuCheckWritesNothing) {
