@@ -73,8 +73,8 @@ class Run {
                                              " >", run.log_, " 2>&1")}));
     return run;
   }
-  // Kills one of the ranks at `next_instant`, seconds from the last kill on, until there are no more
-  // or the program ends. Returns the newest checkpoint at each kill.
+  // Kills one of the ranks at `next_instant`, seconds from the last kill on, until there are no
+  // more or the program ends. Returns the newest checkpoint at each kill.
   absl::StatusOr<std::vector<std::string>> Kill(
       const std::function<std::optional<double>()>& next_instant,
       const std::function<double()>& random) {

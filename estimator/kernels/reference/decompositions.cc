@@ -1,5 +1,5 @@
-// Qr, Svd and MatrixSolveLs: by the decompositions of Eigen that TensorFlow takes, matrix by matrix.
-// Eigen allocates them in each run. The signs of the vectors are Eigen's.
+// Qr, Svd and MatrixSolveLs: by the decompositions of Eigen that TensorFlow takes, matrix by
+// matrix. Eigen allocates them in each run. The signs of the vectors are Eigen's.
 //
 // Matrices of f32 are decomposed as f64, and all by columns, as inside of BDCSVD: for one kind of
 // matrix, Eigen's templates take the compiler as long as fifty other kernels.

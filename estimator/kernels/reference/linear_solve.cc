@@ -1,4 +1,5 @@
-// Cholesky, MatrixInverse, MatrixSolve, MatrixTriangularSolve, MatrixDeterminant, LogMatrixDeterminant: by the decompositions of Eigen that TensorFlow takes, matrix by matrix.
+// Cholesky, MatrixInverse, MatrixSolve, MatrixTriangularSolve, MatrixDeterminant and
+// LogMatrixDeterminant: by the decompositions of Eigen that TensorFlow takes, matrix by matrix.
 // Eigen allocates the decompositions in each run.
 //
 // The BUILD file compiles this with EST_MATRIX_TYPE float and again with double: both at once take
