@@ -43,7 +43,12 @@ tpu::TPUEstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mo
 }
 
 Dataset TrainInput(const Params& params) {
-  return Points().Shuffle(1000).Repeat().Batch(params.batch_size, {.drop_remainder = true});
+  // If several processes train, each reads its part of every batch.
+  return Points()
+      .Shuffle(1000)
+      .Repeat()
+      .Shard(params.context.num_hosts, params.context.current_host, params.batch_size)
+      .Batch(params.batch_size, {.drop_remainder = true});
 }
 
 Dataset EvalInput(const Params& params) { return Points().Batch(params.batch_size); }
