@@ -60,6 +60,7 @@ REGIONS = {
 
 # A library with two tests: one of its folder, with GoogleTest, and one that depends on it.
 FILES = {
+    "lib/BUILD": "",
     "lib/sum.cc": '''#include <algorithm>
 constexpr int kTen = 10;
 int table[3];
@@ -84,6 +85,7 @@ TEST(CountDown, Ends) { EXPECT_EQ(CountDown(3), 0); }
     "bazel.sh": '''#!/bin/bash
 set -e
 if [ $1 = query ]; then echo //lib:sum_test //deep:other_test; exit 0; fi
+if [ "$3" != "--per_file_copt=//lib:,-_test@-w" ]; then echo "options: $*"; exit 1; fi
 shift 3
 for target in "$@"; do
   name=${target#//}; name=${name/://}
@@ -106,6 +108,7 @@ RESULTS = {
     ("9", "arithmetic", "-= => +="): "caught by //lib:sum_test",
 }
 COUNTS = "8 caught, 1 does not compile, 2 survived"
+COUNTS_OF_OTHER_TEST = "3 caught, 1 does not compile, 7 survived"
 
 
 def check(what, actual, expected):
@@ -165,6 +168,8 @@ with tempfile.TemporaryDirectory() as folder:
     check("counts", first[-1], COUNTS)
     check("a test that fails anyway", [line for line in first if "without" in line],
           ["//lib:sum_test fails without a mutant: ['Sum.FailsWithoutMutants']"])
+    check("one test", run("--tests=//deep:other_test", "--results=other.txt")[-1],
+          COUNTS_OF_OTHER_TEST)
     # A second run plants nothing again, and counts what a person has marked.
     with open("list.txt", "w") as file:
         marked = "\n".join("\t".join(row) for row in rows).replace("survived", "equivalent: x", 1)
