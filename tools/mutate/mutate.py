@@ -202,14 +202,17 @@ class Runner:
         """The options for the instrumented code, which has warnings that the tree does not allow."""
         if any(path.endswith(".h") for path in self.texts):
             return ["--copt=-w"]
-        # Only where it is needed, so that everything else comes from the cache.
-        packages = set()
+        # Only where the mutants are, so that everything else comes from the cache: a source is
+        # compiled alone, or with others of its folder, as library_folder_part1.cc.
+        patterns = set()
         for path in self.texts:
             package = os.path.dirname(path)
             while package and not os.path.isfile(os.path.join(package, "BUILD")):
                 package = os.path.dirname(package)
-            packages.add(package)
-        return [f"--per_file_copt=//{package}:,-_test@-w" for package in sorted(packages)]
+            name = path[len(package) + 1:]
+            patterns.add(f"//{package}:{name}")
+            patterns.add(f"//{package}:.*{os.path.dirname(name).replace('/', '_')}_part")
+        return [f"--per_file_copt={','.join(sorted(patterns))},-_test@-w"]
 
     def build(self, targets):
         """Builds targets. Returns the mutants that had to be removed because of errors."""
