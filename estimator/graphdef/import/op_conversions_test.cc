@@ -193,6 +193,8 @@ TEST_F(OpConversionsTest, OperandsComeInTheOrderOfTheOlderOps) {
   Expect("top:1", {2, 1});
   Node("sum", "AccumulateNV2", {"x", "x"});
   Expect("sum", {-10, 1, 18});
+  Node("older_sum", "Add", {"x", "x"});
+  Expect("older_sum", {-10, 1, 18});
   Node("mod", "Mod", {"x", "high"});
   Expect("mod", {0, 0.5, 0});
   Node("product", "Einsum", {"x", "rows"}, "attr { key: 'equation' value { s: 'ij,jk->ik' } } ");
@@ -401,6 +403,14 @@ TEST_F(OpConversionsTest, GruBlockCellAndItsGradient) {
   Expect("grad:1", {Derivative(&cell.h_prev, loss)});
   Expect("grad:2", {Derivative(&cell.b_c, loss)});
   Expect("grad:3", {Derivative(&cell.b_ru[0], loss), Derivative(&cell.b_ru[1], loss)});
+
+  Floats("vector", {1}, {cell.x});
+  Node("wrong", "GRUBlockCell", {"vector", "h_prev", "w_ru", "w_c", "b_ru", "b_c"});
+  proto::GraphDef def;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text_, &def));
+  Graph graph;
+  EXPECT_THAT(ImportGraphDef(def, {.fetches = {"wrong"}}, graph),
+              ErrorHas("input 0 is f32 [1], not a matrix"));
 }
 
 }  // namespace
