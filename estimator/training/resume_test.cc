@@ -109,7 +109,7 @@ TEST_F(ResumeTest, ASeedThatTensorFlowDrewIsNoSeed) {
     proto::MetaGraphDef meta;
     EXPECT_TRUE(meta.ParseFromString(ReadFile(path).value()));
     for (proto::NodeDef& node : *meta.mutable_graph_def()->mutable_node()) {
-      if (node.attr().count("seed2") > 0) change(*node.mutable_attr());
+      if (node.attr().count("seed2") > 0) change(node);
     }
     EST_EXPECT_OK(WriteFileAtomically(path, meta.SerializeAsString()));
     Estimator<TinyParams> resumed(options);
@@ -117,16 +117,24 @@ TEST_F(ResumeTest, ASeedThatTensorFlowDrewIsNoSeed) {
     EST_EXPECT_OK(resumed.Train(Shuffled, MaxSteps(6)));
     return log.warnings;
   };
-  const auto drawn = [](auto& attrs) {
-    for (const char* const seed : {"seed", "seed2"}) attrs[seed].set_i(0);
+  const auto drawn = [](proto::NodeDef& node) {
+    for (const char* const seed : {"seed", "seed2"}) (*node.mutable_attr())[seed].set_i(0);
   };
   EXPECT_THAT(resume("drawn", drawn), IsEmpty());
   // Of a file that is damaged.
-  const auto half = [](auto& attrs) {
-    attrs["seed"].set_i(0);
-    attrs.erase("seed2");
+  const auto half = [](proto::NodeDef& node) {
+    (*node.mutable_attr())["seed"].set_i(0);
+    node.mutable_attr()->erase("seed2");
   };
   EXPECT_THAT(resume("half", half), IsEmpty());
+  // Of another model.
+  const auto changed = [](proto::NodeDef& node) { (*node.mutable_attr())["seed"].set_i(77); };
+  EXPECT_THAT(resume("changed", changed), ElementsAre(HasSubstr("but was 77 when")));
+  const auto renamed = [&](proto::NodeDef& node) {
+    changed(node);
+    node.set_name("no/such/node");
+  };
+  EXPECT_THAT(resume("renamed", renamed), IsEmpty());
 }
 
 TEST_F(ResumeTest, SeveralCallsWithEvaluationsBetweenGiveTheBitsOfOne) {
