@@ -199,7 +199,7 @@ class Runner:
             shutil.copymode(name, to)
 
     def no_warnings(self):
-        """The options for the instrumented code, which has warnings that the tree does not allow."""
+        """The options for instrumented code, which has warnings that the tree does not allow."""
         if any(path.endswith(".h") for path in self.texts):
             return ["--copt=-w"]
         # Only where the mutants are, so that everything else comes from the cache: a source is

@@ -85,7 +85,9 @@ TEST(CountDown, Ends) { EXPECT_EQ(CountDown(3), 0); }
     "bazel.sh": '''#!/bin/bash
 set -e
 if [ $1 = query ]; then echo //lib:sum_test //deep:other_test; exit 0; fi
-if [ "$3" != "--per_file_copt=//lib:.*_part,//lib:sum.cc,-_test@-w" ]; then echo "options: $*"; exit 1; fi
+if [ "$3" != "--per_file_copt=//lib:.*_part,//lib:sum.cc,-_test@-w" ]; then
+  echo "options: $*"; exit 1
+fi
 shift 3
 for target in "$@"; do
   name=${target#//}; name=${name/://}
