@@ -234,6 +234,26 @@ TEST_F(ImportTest, RefusesFunctionsThatCallThemselves) {
               ErrorHas("without its argument 'v'"));
 }
 
+// Each call is a way into the function and one out of it.
+TEST_F(ImportTest, ATensorGoesThroughAtMost100CallsThatReturnIt) {
+  const auto status = [this](int num_calls) {
+    std::string text = Input("x"), last = "x";
+    for (int i = 0; i < num_calls; ++i) {
+      const std::string name = absl::StrCat("call", i);
+      text +=
+          Node(name, "PartitionedCall", {last}, "attr { key: 'f' value { func { name: 'f' } } }");
+      last = name;
+    }
+    return Error(text + Node("y", "Relu", {last}) +
+                     "library { function { signature { name: 'f' input_arg { name: 'v' type: "
+                     "DT_FLOAT } output_arg { name: 'r' type: DT_FLOAT } } "
+                     "ret { key: 'r' value: 'v' } } }",
+                 fed_);
+  };
+  EXPECT_THAT(status(101), ErrorHas("goes through more than 200 functions"));
+  EST_EXPECT_OK(status(100));
+}
+
 TEST_F(ImportTest, BindsVariablesToTheirCheckpointNames) {
   const std::string shape = "attr { key: 'shape' value { shape { dim { size: 6 } } } }";
   const auto imported =
