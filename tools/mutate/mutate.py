@@ -147,10 +147,13 @@ class Program:
                         self.reach[int(number)].add(test)
 
     def catches(self, number):
-        """Whether a test that reaches the mutant fails with it."""
+        """Whether a test of a program that reaches the mutant fails with it."""
         tests = self.reach.get(number)
-        if not tests:
-            return False
+        # What runs once in a process is reached by its first test only, but others see its result.
+        return bool(tests) and (self.fails(number, tests) or self.fails(number, {""}))
+
+    def fails(self, number, tests):
+        """Whether one of the tests fails with the mutant. {""} are all of the program."""
         chosen, part = ":".join(sorted(tests)), 1
         if "" in tests:
             chosen = "*"

@@ -72,14 +72,20 @@ int CountDown(int n) {
   while (n != 0) n -= 1;
   return n;
 }
+int Five() {
+  static const int five = 5;
+  return five;
+}
 ''',
     "lib/sum_test.cc": '''#include <gtest/gtest.h>
 int Sum(int a, int b);
 int CountDown(int n);
-TEST(Sum, AddsSmallNumbers) { EXPECT_EQ(Sum(2, 1), 3); }
+int Five();
+TEST(Sum, AddsSmallNumbers) { EXPECT_EQ(Sum(2, 1), 3 + 0 * Five()); }
 TEST(Sum, IsTheLargerOneOfLargeNumbers) { EXPECT_EQ(Sum(2, 11), 11); }
 TEST(Sum, FailsWithoutMutants) { EXPECT_EQ(Sum(5, 5), 1); }
 TEST(CountDown, Ends) { EXPECT_EQ(CountDown(3), 0); }
+TEST(Five, IsComputedBySumsTest) { EXPECT_EQ(Five(), 5); }
 ''',
     "deep/other_test.cc": "int Sum(int a, int b);\nint main() { return Sum(3, 4) != 7; }\n",
     "bazel.sh": '''#!/bin/bash
@@ -108,9 +114,10 @@ RESULTS = {
     ("9", "constant", "0 => 1"): "caught by //lib:sum_test",
     ("9", "constant", "1 => 2"): "caught by //lib:sum_test",
     ("9", "arithmetic", "-= => +="): "caught by //lib:sum_test",
+    ("13", "constant", "5 => 6"): "caught by //lib:sum_test",
 }
-COUNTS = "8 caught, 1 does not compile, 2 survived"
-COUNTS_OF_OTHER_TEST = "3 caught, 1 does not compile, 7 survived"
+COUNTS = "9 caught, 1 does not compile, 2 survived"
+COUNTS_OF_OTHER_TEST = "3 caught, 1 does not compile, 8 survived"
 
 
 def check(what, actual, expected):
