@@ -64,6 +64,15 @@ class Gate {
   bool open_ = false;  // guarded by mutex_
 };
 
+TEST(AsyncSaver, CopiesAValueOfOneByte) {
+  const TempDir dir;
+  AsyncSaver saver;
+  const auto prefix = saver.SaveInBackground(dir.path(), 5, {{"yes", Array::Scalar(true)}});
+  EST_ASSERT_OK(prefix);
+  EST_ASSERT_OK(saver.Finish());
+  EXPECT_TRUE(BundleReader::Open(*prefix).value()->Read("yes")->scalar<bool>());
+}
+
 TEST(AsyncSaver, ReturnsBeforeTheFileIsWrittenAndSavesTheValuesOfTheCall) {
   const TempDir dir;
   Gate gate;

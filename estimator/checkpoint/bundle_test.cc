@@ -127,6 +127,20 @@ TEST(Bundle, PutsPartitionedVariablesTogether) {
   EXPECT_TRUE(SameBits(read.at("t"), Array::Of<std::string>({2}, {"a", "b"})));
 }
 
+TEST(Bundle, ADamagedSliceIsAnError) {
+  const TempDir dir;
+  const auto writer = BundleWriter::Open(dir.File("m")).value();
+  for (const int64_t start : {0, 2})
+    EST_ASSERT_OK(writer->AddSlice("v", {4}, {{start, 2}}, Array(DType::kFloat32, {2})));
+  EST_ASSERT_OK(writer->Finish());
+  const std::string data = dir.File("m.data-00000-of-00001");
+  std::string bytes = *ReadFile(data);
+  bytes[9] ^= 1;
+  EST_ASSERT_OK(WriteFileAtomically(data, bytes));
+  EXPECT_THAT(BundleReader::Open(dir.File("m")).value()->Read("v"),
+              StatusIs(absl::StatusCode::kDataLoss));
+}
+
 TEST(Bundle, SlicesThatOverlapOrLeaveAGapAreDataLoss) {
   const TempDir dir;
   for (const int64_t start : {0, 1, 2}) {

@@ -136,6 +136,7 @@ TEST_F(GraphDefTest, ConstantsAreWholeInTheBytesAndLargeOnesLeftOutOfTheText) {
   Constant(Array(DType::kFloat32, {257}), "large");
   Constant(Array::Scalar<int64_t>(7), "seven");
   Constant(Array::Of<std::string>({2}, {"a", "b"}), "words");
+  Constant(Array(DType::kFloat32, {256}), "largest");
   EXPECT_EQ(Find("small").attr().at("value").tensor().tensor_content().size(), 8u);
   EXPECT_EQ(Find("large").attr().at("value").tensor().tensor_content().size(), 257u * 4);
   EXPECT_EQ(Find("seven").attr().at("value").tensor().int64_val(0), 7);
@@ -145,6 +146,7 @@ TEST_F(GraphDefTest, ConstantsAreWholeInTheBytesAndLargeOnesLeftOutOfTheText) {
   EXPECT_EQ(text.node(0).attr().at("value").tensor().tensor_content().size(), 8u);
   EXPECT_EQ(text.node(1).attr().at("value").tensor().tensor_content().size(), 0u);
   EXPECT_EQ(text.node(1).attr().at("value").tensor().tensor_shape().dim(0).size(), 257);
+  EXPECT_EQ(text.node(4).attr().at("value").tensor().tensor_content().size(), 1024u);
 }
 
 TEST_F(GraphDefTest, TheSameGraphGivesTheSameBytes) {

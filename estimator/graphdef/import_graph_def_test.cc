@@ -234,6 +234,26 @@ TEST_F(ImportTest, RefusesFunctionsThatCallThemselves) {
               ErrorHas("without its argument 'v'"));
 }
 
+// Each call is a way into the function and one out of it.
+TEST_F(ImportTest, ATensorGoesThroughAtMost100CallsThatReturnIt) {
+  const auto status = [this](int num_calls) {
+    std::string text = Input("x"), last = "x";
+    for (int i = 0; i < num_calls; ++i) {
+      const std::string name = absl::StrCat("call", i);
+      text +=
+          Node(name, "PartitionedCall", {last}, "attr { key: 'f' value { func { name: 'f' } } }");
+      last = name;
+    }
+    return Error(text + Node("y", "Relu", {last}) +
+                     "library { function { signature { name: 'f' input_arg { name: 'v' type: "
+                     "DT_FLOAT } output_arg { name: 'r' type: DT_FLOAT } } "
+                     "ret { key: 'r' value: 'v' } } }",
+                 fed_);
+  };
+  EXPECT_THAT(status(101), ErrorHas("goes through more than 200 functions"));
+  EST_EXPECT_OK(status(100));
+}
+
 TEST_F(ImportTest, BindsVariablesToTheirCheckpointNames) {
   const std::string shape = "attr { key: 'shape' value { shape { dim { size: 6 } } } }";
   const auto imported =
@@ -342,7 +362,8 @@ TEST_F(ImportTest, StringsAreMovedButNotComputedWith) {
               ErrorIs(::testing::ContainsRegex("AddV2 +dtype DT_STRING")));
 }
 
-// Two ParseExampleV2 nodes, "a" and "b", which parse the feature "key", f32 [1], of the feed "x".
+// A ParseExampleV2 "a" and the older ParseExample "b", which parse the feature "key", f32 [1], of
+// the feed "x".
 //   default_b: the default of the second one; that of the first one is 1.
 std::string TwoParsers(float default_b) {
   const auto strings = [](const std::string& name, const std::string& values, int size) {
@@ -367,7 +388,8 @@ std::string TwoParsers(float default_b) {
       strings("keys", "string_val: 'key'", 1), number("default_a", 1),
       number("default_b", default_b),
       Node("a", "ParseExampleV2", {"x", "none", "none", "keys", "none", "default_a"}, parse),
-      Node("b", "ParseExampleV2", {"x", "none", "none", "keys", "none", "default_b"}, parse),
+      Node("b", "ParseExample", {"x", "none", "keys", "default_b"},
+           parse + Int("Nsparse", 0) + Int("Ndense", 1)),
       Node("y", "AddV2", {"a", "b"}, Type("T", "DT_FLOAT")));
 }
 
@@ -391,6 +413,22 @@ TEST_F(ImportTest, SparseFeaturesOfExamplesAreListed) {
                         Node("y", "Identity", {"parse:1"}),
                     {.feeds = {{"x", {DType::kString, {2}}}}, .fetches = {"y"}}),
               ErrorIs(::testing::ContainsRegex("ParseExampleV2 +a sparse or ragged feature")));
+}
+
+TEST_F(ImportTest, DenseFeaturesOfVariableLengthAreListed) {
+  const auto error = [&](int size) {
+    const std::string parse = absl::StrCat(
+        "attr { key: 'Tdense' value { list { type: DT_FLOAT } } } attr { key: 'dense_shapes' ",
+        "value { list { shape { dim { size: ", size, " } } } } } ", Int("num_sparse", 0));
+    return Error(Node("x", "Placeholder", {}, Type("dtype", "DT_STRING")) +
+                     Node("parse", "ParseExampleV2", {"x", "x", "x", "x", "x", "x"}, parse) +
+                     Node("y", "Identity", {"parse"}),
+                 {.feeds = {{"x", {DType::kString, {2}}}}, .fetches = {"y"}})
+        .ToString();
+  };
+  const char* const what = "a dense feature of variable length";
+  EXPECT_THAT(error(-1), ::testing::HasSubstr(what));
+  EXPECT_THAT(error(0), ::testing::Not(::testing::HasSubstr(what)));
 }
 
 }  // namespace

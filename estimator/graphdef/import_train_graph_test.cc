@@ -63,6 +63,32 @@ TEST_F(ImportTrainGraphTest, DescribesTheGraph) {
   EXPECT_TRUE(info.inputs[1].used);
 }
 
+// Before TensorFlow 0.12 such a placeholder may have had any shape.
+TEST_F(ImportTrainGraphTest, AScalarOfAnOldGraphHasAnUnknownShape) {
+  const auto rank_known = [](int producer, const std::string& attrs) {
+    SmallTraining training = SmallTraining::Small();
+    training.Node("p", "Placeholder", {},
+                  SmallTraining::TypeAttr("dtype") + SmallTraining::ShapeAttr("shape", {}) + attrs);
+    training.Rewire("apply", {"w", "p", "gradients/MatMul"});
+    training.meta_graph().mutable_graph_def()->mutable_versions()->set_producer(producer);
+    return TrainGraph::Parse(training.Bytes(), "test").value().info().inputs.back().rank_known;
+  };
+  EXPECT_FALSE(rank_known(23, ""));
+  EXPECT_TRUE(rank_known(24, ""));
+  EXPECT_TRUE(rank_known(23, " attr { key: '_output_shapes' value { list { shape { } } } }"));
+}
+
+TEST_F(ImportTrainGraphTest, AVariableOfNoCollectionIsInitializedByItsFirstAssign) {
+  SmallTraining training = SmallTraining::Small();
+  const std::string scalar = SmallTraining::ShapeAttr("shape", {});
+  training.Node("own", "VariableV2", {}, SmallTraining::TypeAttr("dtype") + scalar);
+  training.Node("own/Assign", "Assign", {"own", "rate"}, kT);
+  training.Node("own/read", "Identity", {"own"}, kT);
+  training.Rewire("apply", {"w", "own/read", "gradients/MatMul"});
+  ASSERT_TRUE(Import(training).ok());
+  EXPECT_TRUE(graph_.FindVariable("own").has_value());
+}
+
 TEST_F(ImportTrainGraphTest, AssignsWhatTheOptimizerReturns) {
   const absl::StatusOr<ImportedTrainGraph> imported = Import(SmallTraining::Small());
   ASSERT_TRUE(imported.ok()) << imported.status();

@@ -109,6 +109,8 @@ TEST(AverageWeights, AreParsed) {
   EST_EXPECT_OK(AverageWeights::Parse("0.999"));
   EST_EXPECT_OK(AverageWeights::Parse("1000:100"));
   EXPECT_THAT(AverageWeights::Parse("1.5"), ErrorHas("must be in (0, 1), given 1.5"));
+  for (const char* end : {"0", "1"})
+    EXPECT_THAT(AverageWeights::Parse(end), ErrorHas("must be in (0, 1), given "));
   EXPECT_THAT(AverageWeights::Parse("10:0"), ErrorHas("average_period >= 1, given 10 and 0"));
   EXPECT_THAT(AverageWeights::Parse("ema"), ErrorHas("1000:100, given \"ema\""));
 }

@@ -2,6 +2,7 @@
 // shape alone.
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -225,6 +226,20 @@ TEST_F(BatchShapesTest, EvaluationIsExactOverMixedLengths) {
   EXPECT_LT(buckets->num_steps, 20);
   EXPECT_EQ((*buckets)["accuracy"], (*one_by_one)["accuracy"]);
   EXPECT_NEAR((*buckets)["loss"], (*one_by_one)["loss"], 1e-6);
+}
+
+TEST_F(BatchShapesTest, ASmallerLastBatchOfAnEvaluationIsNoOtherShape) {
+  Estimator<TinyParams> estimator(Options(dir_.File("m")));
+  EST_ASSERT_OK(estimator.Train(Shuffled, MaxSteps(1)));
+  const auto num_logged = [&](int64_t n, const std::map<std::string, Shape>& padded_shapes) {
+    const testing::CapturedLog log;
+    EST_EXPECT_OK(estimator.Evaluate([&](const TinyParams&) {
+      return Sentences(n).PaddedBatch(4, {.padded_shapes = padded_shapes});
+    }));
+    return NumOf(log.infos, "for eval batches of another shape");
+  };
+  EXPECT_EQ(num_logged(10, {{"tokens", Shape{9}}}), 0);
+  EXPECT_EQ(num_logged(8, {}), 1);  // 7 tokens, then 9
 }
 
 TEST_F(BatchShapesTest, PredictionsComeInTheOrderOfTheInput) {

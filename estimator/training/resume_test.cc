@@ -101,21 +101,40 @@ TEST_F(ResumeTest, AChangedSeedIsNoticed) {
 
 // Fixed bug: "the seed is 1, but was 0" of graphs of TensorFlow, which draws seeds of its own then.
 TEST_F(ResumeTest, ASeedThatTensorFlowDrewIsNoSeed) {
-  auto options = WithDropout(dir_.File("drawn"));
-  options.config.checkpoint_save_graph_def = true;
-  EST_ASSERT_OK(Estimator<TinyParams>(options).Train(Shuffled, MaxSteps(5)));
-  const std::string path = dir_.File("drawn/model.ckpt-5.meta");
-  proto::MetaGraphDef meta;
-  ASSERT_TRUE(meta.ParseFromString(ReadFile(path).value()));
-  for (proto::NodeDef& node : *meta.mutable_graph_def()->mutable_node()) {
-    for (const char* const seed : {"seed", "seed2"})
-      if (node.attr().count(seed) > 0) (*node.mutable_attr())[seed].set_i(0);
-  }
-  EST_ASSERT_OK(WriteFileAtomically(path, meta.SerializeAsString()));
-  Estimator<TinyParams> resumed(options);
-  const testing::CapturedLog log;
-  EST_ASSERT_OK(resumed.Train(Shuffled, MaxSteps(6)));
-  EXPECT_THAT(log.warnings, IsEmpty());
+  const auto resume = [this](const std::string& dir, const auto& change) {
+    auto options = WithDropout(dir_.File(dir));
+    options.config.checkpoint_save_graph_def = true;
+    EST_EXPECT_OK(Estimator<TinyParams>(options).Train(Shuffled, MaxSteps(5)));
+    const std::string path = JoinPath(dir_.File(dir), "model.ckpt-5.meta");
+    proto::MetaGraphDef meta;
+    EXPECT_TRUE(meta.ParseFromString(ReadFile(path).value()));
+    for (proto::NodeDef& node : *meta.mutable_graph_def()->mutable_node()) {
+      if (node.attr().count("seed2") > 0) change(node);
+    }
+    EST_EXPECT_OK(WriteFileAtomically(path, meta.SerializeAsString()));
+    Estimator<TinyParams> resumed(options);
+    const testing::CapturedLog log;
+    EST_EXPECT_OK(resumed.Train(Shuffled, MaxSteps(6)));
+    return log.warnings;
+  };
+  const auto drawn = [](proto::NodeDef& node) {
+    for (const char* const seed : {"seed", "seed2"}) (*node.mutable_attr())[seed].set_i(0);
+  };
+  EXPECT_THAT(resume("drawn", drawn), IsEmpty());
+  // Of a file that is damaged.
+  const auto half = [](proto::NodeDef& node) {
+    (*node.mutable_attr())["seed"].set_i(0);
+    node.mutable_attr()->erase("seed2");
+  };
+  EXPECT_THAT(resume("half", half), IsEmpty());
+  // Of another model.
+  const auto changed = [](proto::NodeDef& node) { (*node.mutable_attr())["seed"].set_i(77); };
+  EXPECT_THAT(resume("changed", changed), ElementsAre(HasSubstr("but was 77 when")));
+  const auto renamed = [&](proto::NodeDef& node) {
+    changed(node);
+    node.set_name("no/such/node");
+  };
+  EXPECT_THAT(resume("renamed", renamed), IsEmpty());
 }
 
 TEST_F(ResumeTest, SeveralCallsWithEvaluationsBetweenGiveTheBitsOfOne) {

@@ -3,9 +3,12 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/base/file.h"
+#include "estimator/base/interrupt.h"
 #include "estimator/base/testing/captured_log.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
@@ -25,6 +28,7 @@
 #include "estimator/ops/shape_ops.h"
 #include "estimator/ops/softmax.h"
 #include "estimator/ops/while_loop.h"
+#include "estimator/runtime/control_flow/step_time.h"
 #include "estimator/training/testing/tiny_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -35,6 +39,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ModelFn = Estimator<TinyParams>::ModelFn;
 
 constexpr auto Endless = [](const TinyParams&) { return TinyDataset(4).Repeat(); };
@@ -453,8 +458,10 @@ TEST_F(TrainErrorsTest, AnErrorOfAHookStopsWithoutItsEnd) {
   };
   Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
   const auto recorder = std::make_shared<RunRecorder>();
+  const testing::CapturedLog log;
   const absl::Status status =
       estimator.Train(Endless, Steps(3), {.hooks = {recorder, std::make_shared<Failing>()}});
+  EXPECT_THAT(log.warnings, IsEmpty()) << "the steps are saved";
   EXPECT_THAT(status, ErrorIs(AllOf(HasSubstr("hook broke"),
                                     HasSubstr("(all steps up to 1 are saved in"))));
   EXPECT_EQ(recorder->num_ends, 0);
@@ -464,20 +471,38 @@ TEST_F(TrainErrorsTest, AnErrorOfAHookStopsWithoutItsEnd) {
   EXPECT_THAT(again->steps, ElementsAre(2, 3, 4));
 }
 
+TEST_F(TrainErrorsTest, TheNextCallBuildsAGraphAgainThatAHookHasSpoilt) {
+  class Spoiling : public SessionRunHook {
+    absl::Status Begin(Graph& graph) override {
+      const GraphScope scope(graph);
+      Reshape(Zeros({2}), Shape{3});
+      return absl::OkStatus();
+    }
+  };
+  Estimator<TinyParams> estimator(TinyOptions(dir_.File("m")));
+  EST_ASSERT_OK(estimator.Train(Endless, Steps(1)));
+  EXPECT_THAT(estimator.Train(Endless, Steps(1), {.hooks = {std::make_shared<Spoiling>()}}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EST_EXPECT_OK(estimator.Train(Endless, Steps(1)));
+}
+
 // From step 2 on, a loop of the model does not end.
+EstimatorSpec EndlessFromStep2(const Features& features, const Labels& labels, Mode,
+                               const TinyParams&) {
+  const Tensor step = GetOrCreateGlobalStep().read();
+  const Tensor i =
+      WhileLoop([&](const Tensors& v) { return LogicalOr(Less(v[0], 3), GreaterEqual(step, 2)); },
+                [](const Tensors& v) { return Tensors{FloorMod(v[0] + 1, 100)}; }, {Constant(0)},
+                {.name = "search"})[0];
+  const Tensor loss =
+      TinyLoss(labels, TinyNetwork(features, true, 0)) + 0 * Cast(i, DType::kFloat32);
+  return EstimatorSpec::Train(loss, Minimize(loss));
+}
+
 TEST_F(TrainErrorsTest, ALoopWithoutEndIsEndedByTheTimeoutAndTheStepsBeforeItAreSaved) {
   auto options = TinyOptions(dir_.File("m"));
   options.config.step_timeout_secs = 0.5;
-  options.model_fn = [](const Features& features, const Labels& labels, Mode, const TinyParams&) {
-    const Tensor step = GetOrCreateGlobalStep().read();
-    const Tensor i =
-        WhileLoop([&](const Tensors& v) { return LogicalOr(Less(v[0], 3), GreaterEqual(step, 2)); },
-                  [](const Tensors& v) { return Tensors{FloorMod(v[0] + 1, 100)}; }, {Constant(0)},
-                  {.name = "search"})[0];
-    const Tensor loss =
-        TinyLoss(labels, TinyNetwork(features, true, 0)) + 0 * Cast(i, DType::kFloat32);
-    return EstimatorSpec::Train(loss, Minimize(loss));
-  };
+  options.model_fn = EndlessFromStep2;
   Estimator<TinyParams> estimator(options);
   EXPECT_THAT(estimator.Train(Endless, Steps(10)),
               StatusIs(absl::StatusCode::kDeadlineExceeded,
@@ -485,6 +510,27 @@ TEST_F(TrainErrorsTest, ALoopWithoutEndIsEndedByTheTimeoutAndTheStepsBeforeItAre
                              HasSubstr("the step runs longer than RunConfig.step_timeout_secs"),
                              HasSubstr("(all steps up to 2 are saved in"))));
   EXPECT_EQ(estimator.GetVariableValue("global_step")->scalar<int64_t>(), 2);
+}
+
+TEST_F(TrainErrorsTest, ALoopWithoutEndIsEndedByAnInterruptAndTheStepsBeforeItAreSaved) {
+  class InterruptsStep3 : public SessionRunHook {
+    std::vector<Tensor> BeforeRun(RunContext& context) override {
+      if (context.session().global_step() == 2) RequestInterruptForTest();
+      return {};
+    }
+  };
+  SetStopGraceForTest(0.01);
+  const absl::Cleanup over = [] {
+    ClearInterrupt();
+    SetStopGraceForTest(5);
+  };
+  auto options = TinyOptions(dir_.File("m"));
+  options.model_fn = EndlessFromStep2;
+  Estimator<TinyParams> estimator(options);
+  EXPECT_THAT(estimator.Train(Endless, Steps(10), {.hooks = {std::make_shared<InterruptsStep3>()}}),
+              StatusIs(absl::StatusCode::kCancelled,
+                       AllOf(HasSubstr("a stop was requested, and the loop has not ended since"),
+                             HasSubstr("(all steps up to 2 are saved in"))));
 }
 
 // A fixed bug: the kernel ended the process in the first step, without a word.

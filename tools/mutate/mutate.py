@@ -8,6 +8,7 @@ Usage: tools/mutate/mutate.py [options] PATH...        PATH: a source, or a fold
   --slice=I/K   runs only every K-th mutant of the sample, from the I-th one (1 <= I <= K)
   --list        prints the mutants of the slice and runs nothing
   --results=F   the list (default tools/mutate/results.txt); mutants that it has are not run again
+  --tests=A,B   the tests that run, instead of all that depend on the files
   --bazel=CMD   default: ./bazelw, in the copy of the tree
   --jobs=N      the number of mutants that run at the same time (default 2)
   --scratch=DIR the copy of the tree (default ~/.cache/estimator-mutate). It is kept, and so is its
@@ -146,10 +147,13 @@ class Program:
                         self.reach[int(number)].add(test)
 
     def catches(self, number):
-        """Whether a test that reaches the mutant fails with it."""
+        """Whether a test of a program that reaches the mutant fails with it."""
         tests = self.reach.get(number)
-        if not tests:
-            return False
+        # What runs once in a process is reached by its first test only, but others see its result.
+        return bool(tests) and (self.fails(number, tests) or self.fails(number, {""}))
+
+    def fails(self, number, tests):
+        """Whether one of the tests fails with the mutant. {""} are all of the program."""
         chosen, part = ":".join(sorted(tests)), 1
         if "" in tests:
             chosen = "*"
@@ -165,8 +169,9 @@ class Program:
 class Runner:
     """The copy of the tree, in which all of the mutants are planted."""
 
-    def __init__(self, bazel, scratch, jobs, chosen):
+    def __init__(self, bazel, scratch, jobs, tests, chosen):
         self.bazel = shlex.split(bazel)
+        self.chosen_tests = tests.split(",") if tests else None
         self.tree = os.path.join(os.path.abspath(scratch), "tree")
         self.jobs = jobs
         self.planted = dict(enumerate(chosen, 1))
@@ -196,12 +201,27 @@ class Runner:
                 file.write(content)
             shutil.copymode(name, to)
 
+    def no_warnings(self):
+        """The options for instrumented code, which has warnings that the tree does not allow."""
+        if any(path.endswith(".h") for path in self.texts):
+            return ["--copt=-w"]
+        # Only where the mutants are, so that everything else comes from the cache: a source is
+        # compiled alone, or with others of its folder, as library_folder_part1.cc.
+        patterns = set()
+        for path in self.texts:
+            package = os.path.dirname(path)
+            while package and not os.path.isfile(os.path.join(package, "BUILD")):
+                package = os.path.dirname(package)
+            name = path[len(package) + 1:]
+            patterns.add(f"//{package}:{name}")
+            patterns.add(f"//{package}:.*{os.path.dirname(name).replace('/', '_')}_part")
+        return [f"--per_file_copt={','.join(sorted(patterns))},-_test@-w"]
+
     def build(self, targets):
         """Builds targets. Returns the mutants that had to be removed because of errors."""
         removed = []
         while True:
-            # The instrumented code has warnings that the tree does not allow.
-            run = self.call("build", "--keep_going", "--copt=-w", *targets)
+            run = self.call("build", "--keep_going", *self.no_warnings(), *targets)
             if run.returncode == 0:
                 return removed
             output, wrong = run.stdout + run.stderr, set()
@@ -221,6 +241,8 @@ class Runner:
 
     def tests(self):
         """The tests that depend on the files, in two groups: those of their folders, and others."""
+        if self.chosen_tests:
+            return [self.chosen_tests]
         paths = sorted(self.texts)
         query = f"kind('.*_test rule', rdeps(//..., set({' '.join(paths)})))"
         answer = self.call("query", query + " - attr(tags, 'manual', //...)")
@@ -262,6 +284,7 @@ def main():
     parser.add_argument("--slice", default="1/1")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--results", default="tools/mutate/results.txt")
+    parser.add_argument("--tests")
     parser.add_argument("--bazel", default="./bazelw")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--scratch", default=os.path.expanduser("~/.cache/estimator-mutate"))
@@ -278,7 +301,7 @@ def main():
         known = {tuple(row[:4]): row[4] for row in rows}
     # Two mutants of a line may look the same; the list has one of them.
     todo = {row_of(mutant): mutant for mutant in chosen if row_of(mutant) not in known}
-    runner = Runner(args.bazel, args.scratch, args.jobs, todo.values())
+    runner = Runner(args.bazel, args.scratch, args.jobs, args.tests, todo.values())
     for mutant, result in runner.results():
         row = row_of(mutant)
         known[row] = result

@@ -60,6 +60,7 @@ REGIONS = {
 
 # A library with two tests: one of its folder, with GoogleTest, and one that depends on it.
 FILES = {
+    "lib/BUILD": "",
     "lib/sum.cc": '''#include <algorithm>
 constexpr int kTen = 10;
 int table[3];
@@ -71,19 +72,28 @@ int CountDown(int n) {
   while (n != 0) n -= 1;
   return n;
 }
+int Five() {
+  static const int five = 5;
+  return five;
+}
 ''',
     "lib/sum_test.cc": '''#include <gtest/gtest.h>
 int Sum(int a, int b);
 int CountDown(int n);
-TEST(Sum, AddsSmallNumbers) { EXPECT_EQ(Sum(2, 1), 3); }
+int Five();
+TEST(Sum, AddsSmallNumbers) { EXPECT_EQ(Sum(2, 1), 3 + 0 * Five()); }
 TEST(Sum, IsTheLargerOneOfLargeNumbers) { EXPECT_EQ(Sum(2, 11), 11); }
 TEST(Sum, FailsWithoutMutants) { EXPECT_EQ(Sum(5, 5), 1); }
 TEST(CountDown, Ends) { EXPECT_EQ(CountDown(3), 0); }
+TEST(Five, IsComputedBySumsTest) { EXPECT_EQ(Five(), 5); }
 ''',
     "deep/other_test.cc": "int Sum(int a, int b);\nint main() { return Sum(3, 4) != 7; }\n",
     "bazel.sh": '''#!/bin/bash
 set -e
 if [ $1 = query ]; then echo //lib:sum_test //deep:other_test; exit 0; fi
+if [ "$3" != "--per_file_copt=//lib:.*_part,//lib:sum.cc,-_test@-w" ]; then
+  echo "options: $*"; exit 1
+fi
 shift 3
 for target in "$@"; do
   name=${target#//}; name=${name/://}
@@ -104,8 +114,10 @@ RESULTS = {
     ("9", "constant", "0 => 1"): "caught by //lib:sum_test",
     ("9", "constant", "1 => 2"): "caught by //lib:sum_test",
     ("9", "arithmetic", "-= => +="): "caught by //lib:sum_test",
+    ("13", "constant", "5 => 6"): "caught by //lib:sum_test",
 }
-COUNTS = "8 caught, 1 does not compile, 2 survived"
+COUNTS = "9 caught, 1 does not compile, 2 survived"
+COUNTS_OF_OTHER_TEST = "3 caught, 1 does not compile, 8 survived"
 
 
 def check(what, actual, expected):
@@ -165,6 +177,8 @@ with tempfile.TemporaryDirectory() as folder:
     check("counts", first[-1], COUNTS)
     check("a test that fails anyway", [line for line in first if "without" in line],
           ["//lib:sum_test fails without a mutant: ['Sum.FailsWithoutMutants']"])
+    check("one test", run("--tests=//deep:other_test", "--results=other.txt")[-1],
+          COUNTS_OF_OTHER_TEST)
     # A second run plants nothing again, and counts what a person has marked.
     with open("list.txt", "w") as file:
         marked = "\n".join("\t".join(row) for row in rows).replace("survived", "equivalent: x", 1)

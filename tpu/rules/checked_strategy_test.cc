@@ -70,7 +70,7 @@ TEST_F(CheckedStrategyTest, AnUnknownCheckIsAnError) {
 
 TEST_F(CheckedStrategyTest, ARunCountsItsNotesOnce) {
   const testing::CapturedLog log;
-  TinyTPUEstimator estimator(Options(8, ""));
+  TinyTPUEstimator estimator(Options(2, ""));
   EST_EXPECT_OK(estimator.Train(Input, Steps(1)));
   EST_EXPECT_OK(estimator.Train(Input, Steps(1)));
   const std::string infos = absl::StrJoin(log.infos, "\n");

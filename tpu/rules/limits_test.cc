@@ -70,6 +70,12 @@ TEST(ConfigLimits, ABatchIsDividedByTheCoresThatShareIt) {
   EXPECT_EQ(ReportOf(broadcast).findings()[0].where, "eval_batch_size");
 }
 
+TEST(ConfigLimits, ANumberOfCoresThatIsRefusedRoundsNothing) {
+  TPUConfig config;
+  config.num_shards = 0;
+  EXPECT_EQ(DivisibleBatchSizes({.train = 7}, config).train, 7);
+}
+
 TEST(ConfigLimits, TheOtherRulesSeeBatchesThatDivide) {
   TPUConfig config;
   config.num_shards = 8;
@@ -167,6 +173,18 @@ TEST_F(ModelLimits, PredictionsStayBelowAGibAndHaveARowForEachExample) {
   EXPECT_THAT(prediction({}), ElementsAre("prediction-rows"));
 }
 
+// The builder of models reports it.
+TEST(SpecLimits, ATrainingWithoutATrainOpHasNoUpdatesToCheck) {
+  Graph graph;
+  const GraphScope scope(graph);
+  GetOrCreateGlobalStep();
+  ModelSpec spec;
+  spec.mode = Mode::kTrain;
+  Report report;
+  CheckSpecRules({.mode = Mode::kTrain, .graph = graph, .spec = spec, .num_replicas = 8}, report);
+  EXPECT_THAT(report.RuleIds(), IsEmpty());
+}
+
 TEST_F(ModelLimits, OneElementOfInt64IsNoArray) {
   const auto ids = [&](const Shape& shape) {
     return Find(CheckGraphRules, 8,
@@ -196,25 +214,42 @@ TEST(InputLimits, OnlyTheBatchAxisOfATrainingThatEndsMayBeSmaller) {
   EXPECT_THAT(find(Mode::kTrain, 5, {8, kOpen}, 1), ElementsAre("partial-batch"));
 }
 
+// What is found in an input of 200 batches.
+std::vector<std::string> FindInBatches(const std::function<Array(int64_t number)>& batch) {
+  const InputFn input([batch](const InputFn::Call&) -> absl::StatusOr<Dataset> {
+    return Dataset::Range(0, 200).Map([batch](const Element& e) -> absl::StatusOr<Element> {
+      return Element{.features = {{"x", batch(e.features.Only()->scalar<int64_t>())}},
+                     .labels = {}};
+    });
+  });
+  Report report;
+  CheckInput(*MakeLocalStrategy(nullptr), Mode::kTrain, input, report);
+  std::vector<std::string> texts;
+  for (const Finding& finding : report.findings()) texts.push_back(finding.what);
+  return texts;
+}
+
 TEST(InputLimits, EachShapeOfTheFirstHundredBatchesIsAProgram) {
   const auto found = [](int64_t num_shapes) {
-    const InputFn input([num_shapes](const InputFn::Call&) -> absl::StatusOr<Dataset> {
-      return Dataset::Range(0, 200).Map([num_shapes](const Element& e) -> absl::StatusOr<Element> {
-        const int64_t i = e.features.Only()->scalar<int64_t>();
-        return Element{.features = {{"x", Array(DType::kFloat32, {8, 1 + i % num_shapes})}},
-                       .labels = {}};
-      });
+    return FindInBatches([=](int64_t i) {
+      return Array(DType::kFloat32, {8, 1 + i % num_shapes});
     });
-    Report report;
-    CheckInput(*MakeLocalStrategy(nullptr), Mode::kTrain, input, report);
-    std::vector<std::string> texts;
-    for (const Finding& finding : report.findings()) texts.push_back(finding.what);
-    return texts;
   };
   EXPECT_THAT(found(1), IsEmpty());
   EXPECT_THAT(found(5), ElementsAre("it is f32 [8,1] in the first step and f32 [8,2] in step 2; "
                                     "the first 100 steps have 5 shapes, and each is a program to "
                                     "compile"));
+}
+
+TEST(InputLimits, NoBatchIsReadAfterAGib) {
+  const auto found = [](int64_t first_bytes) {
+    return FindInBatches([=](int64_t i) {
+      return Array(DType::kUint8, {1, i == 0 ? first_bytes : 2});
+    });
+  };
+  EXPECT_THAT(found(int64_t{1} << 30), IsEmpty());
+  EXPECT_THAT(found((int64_t{1} << 30) - 1),
+              ElementsAre(HasSubstr("u8 [1,1073741823] in the first step and u8 [1,2] in step 2")));
 }
 
 TEST(InputLimits, ABatchOfOtherRowsKeepsTheOtherAxes) {

@@ -3,7 +3,11 @@
 
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -189,6 +193,8 @@ TEST_F(OpConversionsTest, OperandsComeInTheOrderOfTheOlderOps) {
   Expect("top:1", {2, 1});
   Node("sum", "AccumulateNV2", {"x", "x"});
   Expect("sum", {-10, 1, 18});
+  Node("older_sum", "Add", {"x", "x"});
+  Expect("older_sum", {-10, 1, 18});
   Node("mod", "Mod", {"x", "high"});
   Expect("mod", {0, 0.5, 0});
   Node("product", "Einsum", {"x", "rows"}, "attr { key: 'equation' value { s: 'ij,jk->ik' } } ");
@@ -283,6 +289,128 @@ TEST_F(OpConversionsTest, CtcLossOfTheLabelsThatWhereFinds) {
     EXPECT_THAT(ImportGraphDef(def, {.fetches = {fetch}}, graph),
                 ErrorHas("reads the elements that tf.where finds, whose number is not static"));
   }
+}
+
+double Logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+// The derivative of `loss` by *x.
+double Derivative(double* x, const std::function<double()>& loss) {
+  const double value = *x, step = 1e-5;
+  *x = value + step;
+  const double above = loss();
+  *x = value - step;
+  const double below = loss();
+  *x = value;
+  return (above - below) / (2 * step);
+}
+
+// A time step of one unit of LSTMBlockCell, for one row with one feature.
+struct LstmCell {
+  double x = 0.3, cs_prev = -0.4, h_prev = 0.6;
+  Numbers w = {0.5, -0.2, 0.7, 0.1, 0.3, 0.8, -0.6, 0.4};  // of x, then of h_prev: i, ci, f, o
+  Numbers peephole;                                        // of i, f and o
+  Numbers b = {0.1, 0.2, -0.3, 0.4};
+  double clip = 0;
+
+  Numbers Outputs() const {  // i, cs, f, o, ci, co, h
+    Numbers gates = b;
+    for (size_t k = 0; k < 4; ++k) gates[k] += x * w[k] + h_prev * w[4 + k];
+    const double i = Logistic(gates[0] + cs_prev * peephole[0]), ci = std::tanh(gates[1]);
+    const double f = Logistic(gates[2] + 0.5 + cs_prev * peephole[1]);
+    double cs = ci * i + cs_prev * f;
+    if (clip > 0) cs = std::clamp(cs, -clip, clip);
+    const double o = Logistic(gates[3] + cs * peephole[2]), co = std::tanh(cs);
+    return {i, cs, f, o, ci, co, o * co};
+  }
+};
+
+TEST_F(OpConversionsTest, LstmBlockCellAndItsGradient) {
+  for (const bool has_peephole : {false, true}) {
+    text_.clear();
+    LstmCell cell;
+    cell.peephole = has_peephole ? Numbers{0.9, -0.7, 0.2} : Numbers{0, 0, 0};
+    const std::string attrs =
+        absl::StrCat("attr { key: 'use_peephole' value { b: ", has_peephole, " } } ");
+    const std::string bias = "attr { key: 'forget_bias' value { f: 0.5 } } ";
+    const auto clip = [](double at) {
+      return absl::StrCat("attr { key: 'cell_clip' value { f: ", at, " } } ");
+    };
+    Floats("x", {1, 1}, {cell.x});
+    Floats("cs_prev", {1, 1}, {cell.cs_prev});
+    Floats("h_prev", {1, 1}, {cell.h_prev});
+    Floats("w", {2, 4}, cell.w);
+    for (const size_t k : {0, 1, 2}) Floats(absl::StrCat("peephole_", k), {1}, {cell.peephole[k]});
+    Floats("b", {4}, cell.b);
+    std::vector<std::string> inputs = {"x",          "cs_prev",    "h_prev",     "w",
+                                       "peephole_0", "peephole_1", "peephole_2", "b"};
+    Node("cell", "LSTMBlockCell", inputs, attrs + bias + clip(-1));
+    Node("clipped", "LSTMBlockCell", inputs, attrs + bias + clip(0.01));
+    for (size_t k = 0; k < 6; ++k) inputs.push_back(absl::StrCat("cell:", k));
+    Floats("cs_grad", {1, 1}, {0.5});
+    Floats("h_grad", {1, 1}, {-1.5});
+    inputs.insert(inputs.end(), {"cs_grad", "h_grad"});
+    Node("grad", "LSTMBlockCellGrad", inputs, attrs);
+
+    const auto loss = [&cell] { return 0.5 * cell.Outputs()[1] - 1.5 * cell.Outputs()[6]; };
+    Expect("grad", {Derivative(&cell.cs_prev, loss)});
+    Numbers of_gates;
+    for (double& b : cell.b) of_gates.push_back(Derivative(&b, loss));
+    Expect("grad:1", of_gates);
+    for (size_t k = 0; k < 3; ++k) {
+      Expect(absl::StrCat("grad:", 2 + k),
+             {has_peephole ? Derivative(&cell.peephole[k], loss) : 0});
+    }
+    for (const auto& [name, at] : {std::pair("cell", 0.), std::pair("clipped", 0.01)}) {
+      cell.clip = at;
+      const Numbers outputs = cell.Outputs();
+      for (size_t k = 0; k < outputs.size(); ++k) Expect(absl::StrCat(name, ":", k), {outputs[k]});
+    }
+  }
+}
+
+// The same of GRUBlockCell.
+struct GruCell {
+  double x = 0.3, h_prev = 0.6;
+  Numbers w_ru = {0.5, -0.2, 0.3, 0.8};  // of x, then of h_prev: r and u
+  Numbers w_c = {0.7, -0.6};
+  Numbers b_ru = {0.1, 0.2};
+  double b_c = -0.3;
+
+  Numbers Outputs() const {  // r, u, c, h
+    const double r = Logistic(x * w_ru[0] + h_prev * w_ru[2] + b_ru[0]);
+    const double u = Logistic(x * w_ru[1] + h_prev * w_ru[3] + b_ru[1]);
+    const double c = std::tanh(x * w_c[0] + r * h_prev * w_c[1] + b_c);
+    return {r, u, c, u * h_prev + (1 - u) * c};
+  }
+};
+
+TEST_F(OpConversionsTest, GruBlockCellAndItsGradient) {
+  GruCell cell;
+  Floats("x", {1, 1}, {cell.x});
+  Floats("h_prev", {1, 1}, {cell.h_prev});
+  Floats("w_ru", {2, 2}, cell.w_ru);
+  Floats("w_c", {2, 1}, cell.w_c);
+  Floats("b_ru", {2}, cell.b_ru);
+  Floats("b_c", {1}, {cell.b_c});
+  Floats("h_grad", {1, 1}, {-1.5});
+  Node("cell", "GRUBlockCell", {"x", "h_prev", "w_ru", "w_c", "b_ru", "b_c"});
+  Node("grad", "GRUBlockCellGrad",
+       {"x", "h_prev", "w_ru", "w_c", "b_ru", "b_c", "cell", "cell:1", "cell:2", "h_grad"});
+  const Numbers outputs = cell.Outputs();
+  for (size_t k = 0; k < outputs.size(); ++k) Expect(absl::StrCat("cell:", k), {outputs[k]});
+  const auto loss = [&cell] { return -1.5 * cell.Outputs()[3]; };
+  Expect("grad", {Derivative(&cell.x, loss)});
+  Expect("grad:1", {Derivative(&cell.h_prev, loss)});
+  Expect("grad:2", {Derivative(&cell.b_c, loss)});
+  Expect("grad:3", {Derivative(&cell.b_ru[0], loss), Derivative(&cell.b_ru[1], loss)});
+
+  Floats("vector", {1}, {cell.x});
+  Node("wrong", "GRUBlockCell", {"vector", "h_prev", "w_ru", "w_c", "b_ru", "b_c"});
+  proto::GraphDef def;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text_, &def));
+  Graph graph;
+  EXPECT_THAT(ImportGraphDef(def, {.fetches = {"wrong"}}, graph),
+              ErrorHas("input 0 is f32 [1], not a matrix"));
 }
 
 }  // namespace

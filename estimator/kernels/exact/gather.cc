@@ -37,6 +37,7 @@ KernelPlan MakeGather(const KernelSpec& spec) {
         if (all[i] < 0 || all[i] >= limit)
           return IndexOutOfRange("indices", i, batches * n, all[i], limit, args.step);
       }
+      if (chunks.items == 0) return absl::OkStatus();  // n may be 0
       fused::ParallelFor(chunks, [&](int, int64_t begin, int64_t end) {
         // Counted, because a division costs more than to copy a short slice.
         int64_t o = begin / n, k = begin % n;  // index k of slice o of params

@@ -26,6 +26,14 @@ TEST(Gather, RowsOfATable) {
   }
 }
 
+// Fixed bug: a division by 0, which ended programs that were compiled with -O1.
+TEST(Gather, NoRowsOfATable) {
+  EXPECT_MATCHES_SOURCES(
+      {.op = "GatherV2", .outputs = {{DType::kFloat32, {0, 4}}}},
+      {RandomArray({5, 4}, 1), Array(DType::kInt32, {0}), Array::Scalar<int32_t>(0)},
+      [&](size_t, const Index&) { return Source{}; });
+}
+
 TEST(Gather, AlongAnotherAxisAndByBatches) {
   const Array x = RandomArray({5, 7, 3, 4}, 1), ids = Ids({5, 6}, 3);
   EXPECT_MATCHES_SOURCES({.op = "GatherV2",

@@ -48,5 +48,13 @@ TEST(Reorder, AChannelOfABlockIsWhereItsNameSays) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ((*blocked)[0].data<float>()[i], expected[i]) << i;
 }
 
+TEST(Reorder, ShapesThatDoNotFitHaveNoKernel) {
+  const Array x(DType::kFloat32, {1, 1, 2, 4});
+  for (const Shape& blocked : {Shape{1, 2, 1, 2, 3}, Shape{1, 1, 1, 2, 2}, Shape{1, 1, 2, 4}}) {
+    EXPECT_FALSE(RunReferenceKernel(ReorderTo(kBlockedFormat, DType::kFloat32, blocked), {x}).ok())
+        << blocked.ToString();
+  }
+}
+
 }  // namespace
 }  // namespace estimator

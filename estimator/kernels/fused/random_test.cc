@@ -33,5 +33,17 @@ TEST(FusedRandom, UniformGivesTheReferencesBitsForEverySizeSeedStepAndReplica) {
   }
 }
 
+TEST(ReferenceRandom, RefusesAnEmptyRangeOfIntegers) {
+  const KernelSpec spec{.op = "RandomUniformInt",
+                        .attrs = {{"seed", int64_t{1}}, {"seed2", int64_t{2}}},
+                        .outputs = {{DType::kInt32, {2}}}};
+  const auto of = [&](int32_t low, int32_t high) {
+    return RunReferenceKernel(
+        spec, {Array::Of<int32_t>({1}, {2}), Array::Scalar(low), Array::Scalar(high)});
+  };
+  EST_EXPECT_OK(of(2, 3));
+  EXPECT_THAT(of(3, 3), ErrorHas("minval must be less than maxval, got 3 and 3"));
+}
+
 }  // namespace
 }  // namespace estimator

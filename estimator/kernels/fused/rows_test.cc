@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
 #include "gtest/gtest.h"
 
@@ -28,6 +29,17 @@ TEST(Rows, SegmentSumHasTheReferencesBits) {
         {RandomArray({1000, width}, 1), Ids({1000}, -9, 90), Array::Scalar<int32_t>(90)},
         KernelTier::kFused, {});
   }
+}
+
+TEST(Rows, EachRowBecomesTheSumOfThoseWithItsId) {
+  const auto sums =
+      RunReferenceKernel({.op = "_SumEqualRows", .name = "sums", .outputs = {F32({4, 2})}},
+                         {Array::Of<float>({4, 2}, {1, 2, 10, 20, 100, 200, 1000, 2000}),
+                          Array::Of<int32_t>({4}, {3, 1, 3, 3}), Array::Scalar<int32_t>(5),
+                          Array::Scalar<int32_t>(0)});
+  EST_ASSERT_OK(sums);
+  EXPECT_TRUE(
+      SameBits((*sums)[0], Array::Of<float>({4, 2}, {1101, 2202, 10, 20, 1101, 2202, 1101, 2202})));
 }
 
 TEST(Rows, AddNHasTheReferencesBits) {

@@ -141,6 +141,8 @@ TEST(OneDnnConv2D, DepthwiseMatchesTheReference) {
                       "DepthwiseConv2dNative", true);
   ExpectAllThreeMatch({{2, 8, 9, 8}, {3, 3, 8, 1}, ConvAttrs(2, "VALID")}, "DepthwiseConv2dNative",
                       "DepthwiseConv2dNative", true);
+  ExpectAllThreeMatch({{2, 8, 9, 8}, {3, 2, 8, 1}, ConvAttrs(1, "SAME")}, "DepthwiseConv2dNative",
+                      "DepthwiseConv2dNative", true);
 }
 
 TEST(OneDnnConv2D, FusedBiasReluAndSideInputMatchTheUnfusedChain) {

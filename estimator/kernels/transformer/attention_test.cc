@@ -182,6 +182,12 @@ TEST(Attention, MoreQueriesThanABlockAndOtherKeys) {
   EXPECT_EQ(DifferenceOf(c), "");
 }
 
+// The heads take long enough for the threads to run at the same time.
+TEST(Attention, EachThreadHasItsOwnMemory) {
+  const Case c{.queries = 128, .keys = 128, .heads = 8, .size = 32, .bias = {2, 1, 1, 128}};
+  EXPECT_EQ(DifferenceOf(c), "");
+}
+
 TEST(Attention, WithoutBiasOrMask) {
   for (const bool mask : {true, false}) {
     EXPECT_EQ(DifferenceOf({.bias = {}, .mask = mask}), "");

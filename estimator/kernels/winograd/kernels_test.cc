@@ -267,6 +267,20 @@ TEST(WinogradKernels, MatchTheReferenceWithAvx2) {
   SetNewestCpuIsaForTest(std::nullopt);
 }
 
+TEST(WinogradKernels, ApplyNoActivationButRelu) {
+  const auto accepts = [](const std::string& activation) {
+    Attrs attrs = ConvAttrs(1, "SAME");
+    attrs.Set("fused_ops", std::vector<std::string>{"BiasAdd", activation});
+    const KernelSpec spec{
+        .op = "_FusedConv2D", .name = "conv", .attrs = attrs, .outputs = {F32({2, 14, 14, 64})}};
+    return TierAccepts(CompleteSpec(spec, {RandomArray({2, 14, 14, 32}, 1),
+                                           RandomArray({5, 5, 32, 64}, 2), RandomArray({64}, 3)}),
+                       KernelTier::kNative);
+  };
+  EXPECT_TRUE(accepts("Relu"));
+  EXPECT_FALSE(accepts("Tanh"));
+}
+
 // The tiles of 6x6 have larger errors, so f32 must not use them.
 TEST(WinogradKernels, HaveLargeTilesOnlyIfTheErrorsOfBfloat16AreSmallEnough) {
   const auto tile = [](int64_t taps, int64_t images, int64_t channels, bool rounds_to_bfloat16) {

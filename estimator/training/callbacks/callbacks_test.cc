@@ -385,11 +385,13 @@ TEST_F(CallbacksTest, EarlyStoppingEndsTrainAndEvaluate) {
 TEST_F(CallbacksTest, ARunThatWasStoppedEarlySaysSoWhenItIsStartedAgain) {
   const auto train = [this] {
     Estimator<TinyParams> estimator(Options("m"));
-    const auto early = EarlyStopping({.monitor = "loss", .min_delta = 100, .patience = 1});
+    const auto early =
+        EarlyStopping({.monitor = "loss", .min_delta = 100, .patience = 1, .verbose = 1});
     return estimator.TrainEpochs(Shuffled, {.epochs = 9, .hooks = {early}}).status();
   };
-  EST_ASSERT_OK(train());
   const testing::CapturedLog log;
+  EST_ASSERT_OK(train());
+  EXPECT_THAT(log.infos, Contains("Epoch 2: early stopping"));
   EST_ASSERT_OK(train());
   EXPECT_THAT(log.infos, Contains(HasSubstr("stopped this training after epoch 2, so it does")));
 }

@@ -57,6 +57,22 @@ TEST(FeederSplit, KeepsTheLastSmallerBatchWholeInEvaluation) {
   EXPECT_FALSE((*feeder->Next()).has_value());
 }
 
+TEST(FeederSplit, KeepsTheRowsOfTheReplicasOfThisProcess) {
+  const auto feeder = Open({Dataset::Range(0, 7).Batch(4)}, {.mode = Mode::kEval,
+                                                             .distribution = Distribution::kSplit,
+                                                             .num_replicas = 4,
+                                                             .element_rows = 4,
+                                                             .num_kept = 2,
+                                                             .first_kept = 1});
+  const StepInput input = **feeder->Next();
+  ASSERT_EQ(input.replicas.size(), 2u);
+  EXPECT_EQ(Values(input.replicas[0]), (Ints{1}));
+  EXPECT_EQ(Values(input.replicas[1]), (Ints{2}));
+  const StepInput rest = **feeder->Next();
+  ASSERT_EQ(rest.replicas.size(), 1u);
+  EXPECT_EQ(Values(rest.replicas[0]), (Ints{4, 5, 6}));
+}
+
 TEST(FeederSplit, RefusesAnotherBatchSizeInTraining) {
   const auto feeder = Split(Mode::kTrain, Dataset::Range(0, 7).Batch(3), 2, 4);
   const absl::Status status = feeder->Next().status();

@@ -130,6 +130,16 @@ TEST_F(InitFromCheckpointTest, TheStepOfTheOldRunIsNotTaken) {
                                      HasSubstr("graph.ModelVariables()"))));
 }
 
+TEST_F(InitFromCheckpointTest, AVariableOfAnotherGraphIsRefused) {
+  Graph other;
+  const auto make = [&other] {
+    const GraphScope scope(other);
+    return Make("w", {2});
+  };
+  train::InitFromCheckpoint(prefix_, {{"old/w", make()}});
+  EXPECT_THAT(Error(), ErrorHas("{'old/w', 'w'}: the variable belongs to another graph"));
+}
+
 class BatchNormTest : public InitFromCheckpointTest {
  protected:
   // A graph with two batch norms, and a checkpoint that lacks two of their averages.

@@ -194,6 +194,19 @@ TEST_F(FrameConverterTest, AnArrayThatGrowsMayGetTheSameElementAtEachTrip) {
   EXPECT_THAT(Values("stack"), ElementsAre(1, 2, 3, 1, 2, 3, 1, 2, 3));
 }
 
+TEST_F(FrameConverterTest, TheHandleOfAnArrayMayBeALoopVariable) {
+  Input();
+  Range(3);
+  Array("to", 3);
+  Trips(3);
+  Enter("x/in", "x", "loop");
+  Variable("handle", "to", "handle/in");
+  Variable("flow", "to:1", "write");
+  Node("write", "TensorArrayWriteV3", {"handle/in", "loop/i/in", "x/in", "flow/in"});
+  Node("stack", "TensorArrayGatherV3", {"to", "range", "flow/out"});
+  EXPECT_THAT(Values("stack"), ElementsAre(1, 2, 3, 1, 2, 3, 1, 2, 3));
+}
+
 // v = x; 3 times v = v * v; the gradient multiplies 2 v from the last trip to the first.
 TEST_F(FrameConverterTest, AGradientTakesFromAStackWhatTheLoopPushed) {
   Input();
