@@ -80,7 +80,8 @@ class Importer {
                         {.prefix = prefix_,
                          .max_constant_bytes = options_.max_constant_bytes,
                          .unique_rows = &plan.unique_rows,
-                         .where_rows = &plan.where_rows});
+                         .where_rows = &plan.where_rows,
+                         .bodies = &plan.bodies});
     for (const auto& [at, tensor] : given_) builder.Give(at, tensor);
     for (const int i : plan.order->sorted()) {
       const FlatNode& node = nodes_.node(i);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "estimator/base/file.h"
 #include "estimator/base/status.h"
 #include "estimator/graphdef/import/find_training.h"
@@ -77,6 +76,7 @@ absl::StatusOr<Request> MakeRequest(const ImportSource& source,
   PlanOptions& wanted = request.wanted;
   wanted.training = options.training;
   wanted.with_metrics = options.with_metrics;
+  wanted.average_gradients = options.training && options.num_shards > 1;
   if (options.training || options.with_loss) wanted.fetches.push_back(source.loss);
   for (const auto& [name, tensor] : options.fetches) {
     const absl::StatusOr<FlatTensor> at = source.nodes->Find(tensor);
@@ -118,7 +118,10 @@ absl::StatusOr<std::vector<TrainGraphObstacle>> TryRequest(const ImportSource& s
     if (node < 0 && obstacles.empty()) return status;
     if (node < 0) break;
     absl::string_view reason(status.message().data(), status.message().size());
-    absl::ConsumePrefix(&reason, absl::StrCat(source.nodes->Where(node), ": "));
+    // In a branch, the names of its functions come before.
+    const std::string where = absl::StrCat(source.nodes->Where(node), ": ");
+    const size_t found = reason.find(where);
+    if (found != absl::string_view::npos) reason.remove_prefix(found + where.size());
     const bool essential = request.plan.essential[static_cast<size_t>(node)];
     if (!essential && request.wanted.unbuildable.emplace(node, reason).second) {
       EST_ASSIGN_OR_RETURN(request.plan, MakeImportPlan(source, request.wanted));

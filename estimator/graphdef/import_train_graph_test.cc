@@ -254,7 +254,7 @@ TEST_F(ImportTrainGraphTest, RefusesALoop) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("tf.while_loop"));
 }
 
-TEST_F(ImportTrainGraphTest, ACondBecomesASelect) {
+TEST_F(ImportTrainGraphTest, ACondOfCheapBranchesBecomesASelect) {
   SmallTraining training = SmallTraining::Small();
   training.Float("limit", 1);
   training.Node("pred", "Less", {"loss", "limit"}, kT);
@@ -294,6 +294,38 @@ TEST_F(ImportTrainGraphTest, AnUpdateInsideACondSelectsTheOldOrTheNewValue) {
   }
 }
 
+TEST_F(ImportTrainGraphTest, ATryNamesTheNodeOfABranchThatCannotBeBuilt) {
+  SmallTraining training = SmallTraining::Small();
+  training.Float("limit", 1);
+  training.Node("pred", "Less", {"loss", "limit"}, kT);
+  training.Node("switch", "Switch", {"sub", "pred"}, kT);
+  training.Node("bad", "MatMul", {"switch:1", "switch:1"}, kT);
+  training.Node("merge", "Merge", {"switch", "bad"}, kT);
+  training.Variable("b", {4, 1}, 2, false);
+  training.Node("assign_b", "Assign", {"b", "merge"}, kT);
+  training.Rewire("train", {"^step", "^assign_b"});
+  const TensorSpec rows = {DType::kFloat32, Shape{4, 1}};
+  const auto obstacles = TrainGraph::Parse(training.Bytes(), "file")->TryImport({}, {rows, rows});
+  ASSERT_TRUE(obstacles.ok()) << obstacles.status();
+  ASSERT_THAT(*obstacles, SizeIs(1));
+  EXPECT_EQ((*obstacles)[0].name, "bad");
+}
+
+TEST_F(ImportTrainGraphTest, ABranchReadsGradientsThatAreAveragedOutside) {
+  SmallTraining training = SmallTraining::Small();
+  training.Float("limit", 1);
+  training.Node("pred", "Less", {"loss", "limit"}, kT);
+  training.Node("switch", "Switch", {"gradients/MatMul", "pred"}, kT);
+  training.Node("product", "MatMul", {"switch:1", "switch:1"}, kT);
+  training.Node("merge", "Merge", {"switch", "product"}, kT);
+  training.Rewire("apply", {"w", "rate", "merge"});
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training, 2);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const Node* const branch = ValueOf(*imported, "w")->input(2).node();
+  ASSERT_EQ(branch->op(), "If");
+  EXPECT_EQ(branch->inputs().back().node()->name(), "mean_over_shards");
+}
+
 // TensorFlow's op counts only the steps in which it runs, so that its numbers are the same in each
 // step only if the condition is.
 TEST_F(ImportTrainGraphTest, RandomNumbersInACondAreWarnedOfUnlessItsConditionIsFixed) {
@@ -326,7 +358,7 @@ TEST_F(ImportTrainGraphTest, RandomNumbersInACondAreWarnedOfUnlessItsConditionIs
   ASSERT_TRUE(selected.ok()) << selected.status();
   EXPECT_THAT(selected->warnings,
               ElementsAre(HasSubstr("'noise' (RandomUniform) draws random numbers inside")));
-  EXPECT_EQ(changing.FindNode("square")->input(0).node()->op(), "SelectV2");
+  EXPECT_EQ(changing.FindNode("square")->input(0).node()->op(), "If");
   for (const bool on : {true, false}) {
     const auto fed =
         TrainGraph::Parse(training.Bytes(), "file", {.feeds = {{"on:0", Array::Scalar(on)}}});

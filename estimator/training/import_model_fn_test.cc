@@ -155,7 +155,7 @@ TEST_F(ImportModelFnTest, ProductsOfANarrowMatrixStayInFloat32) {
 
 // tf.cond(loss < 1, lambda: gather(gradient, int(loss)) + gradient, lambda: gradient). The loss is
 // 4, so TensorFlow does not run the gather, whose index is out of range.
-TEST_F(ImportModelFnTest, AnErrorInTheBranchOfACondThatIsNotTakenEndsTheStep) {
+TEST_F(ImportModelFnTest, TheBranchOfACondThatIsNotTakenDoesNotRun) {
   const std::string t = SmallTraining::TypeAttr("T"), i32 = "DT_INT32";
   SmallTraining training = SmallTraining::Small();
   training.Float("limit", 1);
@@ -176,7 +176,7 @@ TEST_F(ImportModelFnTest, AnErrorInTheBranchOfACondThatIsNotTakenEndsTheStep) {
   const absl::StatusOr<ImportedModelFn> model_fn = ImportModelFn(Write(training));
   ASSERT_TRUE(model_fn.ok()) << model_fn.status();
   Estimator<TinyParams> estimator(Options(*model_fn));
-  EXPECT_THAT(estimator.Train(Ones, MaxSteps(1)), ErrorHas("4 is not in [0, 1)"));
+  EST_EXPECT_OK(estimator.Train(Ones, MaxSteps(1)));
 }
 
 TEST_F(ImportModelFnTest, RefusesAFolderWithTheTable) {

@@ -33,6 +33,8 @@ Y = (X.sum((1, 2)) > 0).astype(np.int32)
 LENGTHS = np.arange(ROWS, dtype=np.int32) % (TIME + 1)
 LENGTHS[8:16] = np.minimum(LENGTHS[8:16], TIME - 2)  # a batch without a whole sequence
 TOKENS = RANDOM.randint(0, WORDS, [ROWS, TIME]).astype(np.int32)
+# Batches with 2, 5, 7 and 3 ones.
+COUNTED = np.array([[k < ones for k in range(8)] for ones in (2, 5, 7, 3)]).ravel().astype(np.int32)
 
 
 def sequences(time=TIME):
@@ -290,10 +292,47 @@ def case_v2(folder):
                 flags=[f"--train_op={kept.op.name}", f"--loss={loss.name}"])
 
 
+def branches(folder):
+    """Branches in each other, with their gradients, that fail in the steps that do not take them.
+    A later tf.cond of the same condition reads what the first one gives."""
+    x, y = sessions.placeholders()
+    table, w = matrix("table", [5, 3]), matrix("in_branch", [3, 3])
+    count = tf.reduce_sum(y)
+    row = lambda v: tf.tanh(tf.gather(table * 2, count) + v)  # noqa: E731
+    few = count < 5
+    divided = lambda: (x @ w) * tf.cast(12 // (count - 5), tf.float32)  # noqa: E731
+    first = tf1.cond(few, lambda: row(x) @ w, lambda: tf1.cond(
+        count > 5, divided, lambda: tf.sin(x @ w)))
+    second = tf1.cond(few, lambda: row(first) * first, lambda: first @ w)
+    loss = linear(second, y)
+    return finish(folder, loss, arrays=(sessions.X, COUNTED), flags=[f"--loss={loss.name}"])
+
+
+def branches_v2(folder):
+    """The same as If and StatelessIf."""
+    tf1.enable_control_flow_v2()
+    tf1.enable_resource_variables()
+    return branches(folder)
+
+
+def loop_in_branch_v2(folder):
+    """A loop in a branch that fails in the steps that do not take it, with its gradient."""
+    tf1.enable_control_flow_v2()
+    x, y = sessions.placeholders()
+    table, w = matrix("table", [5, 3]), matrix("in_loop", [3, 3])
+    count = tf.reduce_sum(y)
+    looped = lambda: tf1.while_loop(  # noqa: E731
+        lambda i, _: i < count, lambda i, v: (i + 1, tf.tanh(v @ w)),
+        (0, x + tf.gather(table * 2, count)), maximum_iterations=8)[1]
+    chosen = tf1.cond(count < 5, looped, lambda: x * 2)
+    loss = linear(chosen, y)
+    return finish(folder, loss, arrays=(sessions.X, COUNTED), flags=[f"--loss={loss.name}"])
+
+
 CASES = [dynamic_rnn, dynamic_rnn_last, dynamic_rnn_lengths, stacked_clipped, bidirectional,
          raw_rnn_attention, map_fn, scan, while_loop, while_loop_unbounded, cond_in_loop,
          words_in_loop, dropout_in_loop, loop_in_cond, loop_in_loop, arrays, ctc, dynamic_rnn_v2,
-         scan_v2, update_in_cond_v2, case_v2]
+         scan_v2, update_in_cond_v2, case_v2, branches, branches_v2, loop_in_branch_v2]
 
 
 def served(folder):
@@ -304,7 +343,11 @@ def served(folder):
     step = lambda i, v: (i + 1, tf1.cond(  # noqa: E731
         tf.equal(i % 2, 0), lambda: tf.tanh(v), lambda: v * 2))
     _, grown = tf1.while_loop(lambda i, v: tf.reduce_sum(tf.abs(v)) < 20, step, (0, state.h))
-    tensors = {"outputs": tf.identity(outputs, "outputs"), "grown": tf.identity(grown, "grown")}
+    # The branch that is not taken would fail.
+    longest = tf.reduce_max(lengths)
+    last = tf1.cond(longest < TIME, lambda: tf.gather(x, longest, axis=1), lambda: x[:, -1])
+    tensors = {"outputs": tf.identity(outputs, "outputs"), "grown": tf.identity(grown, "grown"),
+               "last": tf.identity(last, "last")}
     feed = {x: X[:8], lengths: LENGTHS[:8]}
     with tf1.Session() as session:
         session.run(tf1.global_variables_initializer())

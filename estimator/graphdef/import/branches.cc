@@ -1,5 +1,6 @@
 #include "estimator/graphdef/import/branches.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "estimator/base/status.h"
@@ -19,6 +20,15 @@ absl::StatusOr<Branches> Branches::Create(const FlatGraph& nodes, const std::vec
   for (const int i : sorted) {
     const FlatNode& node = nodes.node(i);
     Context context;
+    int& stage = branches.stages_[static_cast<size_t>(i)];
+    const auto comes_after = [&](int from) {
+      const int before = branches.StageOf(from);
+      stage = std::max(stage, before + before % 2);
+    };
+    for (const FlatTensor& input : node.inputs) comes_after(input.node);
+    for (const int control : node.controls) comes_after(control);
+    if (IsMergeOp(node.op) || node.op == kSelectBranchOp) ++stage;
+    if (node.op == kSelectBranchOp) branches.AddChoices(i);
     if (IsMergeOp(node.op)) {
       context = branches.Merged(i);
     } else {
@@ -48,10 +58,23 @@ absl::StatusOr<Branches> Branches::Create(const FlatGraph& nodes, const std::vec
   return branches;
 }
 
+// REQUIRES: it is a kSelectBranchOp with inputs.
 FlatTensor Branches::ConditionOf(int select) const {
   // Two Cases of one index may have different numbers of functions.
   if (IsCaseOp(nodes_->node(select).def->op())) return {select, kChosen};
   return nodes_->BehindIdentities(nodes_->node(select).inputs[0]);
+}
+
+void Branches::AddChoices(int select) {
+  const size_t num_inputs = nodes_->node(select).inputs.size();
+  const auto num_sides = static_cast<size_t>(nodes_->NumBranches(select));
+  if (num_inputs == 0 || (num_inputs - 1) % num_sides != 0) return;
+  Choice& choice = choices_[select];
+  choice.condition = ConditionOf(select);
+  choice.num_outputs = (num_inputs - 1) / num_sides;
+  for (size_t f = 0; f < num_sides; ++f) choice.first.push_back(1 + f * choice.num_outputs);
+  // The first function of an If is that of side 1.
+  if (choice.condition.output != kChosen) std::swap(choice.first[0], choice.first[1]);
 }
 
 Branches::Context Branches::ContextOf(FlatTensor tensor) const {
@@ -97,9 +120,8 @@ Branches::Context Branches::Merged(int merge) {
   }
   // With several candidates the selecting condition is unknown. The import then refuses the Merge.
   if (opposite == 1 || (opposite == 0 && single == 1)) {
-    choices_[merge] = {.predicate = *predicate,
-                       .if_true = first_is_true ? size_t{0} : size_t{1},
-                       .if_false = first_is_true ? size_t{1} : size_t{0}};
+    const size_t if_true = first_is_true ? 0 : 1;
+    choices_[merge] = {.condition = *predicate, .first = {1 - if_true, if_true}};
   }
   // A Merge runs whichever side is taken, so only the conditions that both sides need remain.
   Context both;
@@ -110,8 +132,8 @@ Branches::Context Branches::Merged(int merge) {
   return both;
 }
 
-const Branches::Choice* Branches::ChoiceOf(int merge) const {
-  const auto found = choices_.find(merge);
+const Branches::Choice* Branches::ChoiceOf(int node) const {
+  const auto found = choices_.find(node);
   return found == choices_.end() ? nullptr : &found->second;
 }
 

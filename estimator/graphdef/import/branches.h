@@ -1,8 +1,9 @@
 // tf.cond: which branch of which condition a node belongs to.
 //
 // In the old form, a Switch sends its input to one of two outputs, and a Merge takes the input that
-// arrived. Both branches are computed here, and a Merge selects. So are those of an If and a Case.
-// A condition is a bool; of a Case it is {its node, kChosen}, and its sides are the functions.
+// arrived. An If and a Case have functions instead. branches/branch_bodies.h finds what is built in
+// a branch of ours. A condition is a bool; of a Case it is {its node, kChosen}, and its sides are
+// the functions.
 #ifndef ESTIMATOR_GRAPHDEF_IMPORT_BRANCHES_H_
 #define ESTIMATOR_GRAPHDEF_IMPORT_BRANCHES_H_
 
@@ -20,12 +21,15 @@ class Branches {
   // sorted: as in VariableOrder. Errors: INVALID_ARGUMENT if conditions are nested too deeply.
   static absl::StatusOr<Branches> Create(const FlatGraph& nodes, const std::vector<int>& sorted);
 
+  // What a Merge, an If or a Case gives: on side s, output k is input first[s] + k.
   struct Choice {
-    FlatTensor predicate;
-    size_t if_true = 0, if_false = 0;  // numbers of the Merge's inputs
+    FlatTensor condition;
+    std::vector<size_t> first;
+    size_t num_outputs = 1;  // that are chosen
   };
-  // What a Merge selects; null if its inputs are not the two sides of one condition.
-  const Choice* ChoiceOf(int merge) const;
+  // Null if the inputs of a Merge are not the two sides of one condition, or if the branches of an
+  // If or a Case return different numbers of tensors.
+  const Choice* ChoiceOf(int node) const;
   // Whether TensorFlow runs the node only if some condition holds.
   bool IsConditional(int node) const;
   // The side of each condition: 0 false, 1 true; of a Case the number of the function.
@@ -36,17 +40,22 @@ class Branches {
   FlatTensor SelectorOf(FlatTensor condition) const {
     return condition.output == kChosen ? nodes_->node(condition.node).inputs[0] : condition;
   }
-  // The condition of a kSelectBranchOp. REQUIRES: it has inputs.
-  FlatTensor ConditionOf(int select) const;
+  // Twice the number of nodes that choose (Merge, If, Case) on the longest path to a node, and one
+  // more if it is such a node. So none of a stage depends on another one of that stage.
+  int StageOf(int node) const { return stages_[static_cast<size_t>(node)]; }
 
  private:
-  explicit Branches(const FlatGraph& nodes) : nodes_(&nodes) {}
+  explicit Branches(const FlatGraph& nodes)
+      : nodes_(&nodes), stages_(static_cast<size_t>(nodes.size()), 0) {}
+  FlatTensor ConditionOf(int select) const;
+  void AddChoices(int select);
   Context ContextOf(FlatTensor tensor) const;
   Context Merged(int merge);
 
   const FlatGraph* nodes_;
   std::map<int, Context> contexts_;  // only those that are not empty
   std::map<int, Choice> choices_;
+  std::vector<int> stages_;
 };
 
 }  // namespace estimator

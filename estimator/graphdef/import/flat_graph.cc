@@ -110,6 +110,8 @@ absl::Status FlatGraph::Resolve(const std::vector<int>& roots, bool controls) {
     pending.pop_back();
     if (!seen.insert(at).second) continue;
     EST_RETURN_IF_ERROR(Connect(at));
+    // Nothing need read the If itself, but it has the condition of its nodes.
+    if (node(at).branch >= 0) EST_RETURN_IF_ERROR(Connect(node(at).branch));
     const FlatNode& from = node(at);
     if (controls) pending.insert(pending.end(), from.controls.rbegin(), from.controls.rend());
     for (auto input = from.inputs.rbegin(); input != from.inputs.rend(); ++input)

@@ -6,8 +6,8 @@
 // The node of the call itself (kCallOp) has no inputs. It runs after the whole body, and what reads
 // an output of the call has it as a control input, because TensorFlow runs a function as a whole.
 // An If becomes a kSelectBranchOp, whose inputs are the condition, the results of then_branch and
-// those of else_branch: both branches are computed. So does a Case, whose inputs are the index and
-// the results of each function.
+// those of else_branch. So does a Case, whose inputs are the index and the results of each
+// function.
 // The body and the condition of a While are functions of their own, whose nodes are inside of it
 // (FlatNode::loop). An argument that the body returns unchanged is the caller's tensor; any other
 // is a node (kLoopArgOp). The inputs of the While are its operands, then the result of the
@@ -135,6 +135,8 @@ class FlatGraph {
                                       std::vector<int>* calls);
   absl::StatusOr<FlatTensor> ResultOf(Scope& called, int number, int depth,
                                       std::vector<int>* calls);
+  absl::StatusOr<FlatTensor> InSameBranch(Scope& scope, FlatTensor at, int depth,
+                                          std::vector<int>* calls);
   absl::StatusOr<Scope*> Call(Scope& scope, int index, const Functions& functions, size_t k);
   absl::StatusOr<int> NodeIn(Scope& scope, int index);
   absl::StatusOr<int> LoopArg(Scope& scope, int arg);

@@ -1,6 +1,5 @@
 #include "estimator/graphdef/import/node_builder.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "estimator/array/element_limit.h"
@@ -13,7 +12,6 @@
 #include "estimator/graphdef/import/op_support.h"
 #include "estimator/graphdef/node_attr.h"
 #include "estimator/graphdef/tensor_proto.h"
-#include "estimator/ops/comparison.h"
 #include "estimator/ops/gather.h"
 
 namespace estimator {
@@ -88,6 +86,13 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::Inputs(int node) const {
 }
 
 absl::Status NodeBuilder::Build(int node) {
+  if (bodies_ != nullptr && bodies_->BodyOf(node) != body_) return absl::OkStatus();
+  const absl::Status status = BuildHere(node);
+  if (!status.ok() && failed_node_ < 0 && nodes_.node(node).loop < 0) failed_node_ = node;
+  return status;
+}
+
+absl::Status NodeBuilder::BuildHere(int node) {
   if (IsDead(node)) return absl::OkStatus();
   // The graph's own error is returned first: handles that it made invalid would only be reported as
   // missing outputs.
@@ -114,8 +119,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::Outputs(int node) {
   const absl::string_view op = nodes_.op(node);
   const std::vector<FlatTensor>& inputs = nodes_.node(node).inputs;
   if (op == "Const") return BuildConst(node);
-  if (IsMergeOp(op)) return BuildMerge(node);
-  if (op == kSelectBranchOp) return BuildSelect(node);
+  if (IsMergeOp(op) || op == kSelectBranchOp) return BuildBranches(node);
   if (op == kLoopOp) return BuildLoop(node);
   if (IsListOp(op) || (IsOneOf(op, {"AddN", "ZerosLike"}) && !inputs.empty() && IsList(inputs[0])))
     return BuildList(node);
@@ -164,120 +168,6 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildConst(int node) {
   EST_ASSIGN_OR_RETURN(const Array array,
                        ReadTensorProto(value->tensor(), options_.max_constant_bytes));
   return std::vector<Tensor>{Const(array, NameOf(node))};
-}
-
-absl::StatusOr<Tensor> NodeBuilder::Select(const Tensor& predicate, const Tensor& yes,
-                                           const Tensor& no, int node) {
-  // An Optional that only one branch fills is read only if that branch was taken.
-  if (!yes.valid()) return no;
-  if (!no.valid() || yes == no) return yes;
-  if (!(yes.spec() == no.spec())) {
-    return Unimplemented("the branches of tf.cond return ", yes.spec().ToString(), " and ",
-                         no.spec().ToString());
-  }
-  if (predicate.dtype() != DType::kBool || predicate.rank() != 0) {
-    return Unimplemented("the condition is ", predicate.spec().ToString(), ", not bool []");
-  }
-  // A phase that is fixed (is_training) then costs nothing.
-  if (IsConst(predicate)) return ConstantValue(predicate)->AsDouble() != 0 ? yes : no;
-  return graph_->AddOp("SelectV2", {predicate, yes, no}, {}, NameOf(node));
-}
-
-absl::StatusOr<Tensor> NodeBuilder::SelectSide(FlatTensor condition, int side, const Tensor& taken,
-                                               const Tensor& other, int node) {
-  if (const std::optional<int> known = KnownSide(condition, node))
-    return *known == side ? taken : other;
-  EST_ASSIGN_OR_RETURN(const Tensor selector, Value(branches_.SelectorOf(condition), node));
-  if (condition.output != Branches::kChosen)
-    return Select(selector, side == 1 ? taken : other, side == 1 ? other : taken, node);
-  if (!(selector.spec() == TensorSpec{DType::kInt32, {}})) {
-    return Unimplemented("the index of the branch is ", selector.spec().ToString(), ", not i32 []");
-  }
-  // A number that is not that of a function runs the last one.
-  const int last = nodes_.NumBranches(condition.node) - 1;
-  const Tensor runs = side < last ? Equal(selector, side)
-                                  : LogicalOr(Less(selector, 0), GreaterEqual(selector, last));
-  return Select(runs, taken, other, node);
-}
-
-std::optional<int> NodeBuilder::KnownSide(FlatTensor condition, int reader) const {
-  const bool is_case = condition.output == Branches::kChosen;
-  const absl::StatusOr<Tensor> value = OptionalValue(branches_.SelectorOf(condition), reader);
-  if (!value.ok() || !value->valid() || !IsConst(*value) || value->rank() != 0 ||
-      value->dtype() != (is_case ? DType::kInt32 : DType::kBool))
-    return std::nullopt;
-  const auto side = static_cast<int>(ConstantValue(*value)->AsDouble());
-  if (!is_case) return side;
-  const int last = nodes_.NumBranches(condition.node) - 1;
-  return side < 0 ? last : std::min(side, last);
-}
-
-bool NodeBuilder::IsDead(int node) const {
-  for (const auto& [predicate, side] : branches_.ConditionsOf(node)) {
-    const std::optional<int> known = KnownSide(predicate, node);
-    if (known.has_value() && *known != side) return true;
-  }
-  return false;
-}
-
-absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildMerge(int node) {
-  const Branches::Choice* const choice = branches_.ChoiceOf(node);
-  if (choice == nullptr) return Unimplemented("not of one tf.cond");
-  const std::vector<FlatTensor>& inputs = nodes_.node(node).inputs;
-  if (const std::optional<int> known = KnownSide(choice->predicate, node)) {
-    const size_t taken = *known == 1 ? choice->if_true : choice->if_false;
-    const Tensor index = Const(Array::Scalar(static_cast<int32_t>(taken)), NameOf(node) + "/index");
-    if (IsList(inputs[taken])) lists_[{node, 0}] = lists_.at(inputs[taken]);
-    EST_ASSIGN_OR_RETURN(const Tensor value, OptionalValue(inputs[taken], node));
-    return std::vector<Tensor>{value, index};
-  }
-  EST_ASSIGN_OR_RETURN(const Tensor predicate, Value(choice->predicate, node));
-  if (IsList(inputs[0]) && IsList(inputs[1])) {
-    const List &yes = lists_.at(inputs[choice->if_true]), &no = lists_.at(inputs[choice->if_false]);
-    EST_ASSIGN_OR_RETURN(const List list, SelectList(predicate, yes, no, node));
-    lists_[{node, 0}] = list;
-    return std::vector<Tensor>{Tensor(), Tensor()};
-  }
-  EST_ASSIGN_OR_RETURN(const Tensor yes, Value(inputs[choice->if_true], node));
-  EST_ASSIGN_OR_RETURN(const Tensor no, Value(inputs[choice->if_false], node));
-  EST_ASSIGN_OR_RETURN(const Tensor value, Select(predicate, yes, no, node));
-  const auto number = [&](size_t k) {
-    return Const(Array::Scalar(static_cast<int32_t>(k)), NameOf(node) + "/index");
-  };
-  EST_ASSIGN_OR_RETURN(const Tensor index,
-                       Select(predicate, number(choice->if_true), number(choice->if_false), node));
-  return std::vector<Tensor>{value, index};
-}
-
-absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildSelect(int node) {
-  const std::vector<FlatTensor>& inputs = nodes_.node(node).inputs;
-  const auto num_branches = static_cast<size_t>(nodes_.NumBranches(node));
-  if (inputs.empty() || (inputs.size() - 1) % num_branches != 0)
-    return InvalidArgument("the branches return different numbers of tensors");
-  const size_t count = (inputs.size() - 1) / num_branches;
-  const bool is_case = IsCaseOp(nodes_.node(node).def->op());
-  const FlatTensor condition = is_case ? branches_.ConditionOf(node) : inputs[0];
-  const std::optional<int> known = KnownSide(condition, node);
-  // The first function of an If is that of side 1.
-  const size_t taken = static_cast<size_t>(is_case ? known.value_or(0) : 1 - known.value_or(0));
-  std::vector<Tensor> outputs;
-  for (size_t k = 1; k <= count; ++k) {
-    const size_t first = known.has_value() ? taken : num_branches - 1;
-    EST_ASSIGN_OR_RETURN(Tensor value, OptionalValue(inputs[first * count + k], node));
-    for (size_t b = first; b > 0 && !known.has_value(); --b) {
-      EST_ASSIGN_OR_RETURN(const Tensor of_branch,
-                           OptionalValue(inputs[(b - 1) * count + k], node));
-      // An output that cannot be selected has no tensor: only a node that reads it fails. TF 2 adds
-      // outputs for gradients, which nobody reads and whose types differ.
-      const int side = is_case ? static_cast<int>(b) - 1 : 1;
-      const absl::StatusOr<Tensor> selected = SelectSide(condition, side, of_branch, value, node);
-      if (!selected.ok()) unselected_[{node, static_cast<int>(k) - 1}] = selected.status();
-      value = selected.ok() ? *selected : Tensor();
-      if (!selected.ok()) break;
-    }
-    outputs.push_back(value);
-  }
-  return outputs;
 }
 
 // The sum of each row, once for each time that the row was looked up. The runtime computes it

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/import/branches.h"
+#include "estimator/graphdef/import/branches/branch_bodies.h"
 #include "estimator/graphdef/import/rows/where_rows.h"
 #include "estimator/graphdef/import/unique_rows.h"
 #include "estimator/graphdef/import/variable_order.h"
@@ -33,6 +34,7 @@ class NodeBuilder {
     int64_t max_constant_bytes = int64_t{1} << 31;
     const UniqueRows* unique_rows = nullptr;  // as FindUniqueRows found them
     const WhereRows* where_rows = nullptr;    // as FindWhereRows found them
+    const BranchBodies* bodies = nullptr;     // as FindBranchBodies found them; null: no branches
     bool variables_exist = true;              // whether IsVariableInitialized is true
     TransferFn transfer = nullptr;
   };
@@ -44,15 +46,19 @@ class NodeBuilder {
         branches_(branches),
         graph_(&graph),
         read_(std::move(read)),
-        options_(std::move(options)) {}
+        options_(std::move(options)),
+        bodies_(options_.bodies) {}
 
   // The tensor is given and not computed: an input.
   void Give(FlatTensor at, const Tensor& value) { given_[at] = value; }
   void SetValues(int node, std::vector<Tensor> values) { values_[node] = std::move(values); }
-  // Builds a node, whose inputs are built already, or a loop with all its nodes. Variables, writes
-  // and nodes that parse Examples are the caller's: see SetValues.
+  // Builds a node, whose inputs are built already, or a loop with all its nodes. The first Merge of
+  // a branch, or its If or Case, builds the nodes of its bodies, for which Build does nothing.
+  // Variables, writes and nodes that parse Examples are the caller's: see SetValues.
   // Errors: INVALID_ARGUMENT naming the node; the graph's first error.
   absl::Status Build(int node);
+  // The innermost node that could not be built, outside of loops; -1: none.
+  int failed_node() const { return failed_node_; }
   // Whether the node is in a branch whose condition is a constant that does not take it. Build does
   // nothing for it, because its sizes may not fit. REQUIRES: the conditions are built.
   bool IsDead(int node) const;
@@ -70,17 +76,23 @@ class NodeBuilder {
   std::string NameOf(int node) const { return options_.prefix + nodes_.node(node).name; }
 
  private:
+  absl::Status BuildHere(int node);
   absl::StatusOr<std::vector<Tensor>> Outputs(int node);
   // As Value, but an Optional that is empty gives an invalid handle.
   absl::StatusOr<Tensor> OptionalValue(FlatTensor at, int reader) const;
-  // What a tf.cond gives, of which both branches are built.
-  absl::StatusOr<Tensor> Select(const Tensor& predicate, const Tensor& yes, const Tensor& no,
-                                int node);
   absl::StatusOr<std::vector<Tensor>> BuildConst(int node);
-  absl::StatusOr<std::vector<Tensor>> BuildMerge(int node);
-  absl::StatusOr<std::vector<Tensor>> BuildSelect(int node);
   absl::StatusOr<std::vector<Tensor>> BuildUniqueSum(int node);
   absl::StatusOr<std::vector<Tensor>> BuildOp(int node);
+
+  // branches/build_branches.cc
+  struct Output;
+  absl::StatusOr<Tensor> Selector(FlatTensor condition, int node) const;
+  std::optional<int> KnownSide(FlatTensor condition, int reader) const;
+  absl::StatusOr<std::vector<Tensor>> BuildBranches(int node);
+  absl::Status BuildBody(int body);
+  void ReadSide(size_t side, int node, std::vector<Output>& outputs);
+  void SelectOutput(FlatTensor condition, int node, Output& output);
+  absl::Status RunOneSide(const BranchBodies::Group& group, int node, std::vector<Output>& outputs);
 
   // TensorFlow's TensorList, which is one tensor here: its elements, stacked.
   struct List {
@@ -113,19 +125,20 @@ class NodeBuilder {
   absl::StatusOr<std::vector<Tensor>> BuildList(int node);
   absl::StatusOr<std::vector<Tensor>> BuildTensorArray(int node);
   absl::StatusOr<List> SumOfLists(int node);
-  absl::StatusOr<List> SelectList(const Tensor& predicate, List yes, List no, int node);
   absl::StatusOr<std::vector<Tensor>> BuildLoop(int node);
   int OriginOf(int node) const;
-  std::optional<int> KnownSide(FlatTensor condition, int reader) const;
   Tensor Const(const Array& value, const std::string& name);
   Tensor Folded(const Tensor& output, const std::string& name);
 
   const FlatGraph& nodes_;
   const VariableOrder& order_;
   const Branches& branches_;
-  Graph* graph_;  // that of the innermost loop while its nodes are built
+  Graph* graph_;  // that of the innermost body while its nodes are built
   const ReadFn read_;
   const Options options_;
+  const BranchBodies* bodies_;  // null while a loop finds out its trips
+  int body_ = -1;               // that is built
+  int failed_node_ = -1;
   std::map<FlatTensor, Tensor> given_;
   std::map<int, std::vector<Tensor>> values_;
   std::map<FlatTensor, List> lists_;

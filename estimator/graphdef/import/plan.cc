@@ -46,6 +46,10 @@ class Planner {
     for (const SourceSummary& summary : plan_.summaries) AddRoot(summary.value, roots);
     EST_ASSIGN_OR_RETURN(std::vector<int> sorted, nodes_.Sorted(roots, controls));
     EST_ASSIGN_OR_RETURN(plan_.branches, Branches::Create(nodes_, sorted));
+    // So that the Merges of one If come one after the other, and what all of them need before.
+    std::stable_sort(sorted.begin(), sorted.end(), [this](int a, int b) {
+      return plan_.branches->StageOf(a) < plan_.branches->StageOf(b);
+    });
     EST_ASSIGN_OR_RETURN(plan_.order, VariableOrder::Create(nodes_, std::move(sorted)));
     LeaveOutConditionalSummaries();
     // Again, because the predicates of Merges are known only now.
@@ -54,9 +58,10 @@ class Planner {
     Need(/*predicates=*/true);
     CheckNeeded();
     plan_.unique_rows = FindUniqueRows(nodes_, *plan_.order, plan_.needed);
-    std::vector<FlatTensor> results = options_.fetches;
-    for (const SourceSummary& summary : plan_.summaries) results.push_back(summary.value);
+    const std::vector<FlatTensor> results = Results(/*summaries=*/true);
     plan_.where_rows = FindWhereRows(nodes_, plan_.order->sorted(), plan_.needed, results);
+    plan_.bodies = FindBranchBodies(nodes_, *plan_.branches, *plan_.order, plan_.needed, results,
+                                    options_.average_gradients);
     for (const auto* problems : {&plan_.unique_rows.problems, &plan_.where_rows.problems})
       for (const auto& [node, problem] : *problems) obstacles_.Add(nodes_.node(node), problem);
     if (options_.training) {
@@ -167,15 +172,21 @@ class Planner {
                                           nodes_.Where(node), ", ", problem));
   }
 
-  // Marks what the roots need through data.
+  // What is read from outside of the graph.
+  std::vector<FlatTensor> Results(bool summaries) const {
+    std::vector<FlatTensor> results = options_.fetches;
+    if (summaries)
+      for (const SourceSummary& summary : plan_.summaries) results.push_back(summary.value);
+    if (options_.with_metrics)
+      for (const SourceMetric& metric : source_.metrics) results.push_back(metric.value);
+    return results;
+  }
+
+  // Marks what the results and the writes need through data.
   void Need(bool predicates, bool summaries = true) {
     plan_.needed.assign(static_cast<size_t>(nodes_.size()), false);
     std::vector<int> pending = plan_.writes;
-    for (const FlatTensor& fetch : options_.fetches) AddRoot(fetch, pending);
-    if (summaries)
-      for (const SourceSummary& summary : plan_.summaries) AddRoot(summary.value, pending);
-    if (options_.with_metrics)
-      for (const SourceMetric& metric : source_.metrics) AddRoot(metric.value, pending);
+    for (const FlatTensor& result : Results(summaries)) AddRoot(result, pending);
     while (!pending.empty()) {
       const int i = pending.back();
       pending.pop_back();
@@ -185,7 +196,7 @@ class Planner {
       if (!predicates) continue;
       // A condition is no input of its Merge, which needs its value here to select.
       if (const Branches::Choice* const choice = plan_.branches->ChoiceOf(i))
-        AddRoot(choice->predicate, pending);
+        AddRoot(plan_.branches->SelectorOf(choice->condition), pending);
       // An update inside of a condition selects between the old and the new value.
       if (FindWriteRule(nodes_.op(i)) == nullptr) continue;
       for (const auto& [predicate, side] : plan_.branches->ConditionsOf(i))

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "estimator/graphdef/import/branches.h"
+#include "estimator/graphdef/import/branches/branch_bodies.h"
 #include "estimator/graphdef/import/import_source.h"
 #include "estimator/graphdef/import/rows/where_rows.h"
 #include "estimator/graphdef/import/unique_rows.h"
@@ -23,6 +24,7 @@ struct ImportPlan {
   std::optional<Branches> branches;
   UniqueRows unique_rows;
   WhereRows where_rows;
+  BranchBodies bodies;
   std::vector<bool> needed;              // nodes whose values are needed, by number
   std::vector<bool> essential;           // of these, the ones that not only summaries need
   std::vector<int> writes;               // the nodes that change variables
@@ -35,6 +37,7 @@ struct ImportPlan {
 struct PlanOptions {
   bool training = true;             // with train_op and summaries
   bool with_metrics = false;        // with the values and updates of the metrics
+  bool average_gradients = false;   // over replicas
   std::vector<FlatTensor> fetches;  // the loss, if it is wanted, and others
   // Only the values of the fetches: control inputs are dropped, updates are refused, and nodes that
   // parse Examples are kept. REQUIRES: neither training nor with_metrics.

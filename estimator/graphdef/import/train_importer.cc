@@ -40,6 +40,8 @@ class TrainImporter {
               [this](int variable, int reader) { return Read(variable, reader); },
               {.unique_rows = &plan.unique_rows,
                .where_rows = &plan.where_rows,
+               // What can be built without nodes that are left out does not depend on branches.
+               .bodies = absent.empty() ? &plan.bodies : nullptr,
                .transfer = [this](FlatTensor from, int to,
                                   const Tensor& value) { return Averaged(from, to, value); }}),
         absent_(std::move(absent)) {}
@@ -98,7 +100,7 @@ class TrainImporter {
     const std::vector<FlatTensor>& inputs = nodes_.node(i).inputs;
     const Branches::Choice* const choice = plan_.branches->ChoiceOf(i);
     return std::any_of(inputs.begin(), inputs.end(), absent) ||
-           (choice != nullptr && absent(choice->predicate));
+           (choice != nullptr && absent(plan_.branches->SelectorOf(choice->condition)));
   }
 
   absl::Status CheckShards() {
@@ -172,6 +174,8 @@ class TrainImporter {
     averages_here_ = true;
     // A gradient with several readers is summed over the replicas once.
     Tensor& mean = averages_[from];
+    // A branch that reads it cannot sum.
+    const GraphScope scope(*value.graph());
     if (!mean.valid())
       mean = Multiply(CrossReplicaSum(value), 1.0 / options_.num_shards, "mean_over_shards");
     return mean;
@@ -201,8 +205,13 @@ class TrainImporter {
       averages_here_ = false;
       const size_t before = graph_.nodes().size();
       const bool writes = FindWriteRule(nodes_.op(i)) != nullptr;
-      EST_RETURN_IF_ERROR(writes ? BuildWrite(i) : step_.Build(i));
+      const absl::Status status = writes ? BuildWrite(i) : step_.Build(i);
+      if (step_.failed_node() >= 0) failed_node_ = step_.failed_node();
+      EST_RETURN_IF_ERROR(status);
       if (averages_here_) is_averaged_[at] = true;
+      const BranchBodies::Group* const group = plan_.bodies.GroupOf(i);
+      for (size_t k = 0; averages_here_ && group != nullptr && k < group->chosen.size(); ++k)
+        is_averaged_[static_cast<size_t>(group->chosen[k])] = true;
       if (!is_gradient_[at]) continue;
       for (size_t k = before; k < graph_.nodes().size(); ++k)
         // The check that gradients are summed over the replicas looks for the nodes in this set.

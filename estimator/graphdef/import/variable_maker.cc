@@ -196,7 +196,7 @@ absl::StatusOr<Tensor> VariableMaker::InitialValue(const SourceVariable& variabl
     for (size_t k = 0; k < nodes.size(); ++k) {
       const Branches::Choice* const choice = branches_->ChoiceOf(nodes[k]);
       if (choice == nullptr) continue;
-      for (const int i : source_.nodes->Reached({choice->predicate.node}, false))
+      for (const int i : source_.nodes->Reached({choice->condition.node}, false))
         if (std::find(nodes.begin(), nodes.end(), i) == nodes.end()) nodes.push_back(i);
     }
     std::sort(nodes.begin(), nodes.end(),

@@ -205,6 +205,12 @@ absl::StatusOr<FlatTensor> FlatGraph::OutputOf(Scope& scope, int index, absl::st
   if (number < 0) {
     return InvalidArgument("'", scope.prefix, def.name(), ":", output, "' is not an output");
   }
+  if (def.op() == "OptionalGetValue" && def.input_size() > 0) {
+    EST_ASSIGN_OR_RETURN(const FlatTensor from, ResolveIn(scope, def.input(0), depth + 1, calls));
+    const auto [giver, place] = places_[static_cast<size_t>(from.node)];
+    if (op(from.node) == "OptionalFromValue" && number < giver->nodes->Get(place).input_size())
+      return ResolveIn(*giver, giver->nodes->Get(place).input(number), depth + 1, calls);
+  }
   const Functions functions = FunctionsOf(def);
   // The outputs of an If stay outputs of its node, which selects between the branches.
   if (functions.empty() || IsBranchOp(def.op()) || IsLoopOp(def.op())) {
@@ -230,6 +236,33 @@ absl::StatusOr<FlatTensor> FlatGraph::ResultOf(Scope& called, int number, int de
   if (result != called.function->ret().end())
     return ResolveIn(called, result->second, depth, calls);
   return InvalidArgument(called.Where(), " has no `ret` entry for its output '", arg, "'");
+}
+
+// If a branch reads an output of an If or a Case of the same condition, as that of a gradient does:
+// the result of the same branch there. Those of other branches may have other types.
+absl::StatusOr<FlatTensor> FlatGraph::InSameBranch(Scope& scope, FlatTensor at, int depth,
+                                                   std::vector<int>* calls) {
+  if (op(at.node) != kSelectBranchOp || IsGiven(at)) return at;
+  const auto [outer, index] = places_[static_cast<size_t>(at.node)];
+  const proto::NodeDef& before = outer->nodes->Get(index);
+  const proto::NodeDef& call = scope.caller->nodes->Get(scope.call);
+  const Functions functions = FunctionsOf(before);
+  const auto k = static_cast<size_t>(IsCaseOp(call.op()) ? scope.side : 1 - scope.side);
+  if (IsCaseOp(call.op()) != IsCaseOp(before.op()) ||
+      functions.size() != FunctionsOf(call).size() ||
+      at.output >= functions[k]->signature().output_arg_size())
+    return at;
+  EST_ASSIGN_OR_RETURN(Scope* const called, Call(*outer, index, functions, k));
+  for (Scope* const branch : {&scope, called}) {
+    if (branch->condition.node >= 0) continue;
+    const proto::NodeDef& of = branch->caller->nodes->Get(branch->call);
+    EST_ASSIGN_OR_RETURN(branch->condition,
+                         ResolveIn(*branch->caller, of.input(0), depth, nullptr));
+  }
+  if (scope.condition != called->condition) return at;
+  // It has run when what reads the tensor runs.
+  if (calls != nullptr) calls->push_back(at.node);
+  return ResultOf(*called, at.output, depth, calls);
 }
 
 absl::StatusOr<FlatTensor> FlatGraph::ResolveIn(Scope& scope, absl::string_view name, int depth,
@@ -263,7 +296,9 @@ absl::StatusOr<FlatTensor> FlatGraph::ResolveIn(Scope& scope, absl::string_view 
         return InvalidArgument("'", scope.caller->prefix, call.name(), "' calls ", scope.Where(),
                                " without its argument '", node, "'");
       }
-      return ResolveIn(*scope.caller, call.input(input), depth + 1, calls);
+      EST_ASSIGN_OR_RETURN(const FlatTensor tensor,
+                           ResolveIn(*scope.caller, call.input(input), depth + 1, calls));
+      return IsBranchOp(call.op()) ? InSameBranch(scope, tensor, depth + 1, calls) : tensor;
     }
   }
   const auto found = scope.index->find(node);

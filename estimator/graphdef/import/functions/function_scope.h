@@ -26,6 +26,7 @@ struct FlatGraph::Scope {
   int depth = 0;               // the number of callers
   int branch = -1;             // the innermost If or Case of whose branches the function is a part
   int side = 0;                // as FlatNode::side
+  FlatTensor condition;        // of the call that `branch` is, when something has asked for it
   int loop = -1;               // the innermost loop that runs the function
   std::vector<bool> constant;  // of a function of a loop: the arguments that do not change
   std::map<int, int> args;     // argument -> node of the FlatGraph

@@ -84,16 +84,6 @@ absl::StatusOr<NodeBuilder::List> NodeBuilder::SumOfLists(int node) {
   return sum;
 }
 
-absl::StatusOr<NodeBuilder::List> NodeBuilder::SelectList(const Tensor& predicate, List yes,
-                                                          List no, int node) {
-  if (!yes.element.has_value()) yes.element = no.element;
-  if (!no.element.has_value()) no.element = yes.element;
-  EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(yes, NameOf(node)));
-  EST_ASSIGN_OR_RETURN(const Tensor others, Rows(no, NameOf(node)));
-  EST_ASSIGN_OR_RETURN(const Tensor selected, Select(predicate, rows, others, node));
-  return List::OfRows(selected);
-}
-
 Tensor NodeBuilder::JoinedRows(const Tensor& rows) {
   std::vector<int64_t> dims(rows.shape().dims().begin() + 1, rows.shape().dims().end());
   dims[0] *= rows.dim(0);

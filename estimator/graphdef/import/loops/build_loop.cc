@@ -1,5 +1,6 @@
 // NodeBuilder::LoopImporter: builds the operands, bodies and outputs of the loop.
 #include <algorithm>
+#include <utility>
 
 #include "estimator/base/status.h"
 #include "estimator/graph/function.h"
@@ -305,7 +306,10 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::LoopImporter::Outputs(const Ten
 }
 
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildLoop(int node) {
-  return LoopImporter(*this, node).Run();
+  const int around = std::exchange(body_, -1);
+  absl::StatusOr<std::vector<Tensor>> outputs = LoopImporter(*this, node).Run();
+  body_ = around;
+  return outputs;
 }
 
 }  // namespace estimator

@@ -39,8 +39,8 @@ std::vector<int> NodeBuilder::LoopImporter::Needed(std::vector<int> roots) const
     for (const int i : reached) {
       const Branches::Choice* const choice =
           IsMergeOp(nodes_.op(i)) ? b_.branches_.ChoiceOf(i) : nullptr;
-      if (choice != nullptr && asked.insert(choice->predicate.node).second)
-        roots.push_back(choice->predicate.node);
+      if (choice != nullptr && asked.insert(choice->condition.node).second)
+        roots.push_back(choice->condition.node);
     }
   }
   return reached;
@@ -223,6 +223,8 @@ std::optional<int64_t> NodeBuilder::LoopImporter::CountTrips() {
   Graph scratch(b_.graph_);
   const GraphScope scope(scratch);
   Graph* const graph = std::exchange(b_.graph_, &scratch);
+  // Only some of the nodes of a branch are built here.
+  const BranchBodies* const bodies = std::exchange(b_.bodies_, nullptr);
   const auto build = [&](const std::vector<int>& members, const std::vector<int>& args) {
     for (const auto& [k, value] : values)
       if (args[k] >= 0) b_.values_[args[k]] = {value};
@@ -253,6 +255,7 @@ std::optional<int64_t> NodeBuilder::LoopImporter::CountTrips() {
     if (!all) break;
   }
   b_.graph_ = graph;
+  b_.bodies_ = bodies;
   return trips;
 }
 
