@@ -40,8 +40,8 @@ class Branches {
   FlatTensor SelectorOf(FlatTensor condition) const {
     return condition.output == kChosen ? nodes_->node(condition.node).inputs[0] : condition;
   }
-  // Twice the number of nodes that choose (Merge, If, Case) on the longest path to a node, and one
-  // more if it is such a node. So none of a stage depends on another one of that stage.
+  // Twice the number of nodes that choose (Merge, If, Case) on the longest path to a node. One that
+  // chooses has one more itself, so that none of them depends on another of its stage.
   int StageOf(int node) const { return stages_[static_cast<size_t>(node)]; }
 
  private:

@@ -158,6 +158,7 @@ class FlatGraph {
   std::map<int, FlatLoop> frame_loops_;                         // those of TensorFlow 1
   bool has_frames_ = false;
   bool has_all_ = false;
+  bool in_optional_ = false;  // while the giver of an Optional is looked for
   std::set<FlatTensor> given_;
   size_t num_edges_ = 0;
 };

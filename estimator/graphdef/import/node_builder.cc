@@ -155,7 +155,8 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::Outputs(int node) {
       }
       outputs.push_back(value);
     }
-    // Both branches are computed, so both outputs of a Switch have the value.
+    // Both outputs of a Switch have the value: what reads one is built in its branch, or computed
+    // for both and selected.
     if (is_switch) outputs.push_back(outputs[0]);
     return outputs;
   }

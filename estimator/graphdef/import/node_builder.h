@@ -89,6 +89,7 @@ class NodeBuilder {
   absl::StatusOr<Tensor> Selector(FlatTensor condition, int node) const;
   std::optional<int> KnownSide(FlatTensor condition, int reader) const;
   absl::StatusOr<std::vector<Tensor>> BuildBranches(int node);
+  absl::StatusOr<std::vector<Tensor>> BuiltByFirst(int node);
   absl::Status BuildBody(int body);
   void ReadSide(size_t side, int node, std::vector<Output>& outputs);
   void SelectOutput(FlatTensor condition, int node, Output& output);
@@ -142,7 +143,7 @@ class NodeBuilder {
   std::map<FlatTensor, Tensor> given_;
   std::map<int, std::vector<Tensor>> values_;
   std::map<FlatTensor, List> lists_;
-  std::map<FlatTensor, absl::Status> unselected_;  // outputs of If, and why they have no tensor
+  std::map<FlatTensor, absl::Status> unselected_;  // of If, Case and Merge, and why
 };
 
 }  // namespace estimator

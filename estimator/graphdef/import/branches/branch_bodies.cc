@@ -16,8 +16,10 @@ namespace {
 
 constexpr int kUnread = -2;
 constexpr int64_t kMaxLimitBytes = 64;
-constexpr size_t kMaxNested = 20;  // of conditions: a limit for a malformed file
+constexpr size_t kMaxNested = 20;  // bodies in each other: a limit for a malformed file
 
+// Whether selecting costs less than a branch, and the node cannot fail. How many elements it has is
+// often not known here, so they do not count.
 bool IsCheap(const FlatNode& node) {
   if (PassesReference(node.op) || IsSwitchOp(node.op) || IsMergeOp(node.op) ||
       IsOneOf(node.op, {"Const", "Fill", "OptionalFromValue", "OptionalGetValue", "OptionalNone",
@@ -174,7 +176,7 @@ class BodyFinder {
   // The body for a node: around all that read it, and of the node's own conditions.
   int Allowed(int i) {
     const FlatNode& node = nodes_.node(i);
-    // The caller of NodeBuilder adds most of these.
+    // The caller of NodeBuilder adds these, and a Where is read again for the labels of a CTCLoss.
     if (body_of(i) < 0 || IsVariableOp(node.op) || FindWriteRule(node.op) != nullptr ||
         node.parsed_feature != nullptr || IsParseExampleOp(node.op) ||
         IsOneOf(node.op, {kLoopArgOp, "Where"}))
@@ -222,12 +224,13 @@ class BodyFinder {
       if (is_cond || (in_cond && loop == node.loop)) in_cond_[static_cast<size_t>(from)] = true;
     }
     const Branches::Choice* const choice = branches_.ChoiceOf(i);
-    if (choice == nullptr || in_cond || branches_.ConditionsOf(i).size() >= kMaxNested ||
+    if (choice == nullptr || in_cond || PathTo(body_of(i)).size() >= kMaxNested ||
         cheap_.count(i) > 0)
       return;
     const auto [found, is_new] =
         groups_by_key_.emplace(std::make_tuple(choice->condition, branches_.StageOf(i), body_of(i),
-                                               node.loop, IsMergeOp(node.op) ? -1 : i),
+                                               node.loop, IsMergeOp(node.op) ? -1 : i,
+                                               average_gradients_ && IsGradientName(node.name)),
                                static_cast<int>(found_.groups.size()));
     found_.group_of[i] = found->second;
     if (is_new) found_.groups.emplace_back();
@@ -264,8 +267,9 @@ class BodyFinder {
   std::set<int> outer_loops_;       // that have a loop in them
   std::set<int> cheap_;             // what is not chosen from bodies, but selected
   std::vector<bool> in_cond_;       // nodes of the conditions of loops
-  // By condition, stage, body and loop; an If or a Case is a group by itself.
-  std::map<std::tuple<FlatTensor, int, int, int, int>, int> groups_by_key_;
+  // By condition, stage, body and loop; an If or a Case is a group by itself. On replicas gradients
+  // are groups of their own, because they are averaged where they are read elsewhere.
+  std::map<std::tuple<FlatTensor, int, int, int, int, bool>, int> groups_by_key_;
   BranchBodies found_;
 };
 

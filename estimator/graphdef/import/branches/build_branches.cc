@@ -104,6 +104,13 @@ bool NodeBuilder::IsDead(int node) const {
   return false;
 }
 
+// The outputs of a node of a group whose first node has built all.
+absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuiltByFirst(int node) {
+  const auto found = unselected_.find({node, 0});
+  if (IsMergeOp(nodes_.op(node)) && found != unselected_.end()) return found->second;
+  return values_[node];
+}
+
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildBranches(int node) {
   const bool is_merge = IsMergeOp(nodes_.op(node));
   const Branches::Choice* const choice = branches_.ChoiceOf(node);
@@ -114,7 +121,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildBranches(int node) {
   if (group != nullptr) {
     const auto lives = [this](int i) { return !IsDead(i); };
     if (*std::find_if(group->chosen.begin(), group->chosen.end(), lives) != node)
-      return values_[node];  // the first one has built all
+      return BuiltByFirst(node);
     chosen.clear();
     std::copy_if(group->chosen.begin(), group->chosen.end(), std::back_inserter(chosen), lives);
   }
@@ -134,7 +141,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildBranches(int node) {
     if (group != nullptr) EST_RETURN_IF_ERROR(BuildBody(group->bodies[side]));
     for (Output& output : outputs) {
       if (IsList(output.from[side])) lists_[output.at] = lists_.at(output.from[side]);
-      EST_ASSIGN_OR_RETURN(output.value, OptionalValue(output.from[side], node));
+      EST_ASSIGN_OR_RETURN(output.value, OptionalValue(output.from[side], output.at.node));
     }
   } else if (group != nullptr) {
     EST_RETURN_IF_ERROR(RunOneSide(*group, node, outputs));
@@ -148,7 +155,7 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildBranches(int node) {
     if (!output.status.ok()) {
       // Only a node that reads it fails: TF 2 adds outputs for gradients, which nobody reads and
       // whose types differ.
-      if (is_merge && !output.passed) return output.status;
+      if (output.at.node == node && is_merge && !output.passed) return output.status;
       unselected_[output.at] = output.status;
       lists_.erase(output.at);
     } else if (output.list.has_value()) {
@@ -193,7 +200,7 @@ void NodeBuilder::ReadSide(size_t side, int node, std::vector<Output>& outputs) 
       if (value.ok() && value->valid() && !value->shape().fully_known())
         value = Unimplemented("a branch that returns a list without a largest size");
     } else {
-      value = OptionalValue(from, node);
+      value = OptionalValue(from, output.at.node);
     }
     if (value.ok()) output.values[side] = *value;
     if (!value.ok()) output.status = value.status();

@@ -205,14 +205,22 @@ absl::StatusOr<FlatTensor> FlatGraph::OutputOf(Scope& scope, int index, absl::st
   if (number < 0) {
     return InvalidArgument("'", scope.prefix, def.name(), ":", output, "' is not an output");
   }
-  if (def.op() == "OptionalGetValue" && def.input_size() > 0) {
-    EST_ASSIGN_OR_RETURN(const FlatTensor from, ResolveIn(scope, def.input(0), depth + 1, calls));
-    const auto [giver, place] = places_[static_cast<size_t>(from.node)];
-    if (op(from.node) == "OptionalFromValue" && number < giver->nodes->Get(place).input_size())
-      return ResolveIn(*giver, giver->nodes->Get(place).input(number), depth + 1, calls);
+  // A gradient's branch gets what the forward branch kept for it in an Optional: the value itself is
+  // read, as both are built in branches of one condition. An Optional is not looked for in another
+  // one, because a small graph of them could take exponential time.
+  if (def.op() == "OptionalGetValue" && def.input_size() > 0 && !in_optional_) {
+    in_optional_ = true;
+    const auto from = ResolveIn(scope, def.input(0), depth + 1, calls);
+    in_optional_ = false;
+    EST_RETURN_IF_ERROR(from.status());
+    const auto [giver, place] = places_[static_cast<size_t>(from->node)];
+    const auto& values = giver->nodes->Get(place).input();
+    if (op(from->node) == "OptionalFromValue" && number < values.size() &&
+        !absl::StartsWith(values.Get(number), "^"))
+      return ResolveIn(*giver, values.Get(number), depth + 1, calls);
   }
   const Functions functions = FunctionsOf(def);
-  // The outputs of an If stay outputs of its node, which selects between the branches.
+  // The outputs of an If stay outputs of its node, which chooses between the branches.
   if (functions.empty() || IsBranchOp(def.op()) || IsLoopOp(def.op())) {
     EST_ASSIGN_OR_RETURN(const int node, NodeIn(scope, index));
     return FlatTensor{node, number};
