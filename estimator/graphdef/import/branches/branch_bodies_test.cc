@@ -314,6 +314,17 @@ TEST_F(BranchBodiesTest, TheIfOfAGradientReadsTheResultOfItsOwnBranch) {
 }
 
 // The inner condition's gradient, in the gradient of the outer condition.
+// Each reads its number of the same Optional, whose every value comes out of the one before.
+TEST_F(BranchBodiesTest, ManyReadsOfOneOptionalEndSoon) {
+  const auto output = [](int k) { return absl::StrCat("get", k, ":", k); };
+  proto::NodeDef& kept = Node("kept", "OptionalFromValue", {"x", "kept"});
+  for (int k = 1; k <= 60; ++k) {
+    if (k > 1) kept.add_input(output(k - 1));
+    Node(absl::StrCat("get", k), "OptionalGetValue", {k > 1 ? output(k - 1) : "kept"});
+  }
+  EXPECT_FALSE(Run(output(60), {}).ok());
+}
+
 TEST_F(BranchBodiesTest, LaterBranchesInBranchesReadTheEarlierOnes) {
   Switch("outer", "p");
   Node("outer/q", "Switch", {"q", "p"});
