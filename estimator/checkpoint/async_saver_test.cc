@@ -67,10 +67,13 @@ class Gate {
 TEST(AsyncSaver, CopiesAValueOfOneByte) {
   const TempDir dir;
   AsyncSaver saver;
-  const auto prefix = saver.SaveInBackground(dir.path(), 5, {{"yes", Array::Scalar(true)}});
-  EST_ASSERT_OK(prefix);
-  EST_ASSERT_OK(saver.Finish());
-  EXPECT_TRUE(BundleReader::Open(*prefix).value()->Read("yes")->scalar<bool>());
+  // The second save has the memory of the first one.
+  for (const bool yes : {false, true}) {
+    const auto prefix = saver.SaveInBackground(dir.path(), 5 + yes, {{"yes", Array::Scalar(yes)}});
+    EST_ASSERT_OK(prefix);
+    EST_ASSERT_OK(saver.Finish());
+    EXPECT_EQ(BundleReader::Open(*prefix).value()->Read("yes")->scalar<bool>(), yes);
+  }
 }
 
 TEST(AsyncSaver, ReturnsBeforeTheFileIsWrittenAndSavesTheValuesOfTheCall) {
