@@ -205,9 +205,9 @@ absl::StatusOr<FlatTensor> FlatGraph::OutputOf(Scope& scope, int index, absl::st
   if (number < 0) {
     return InvalidArgument("'", scope.prefix, def.name(), ":", output, "' is not an output");
   }
-  // A gradient's branch gets what the forward branch kept for it in an Optional: the value itself is
-  // read, as both are built in branches of one condition. An Optional is not looked for in another
-  // one, because a small graph of them could take exponential time.
+  // A gradient's branch gets what the forward branch kept for it in an Optional: the value itself
+  // is read, as both are built in branches of one condition. An Optional is not looked for in
+  // another one, because a small graph of them could take exponential time.
   if (def.op() == "OptionalGetValue" && def.input_size() > 0 && !in_optional_) {
     in_optional_ = true;
     const auto from = ResolveIn(scope, def.input(0), depth + 1, calls);
