@@ -67,13 +67,16 @@ class Gate {
 TEST(AsyncSaver, CopiesAValueOfOneByte) {
   const TempDir dir;
   AsyncSaver saver;
-  // The second save has the memory of the first one.
+  // The second save has the memory of the first one, which Finish would free.
+  std::vector<std::string> prefixes;
   for (const bool yes : {false, true}) {
     const auto prefix = saver.SaveInBackground(dir.path(), 5 + yes, {{"yes", Array::Scalar(yes)}});
     EST_ASSERT_OK(prefix);
-    EST_ASSERT_OK(saver.Finish());
-    EXPECT_EQ(BundleReader::Open(*prefix).value()->Read("yes")->scalar<bool>(), yes);
+    prefixes.push_back(*prefix);
   }
+  EST_ASSERT_OK(saver.Finish());
+  for (const bool yes : {false, true})
+    EXPECT_EQ(BundleReader::Open(prefixes[yes]).value()->Read("yes")->scalar<bool>(), yes);
 }
 
 TEST(AsyncSaver, ReturnsBeforeTheFileIsWrittenAndSavesTheValuesOfTheCall) {

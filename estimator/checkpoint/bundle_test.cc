@@ -18,9 +18,12 @@
 #include "estimator/base/status.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
+#include "estimator/checkpoint/bundle/bundle_entry.h"
 #include "estimator/checkpoint/bundle/bundle_format.h"
+#include "estimator/checkpoint/bundle/bundle_index.h"
 #include "estimator/checkpoint/bundle_reader.h"
 #include "estimator/checkpoint/bundle_writer.h"
+#include "estimator/proto/tensor_shape.pb.h"
 
 namespace estimator {
 namespace {
@@ -279,6 +282,30 @@ TEST(Bundle, ReadIntoRefusesAnotherShape) {
   const absl::Status status = BundleReader::Open(dir.File("m")).value()->ReadInto("a", &value);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
                                HasSubstr("f32 [2], here it is f32 [3]")));
+}
+
+TEST(Bundle, AShapeHasAtMostTwoToThe56Elements) {
+  const auto parse = [](const Shape& shape) {
+    proto::TensorShapeProto message;
+    for (const int64_t dim : shape.dims()) message.add_dim()->set_size(dim);
+    return ParseShape("w", message);
+  };
+  const int64_t most = int64_t{1} << 56;
+  EXPECT_EQ(parse({most / 2, 2, 0}).value(), (Shape{most / 2, 2, 0}));
+  EXPECT_THAT(parse({most + 1}), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+// The file system may know the index at the next try, so the checkpoint is neither read nor lost.
+TEST(Bundle, AnUnknownIndexIsNotRead) {
+  const TempDir dir;
+  const std::string prefix = dir.File("m");
+  EST_ASSERT_OK(Write(prefix, {{"a", Array::Scalar(1.0f)}}));
+  int asked = 0;
+  const ScopedFaultInjector faults([&](FileOperation operation, absl::string_view /*path*/) {
+    const bool fails = operation == FileOperation::kStat && asked++ == 0;
+    return Fault{.status = fails ? absl::UnavailableError("stale handle") : absl::OkStatus()};
+  });
+  EXPECT_THAT(ReadBundleIndex(prefix), StatusIs(absl::StatusCode::kUnavailable));
 }
 
 }  // namespace

@@ -189,5 +189,17 @@ TEST_F(RestoreTest, ListsAndLoadsVariablesWithoutAGraph) {
   EXPECT_THAT(LoadCheckpoint(dir_.File("none")), StatusIs(absl::StatusCode::kNotFound));
 }
 
+TEST_F(RestoreTest, AScopeTooManyIsToldOnlyWhereAllTypesFit) {
+  const auto reader = LoadCheckpoint(dir_.path()).value();
+  const auto check = [&](const Shape& bias) {
+    return CheckRestorable(*reader,
+                           {Wanted("net/dense/kernel", DType::kFloat32, {4, 10}),
+                            Wanted("net/dense/bias", DType::kFloat32, bias)},
+                           {.maps_scopes = true});
+  };
+  EXPECT_THAT(check({10}), ErrorHas("without the scope \"net/\" (dense/kernel, asked for as"));
+  EXPECT_THAT(check({11}), ErrorIs(Not(HasSubstr("only a prefix"))));
+}
+
 }  // namespace
 }  // namespace estimator

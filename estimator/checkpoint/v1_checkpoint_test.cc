@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -248,6 +249,17 @@ TEST_F(V1MessageTest, WhatDoesNotFitTogetherIsToldWithTheVariable) {
               ErrorHas("newer than this reader's 1"));
   EXPECT_THAT(ErrorAfter([](auto& meta, auto&) { meta.clear_meta(); }),
               ErrorHas("every variable is lost"));
+}
+
+TEST_F(V1FileTest, AFieldOfFourBytesThatIsNotKnownIsSteppedOver) {
+  const Array a = Array::Of<float>({2}, {1, 2});
+  EST_ASSERT_OK(WriteV1File(path_, {{.name = "a", .value = a}}));
+  const auto entries = ReadIndexTable(path_).value();
+  std::map<std::string, std::string> table;
+  for (const auto& [key, value] : entries)
+    table[key] = value + (key.empty() ? "" : std::string("\x7d\0\0\0\0", 5));
+  EST_ASSERT_OK(WriteIndexTable(path_, table));
+  EXPECT_TRUE(SameBits(*BundleReader::Open(path_).value()->Read("a"), a));
 }
 
 }  // namespace

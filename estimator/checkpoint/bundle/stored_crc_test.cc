@@ -1,5 +1,6 @@
 #include "estimator/checkpoint/bundle/stored_crc.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -68,6 +69,10 @@ TEST(StoredCrc, OfVariantsIsTensorFlows) {
       "\x01\x12\x04\x12\x02\x08\x02*\x08\x00\x00@@\x00\x00\x80@"s;
   const std::string bytes = variant + "i\x15" + "E\x8e" + variant + "]\x16N?";
   ExpectNoDamageGoesUnnoticed(kVariant, 2, bytes, UnmaskCrc32c(0x9b05b527u));
+}
+
+TEST(StoredCrc, ALengthOfMoreThan64BitsIsNone) {
+  EXPECT_THAT(Check(kString, 1, std::string(9, '\xff') + "\x02", 0, 1), ErrorHas("not a length"));
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "estimator/checkpoint/keras/keras_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <memory>
@@ -204,6 +207,27 @@ TEST(KerasFile, AChangedByteOfAnArchivesWeightsIsFound) {
   EST_ASSERT_OK(WriteFileAtomically(path, bytes));
   EXPECT_THAT(BundleReader::Open(path).status(),
               StatusIs(kDataLoss, AllOf(HasSubstr("model.weights.h5"), HasSubstr("CRC"))));
+}
+
+TEST(KerasFile, AChangedByteOfAnArchivesConfigIsFound) {
+  const TempDir dir;
+  std::string bytes = ReadFile("testdata/keras/small.keras").value();
+  const size_t at = bytes.find("config.json");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 100] ^= 1;
+  const std::string path = dir.File("m.keras");
+  EST_ASSERT_OK(WriteFileAtomically(path, bytes));
+  EXPECT_THAT(BundleReader::Open(path).status(), StatusIs(kDataLoss, HasSubstr("config.json")));
+}
+
+TEST(KerasFile, AFileThatAnotherProgramHasLockedIsRead) {
+  const TempDir dir;
+  const std::string path = dir.File("m.h5");
+  EST_ASSERT_OK(WriteFileAtomically(path, ReadFile("testdata/keras/small.h5").value()));
+  const int locked = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(locked, LOCK_EX), 0);
+  EST_EXPECT_OK(BundleReader::Open(path));
+  ::close(locked);
 }
 
 }  // namespace

@@ -242,5 +242,27 @@ TEST_F(TableFileTest, WhatIsNoTableIsToldSo) {
   EXPECT_THAT(TableFile::Open(path_), ErrorHas("it ends at offset 1, too short for a footer"));
 }
 
+TEST_F(TableFileTest, OfADamagedBlockWithoutATypeTheMessageSaysThatMoreMayBeLost) {
+  int num_reads = 0;
+  const auto verify_block = [&](int failing) {
+    const auto table = TableFile::Open(path_).value();
+    num_reads = 0;
+    const ScopedFaultInjector faults([&](FileOperation operation, absl::string_view /*path*/) {
+      const bool fails = operation == FileOperation::kRead && num_reads++ == failing;
+      return Fault{.status = fails ? absl::UnavailableError("stale handle") : absl::OkStatus(),
+                   .truncate_after_bytes = {}};
+    });
+    return table->VerifyBlock(0);
+  };
+  EST_ASSERT_OK(verify_block(-1));
+  // That of the type follows those that find the damage.
+  const int read_of_type = num_reads;
+  std::string damaged = bytes_;
+  damaged[damaged.find("vvvv")] = 'w';
+  EST_ASSERT_OK(WriteFileAtomically(path_, damaged));
+  EXPECT_THAT(verify_block(-1), ErrorIs(Not(HasSubstr("as far as they can be read"))));
+  EXPECT_THAT(verify_block(read_of_type), ErrorHas("as far as they can be read"));
+}
+
 }  // namespace
 }  // namespace estimator
