@@ -68,23 +68,54 @@ TEST(BlockLstm, EqualsTheReference) {
   }
 }
 
-TEST(BlockLstm, HasTheGradientsOfTheReference) {
-  for (const Sizes& s : kSizes) {
-    for (const int64_t length : {s.steps, s.steps / 2, int64_t{0}}) {
-      std::vector<Array> inputs = LstmInputs(s, length);
-      const auto forward = RunReferenceKernel(CompleteSpec(LstmSpec(s), inputs), inputs);
-      ASSERT_TRUE(forward.ok()) << forward.status();
-      inputs.insert(inputs.end(), forward->begin(), forward->end());
-      for (const uint64_t seed : {6, 7})
-        inputs.push_back(RandomArray({s.steps, s.batch, s.units}, seed));
-      const KernelSpec spec{
-          .op = "BlockLSTMGrad",
+// The inputs of the gradient.
+std::vector<Array> LstmGradInputs(const Sizes& s, int64_t length) {
+  std::vector<Array> inputs = LstmInputs(s, length);
+  const auto forward = RunReferenceKernel(CompleteSpec(LstmSpec(s), inputs), inputs);
+  EXPECT_TRUE(forward.ok()) << forward.status();
+  if (forward.ok()) inputs.insert(inputs.end(), forward->begin(), forward->end());
+  for (const uint64_t seed : {6, 7})
+    inputs.push_back(RandomArray({s.steps, s.batch, s.units}, seed));
+  return inputs;
+}
+
+KernelSpec LstmGradSpec(const Sizes& s, const std::vector<Array>& inputs) {
+  return {.op = "BlockLSTMGrad",
           .attrs = {{"use_peephole", false}},
           .outputs = {F32(inputs[1].shape()), F32(inputs[2].shape()), F32(inputs[3].shape()),
                       F32(inputs[4].shape()), F32({s.units}), F32({s.units}), F32({s.units}),
                       F32(inputs[8].shape())}};
-      ExpectMatchesReference(spec, inputs);
+}
+
+TEST(BlockLstm, HasTheGradientsOfTheReference) {
+  for (const Sizes& s : kSizes) {
+    for (const int64_t length : {s.steps, s.steps / 2, int64_t{0}}) {
+      const std::vector<Array> inputs = LstmGradInputs(s, length);
+      ExpectMatchesReference(LstmGradSpec(s, inputs), inputs);
     }
+  }
+}
+
+TEST(BlockLstm, GradientsOfStepsThatDidNotRunAreZeroWhateverTheMemoryHeld) {
+  const Sizes s = {3, 2, 2, 2};
+  const std::vector<Array> inputs = LstmGradInputs(s, 1);
+  const KernelSpec spec = CompleteSpec(LstmGradSpec(s, inputs), inputs);
+  std::vector<const void*> in;
+  for (const Array& input : inputs) in.push_back(input.raw());
+  for (const KernelTier tier : {KernelTier::kReference, KernelTier::kNative}) {
+    std::vector<Array> outputs;
+    std::vector<void*> out;
+    for (const TensorSpec& output : spec.outputs) {
+      outputs.push_back(RandomArray(output.shape, 8, 1, 2));
+      out.push_back(outputs.back().raw());
+    }
+    const auto kernel = CreateKernel(spec, tier);
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    Array scratch(DType::kUint8, Shape{static_cast<int64_t>((*kernel)->scratch_bytes())});
+    const KernelArgs args{.inputs = in, .outputs = out, .scratch = scratch.raw(), .step = {}};
+    ASSERT_TRUE((*kernel)->Run(args).ok());
+    const absl::Span<const float> x = outputs[0].values<float>();
+    for (size_t n = static_cast<size_t>(s.batch * s.inputs); n < x.size(); ++n) EXPECT_EQ(x[n], 0);
   }
 }
 
