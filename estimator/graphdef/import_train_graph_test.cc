@@ -20,6 +20,14 @@ using ::testing::SizeIs;
 
 const std::string kT = SmallTraining::TypeAttr("T");  // NOLINT: a string of a test
 
+// With a bool `pred`.
+SmallTraining WithCondition() {
+  SmallTraining training = SmallTraining::Small();
+  training.Float("limit", 1);
+  training.Node("pred", "Less", {"loss", "limit"}, kT);
+  return training;
+}
+
 class ImportTrainGraphTest : public ::testing::Test {
  protected:
   absl::StatusOr<ImportedTrainGraph> Import(const SmallTraining& training, int num_shards = 1,
@@ -255,9 +263,7 @@ TEST_F(ImportTrainGraphTest, RefusesALoop) {
 }
 
 TEST_F(ImportTrainGraphTest, ACondOfCheapBranchesBecomesASelect) {
-  SmallTraining training = SmallTraining::Small();
-  training.Float("limit", 1);
-  training.Node("pred", "Less", {"loss", "limit"}, kT);
+  SmallTraining training = WithCondition();
   training.Node("switch", "Switch", {"gradients/MatMul", "pred"}, kT);
   training.Node("halved", "Mul", {"switch:1", "rate"}, kT);
   training.Node("merge", "Merge", {"switch", "halved"}, kT);
@@ -272,9 +278,7 @@ TEST_F(ImportTrainGraphTest, ACondOfCheapBranchesBecomesASelect) {
 }
 
 TEST_F(ImportTrainGraphTest, AnUpdateInsideACondSelectsTheOldOrTheNewValue) {
-  SmallTraining training = SmallTraining::Small();
-  training.Float("limit", 1);
-  training.Node("pred", "Less", {"loss", "limit"}, kT);
+  SmallTraining training = WithCondition();
   training.Node("switch", "Switch", {"gradients/MatMul", "pred"}, kT);
   for (const bool side : {true, false}) {
     training.Rewire("apply", {"w", "rate", side ? "switch:1" : "switch"});
@@ -295,9 +299,7 @@ TEST_F(ImportTrainGraphTest, AnUpdateInsideACondSelectsTheOldOrTheNewValue) {
 }
 
 TEST_F(ImportTrainGraphTest, ATryNamesTheNodeOfABranchThatCannotBeBuilt) {
-  SmallTraining training = SmallTraining::Small();
-  training.Float("limit", 1);
-  training.Node("pred", "Less", {"loss", "limit"}, kT);
+  SmallTraining training = WithCondition();
   training.Node("switch", "Switch", {"sub", "pred"}, kT);
   training.Node("bad", "MatMul", {"switch:1", "switch:1"}, kT);
   training.Node("merge", "Merge", {"switch", "bad"}, kT);
@@ -312,9 +314,7 @@ TEST_F(ImportTrainGraphTest, ATryNamesTheNodeOfABranchThatCannotBeBuilt) {
 }
 
 TEST_F(ImportTrainGraphTest, ABranchReadsGradientsThatAreAveragedOutside) {
-  SmallTraining training = SmallTraining::Small();
-  training.Float("limit", 1);
-  training.Node("pred", "Less", {"loss", "limit"}, kT);
+  SmallTraining training = WithCondition();
   training.Node("switch", "Switch", {"gradients/MatMul", "pred"}, kT);
   training.Node("product", "MatMul", {"switch:1", "switch:1"}, kT);
   training.Node("merge", "Merge", {"switch", "product"}, kT);
@@ -324,6 +324,42 @@ TEST_F(ImportTrainGraphTest, ABranchReadsGradientsThatAreAveragedOutside) {
   const Node* const branch = ValueOf(*imported, "w")->input(2).node();
   ASSERT_EQ(branch->op(), "If");
   EXPECT_EQ(branch->inputs().back().node()->name(), "mean_over_shards");
+}
+
+// Both Merges are of one condition, and neither depends on the other.
+TEST_F(ImportTrainGraphTest, AGradientThatAMergeChoosesIsAveragedOutsideOfTheBranch) {
+  SmallTraining training = WithCondition();
+  training.Node("rates", "Switch", {"loss", "pred"}, kT);
+  training.Node("squared", "Square", {"rates:1"}, kT);
+  training.Node("cond/Merge", "Merge", {"rates", "squared"}, kT);
+  training.Node("gradients/switch", "Switch", {"gradients/MatMul", "pred"}, kT);
+  training.Node("gradients/product", "MatMul", {"gradients/switch:1", "gradients/switch:1"}, kT);
+  training.Node("gradients/Merge", "Merge", {"gradients/switch", "gradients/product"}, kT);
+  training.Rewire("apply", {"w", "cond/Merge", "gradients/Merge"});
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training, 2);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const Node* const mean = ValueOf(*imported, "w")->input(2).node();
+  ASSERT_EQ(mean->name(), "mean_over_shards");
+  EXPECT_EQ(mean->input(0).node()->input(0).node()->op(), "If");
+}
+
+TEST_F(ImportTrainGraphTest, ATryNamesTheMergeOfTheBranchesThatDiffer) {
+  SmallTraining training = WithCondition();
+  training.Node("switch", "Switch", {"sub", "pred"}, kT);
+  training.Node("softmax", "Softmax", {"switch:1"}, kT);
+  training.Node("norm", "MatMul", {"switch:1", "switch:1"},
+                kT + " attr { key: 'transpose_a' value { b: true } }");
+  for (const std::string name : {"softmax", "norm"}) {
+    training.Node("of_" + name, "Merge", {"switch", name}, kT);
+    training.Variable("v_" + name, {4, 1}, 2, false);
+    training.Node("assign_" + name, "Assign", {"v_" + name, "of_" + name}, kT);
+  }
+  training.Rewire("train", {"^step", "^assign_softmax", "^assign_norm"});
+  const TensorSpec rows = {DType::kFloat32, Shape{4, 1}};
+  const auto obstacles = TrainGraph::Parse(training.Bytes(), "file")->TryImport({}, {rows, rows});
+  ASSERT_TRUE(obstacles.ok()) << obstacles.status();
+  ASSERT_THAT(*obstacles, SizeIs(1));
+  EXPECT_EQ((*obstacles)[0].name, "of_norm");
 }
 
 // TensorFlow's op counts only the steps in which it runs, so that its numbers are the same in each
