@@ -187,12 +187,10 @@ def est_library(
     parts = []
     for i, (flags, files) in enumerate(options.items()):
         part = "%s_options_%d" % (name, i + 1)
-        sources = jumbo(part + "_", [file for file in files if file in srcs], singly)
         begin = _begin_with_common(copts + flags.split(" "))
         native.cc_library(
             name = part,
-            srcs = sources.srcs,
-            textual_hdrs = sources.textual_hdrs,
+            srcs = jumbo(part + "_", [file for file in files if file in srcs], singly),
             copts = begin.copts + EST_COPTS + copts + flags.split(" "),
             deps = deps + begin.deps,
             alwayslink = True,
@@ -203,13 +201,11 @@ def est_library(
 
     # The parts and the rest use each other, in any order.
     alwayslink = kwargs.pop("alwayslink", False) or len(options) > 0
-    sources = jumbo(name + "_", rest, singly)
     native.cc_library(
         name = name,
         alwayslink = alwayslink,
-        srcs = sources.srcs,
+        srcs = jumbo(name + "_", rest, singly),
         hdrs = hdrs,
-        textual_hdrs = sources.textual_hdrs,
         copts = common.copts + EST_COPTS + copts,
         deps = deps + parts,
         **dict(COMPILED_ONCE, **kwargs)
@@ -341,10 +337,9 @@ def est_test(
     """
     common = _begin_with(Label("//tools/build:common_test"))
     srcs = [name + ".cc"] if srcs == None else srcs
-    sources = jumbo(name + "_", srcs, singly, at_most = 8, own_names = True)
     native.cc_test(
         name = name,
-        srcs = sources.srcs,
+        srcs = jumbo(name + "_", srcs, singly, at_most = 8, own_names = True),
         copts = common.copts + TEST_COPTS + EST_COPTS + copts,
         size = size,
         deps = deps + link + _COMMON_DEPS + common.deps + ["//estimator/base/testing:gtest"],

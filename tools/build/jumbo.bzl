@@ -10,22 +10,23 @@ def _path(source):
     return path.split("/", 2)[2] if path.startswith("../") else path
 
 def _jumbo_source_impl(ctx):
+    # The text itself and no #include of it: a source that is included would be an input of all that
+    # depends on the library, whose objects a build cache would not find after an edit of it.
     out = ctx.actions.declare_file(ctx.label.name + ".cc")
-    if ctx.attr.own_names:
-        commands = []
-        for source in ctx.files.srcs:
+    commands = []
+    for source in ctx.files.srcs:
+        commands.append("echo '#line 1 \"%s\"'" % _path(source))
+        if ctx.attr.own_names:
             stem = source.basename[:-len(".cc")]
-            commands.append("echo '#line 1 \"%s\"'" % _path(source))
             commands.append("sed 's/^namespace {$/namespace in_%s {/' %s" % (stem, source.path))
-        ctx.actions.run_shell(
-            inputs = ctx.files.srcs,
-            outputs = [out],
-            command = "{ %s; } > %s" % ("; ".join(commands), out.path),
-            mnemonic = "JumboSource",
-        )
-    else:
-        lines = ["#include \"%s\"\n" % _path(source) for source in ctx.files.srcs]
-        ctx.actions.write(out, "".join(lines))
+        else:
+            commands.append("cat " + source.path)
+    ctx.actions.run_shell(
+        inputs = ctx.files.srcs,
+        outputs = [out],
+        command = "{ %s; } > %s" % ("; ".join(commands), out.path),
+        mnemonic = "JumboSource",
+    )
     return [DefaultInfo(files = depset([out]))]
 
 _jumbo_source = rule(
@@ -59,7 +60,7 @@ def jumbo(name, srcs, singly = [], at_most = 16, own_names = False):
         names often.
 
     Returns:
-      A struct. `srcs`: for the attribute of this name. `textual_hdrs`: what they include.
+      What the attribute `srcs` of the target gets.
     """
     folders = {}
     for source in srcs:
@@ -83,10 +84,7 @@ def jumbo(name, srcs, singly = [], at_most = 16, own_names = False):
             )
             generated.append(":" + target)
     alone = [source for source in srcs if source not in together]
-    return struct(
-        srcs = select({
-            str(Label("//tools/build:no_jumbo")): srcs,
-            "//conditions:default": generated + alone,
-        }),
-        textual_hdrs = together,
-    )
+    return select({
+        str(Label("//tools/build:no_jumbo")): srcs,
+        "//conditions:default": generated + alone,
+    })
