@@ -73,6 +73,13 @@ struct StepContext {
 // StepContext::trip_key of the trip with row `row` of a loop in a context with the key `outer`.
 uint64_t TripKey(uint64_t outer, int64_t row);
 
+// Rows [begin, end) of an output, or all of them if end is 0. Both are multiples of kMultiple, or
+// the number of all rows.
+struct RowRange {
+  int64_t begin = 0, end = 0;
+  static constexpr int64_t kMultiple = 32;
+};
+
 // The operands of one execution. Buffers are dense and row-major and have the sizes of the spec.
 // The elements of a string operand are std::string objects. Outputs do not overlap inputs unless
 // AliasInput allows it.
@@ -80,6 +87,7 @@ struct KernelArgs {
   absl::Span<const void* const> inputs;
   absl::Span<void* const> outputs;
   void* scratch = nullptr;  // scratch_bytes() bytes, 64-byte aligned
+  RowRange rows = {};       // of output 0: those to compute, if Kernel::RunsRows
   StepContext step;
 
   template <typename T>
@@ -116,6 +124,9 @@ class Kernel {
   // The input whose buffer `output` may overwrite, or -1. The kernel must read element i of that
   // input before it writes element i of the output.
   virtual int AliasInput(int /*output*/) const { return -1; }
+  // Whether Run computes only the rows KernelArgs::rows of its one output, if they are given, with
+  // the bits that they have when it computes all.
+  virtual bool RunsRows() const { return false; }
 
   // The tier of the factory that CreateKernel took; nullopt if a pass built the kernel itself.
   std::optional<KernelTier> tier() const { return tier_; }

@@ -62,6 +62,8 @@ class PreparingKernel final : public Kernel, public PreparedInput {
                                        : inner_bytes_ + functions_.prepared_bytes;
   }
 
+  bool RunsRows() const override { return functions_.runs_rows; }
+
   int prepared_input() const override { return functions_.input; }
   size_t prepared_bytes() const override { return functions_.prepared_bytes; }
   size_t prepared_scratch_bytes() const override { return functions_.scratch_bytes; }

@@ -51,6 +51,7 @@ struct PreparingFunctions {
   size_t scratch_bytes = 0;
   // Null, or Run: it copies parts of the input while they are in the cache.
   std::function<void(const KernelArgs& args)> run_without_copy = nullptr;
+  bool runs_rows = false;  // Kernel::RunsRows, of `run_without_copy`
 };
 KernelPlan MakePreparingKernel(PreparingFunctions functions);
 

@@ -12,10 +12,12 @@
 #include "estimator/base/status.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graph/testing/graph_fixture.h"
+#include "estimator/kernels/gemm/gemm.h"
 #include "estimator/ops/ops.h"
 #include "estimator/ops/optimizer_ops.h"
 #include "estimator/runtime/cpu_backend.h"
 #include "estimator/runtime/initialize_variables.h"
+#include "estimator/runtime/program.h"
 #include "estimator/runtime/replicas/replica_layout.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -207,6 +209,45 @@ TEST_F(CpuProcessesTest, SeveralBucketsHaveTheBitsOfOneProcess) {
   };
   for (const int processes : {2, 4})
     ExpectBitsOfOneProcess({.processes = processes, .replicas = 4}, spec, feed);
+}
+
+// The gradient of a dense layer, which is larger than two buckets.
+TEST_F(CpuProcessesTest, BlocksOfRowsHaveTheBitsOfOneProcess) {
+  constexpr int64_t kBatch = 64, kIn = 2100, kOut = 1024;
+  const Variable w = MakeVariable("w", Numbers(kIn * kOut, 1).Reshaped({kIn, kOut})),
+                 b = MakeVariable("b", Numbers(kOut, 2));
+  const Tensor x = Placeholder(DType::kFloat32, {kBatch, kIn}),
+               dy = Placeholder(DType::kFloat32, {kBatch, kOut});
+  const Tensor dw = CrossReplicaSum(MatMul(x, dy, {.transpose_a = true})),
+               db = CrossReplicaSum(ReduceSum(dy, {0}));
+  const ProgramSpec spec = {
+      .feeds = {x, dy}, .fetches = {}, .updates = {Descend(b, db), Descend(w, dw)}};
+  const auto feed = [](int step, int replica) -> std::vector<Array> {
+    const int seed = 10 * step + replica;
+    return {Numbers(kBatch * kIn, seed).Reshaped({kBatch, kIn}),
+            Numbers(kBatch * kOut, seed).Reshaped({kBatch, kOut})};
+  };
+  for (const int processes : {2, 4})
+    ExpectBitsOfOneProcess({.processes = processes, .replicas = 4}, spec, feed);
+
+  const auto plan = [&](bool buckets, bool check_kernels) {
+    const auto program =
+        Program::Compile(graph_, spec, {.check_kernels = check_kernels, .buckets = buckets});
+    EST_EXPECT_OK(program);
+    return (*program)->Plan();
+  };
+  const auto has_blocks = ::testing::HasSubstr("-> (f32 [704,1024])");
+  const std::string whole = plan(false, false), blocks = plan(true, false);
+  EXPECT_THAT(whole, ::testing::Not(has_blocks));
+  EXPECT_THAT(plan(true, true), ::testing::Not(has_blocks)) << "a check compares whole outputs";
+  // Other CPUs compute it by oneDNN.
+  if (gemm::HasWideVectors()) {
+    EXPECT_THAT(blocks, has_blocks);
+  }
+  const auto work = [](const std::string& text) {
+    return text.substr(text.rfind(" MFLOP") - 8, 8);
+  };
+  EXPECT_EQ(work(blocks), work(whole));
 }
 
 TEST_F(CpuProcessesTest, GroupsOfReplicasHaveTheBitsOfOneProcess) {

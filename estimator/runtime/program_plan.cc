@@ -107,7 +107,14 @@ void AppendInstructions(const CompiledModule& compiled, int begin, int end,
     KernelSpec spec = PlainSpecOf(compiled.module, node);
     // A sweep also writes the copies of its variables in bf16, so their bytes count.
     for (const ir::Value& copy : node.copies) spec.outputs.push_back(compiled.module.spec(copy));
-    const Work work = WorkOf(node, spec);
+    Work work = WorkOf(node, spec);
+    if (const RowRange& rows = instruction.rows; rows.end > 0) {
+      // A block of rows has its share of the work.
+      Shape& shape = spec.outputs[0].shape;
+      work.bytes = work.bytes / shape[0] * (rows.end - rows.begin);
+      work.flops = work.flops / shape[0] * (rows.end - rows.begin);
+      shape.set_dim(0, rows.end - rows.begin);
+    }
     const size_t tier = TierOf(node);
     // Derived values are not part of every step.
     if (!node.derived) by_tier[tier] += work;

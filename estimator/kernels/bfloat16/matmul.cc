@@ -136,16 +136,18 @@ class ProductWorker {
 };
 
 void Multiply(const MatMulPlan& plan, const Operand& a, const Operand& b, const Bfloat16* packed,
-              const MatMulTarget& c, void* scratch) {
+              const MatMulTarget& c, void* scratch, RowRange rows = {}) {
   const Product& p = plan.product;
   const int parts = plan.row_parts * plan.column_parts;
+  if (rows.end == 0) rows.end = p.m;
+  const int64_t part_rows = RoundUp(DivideUp(rows.end - rows.begin, plan.row_parts), kGroup);
   fused::ParallelFor({parts, parts}, [&](int part, int64_t, int64_t) {
     ProductWorker worker(
         plan, a, b, packed, c,
         static_cast<char*>(scratch) + static_cast<size_t>(part) * plan.thread_bytes());
-    const int64_t row = part / plan.column_parts * plan.part_rows;
+    const int64_t row = rows.begin + part / plan.column_parts * part_rows;
     const int64_t column = part % plan.column_parts * plan.part_columns;
-    worker.Run(row, std::min(p.m, row + plan.part_rows), column,
+    worker.Run(row, std::min(rows.end, row + part_rows), column,
                std::min(p.n, column + plan.part_columns));
   });
 }
@@ -192,9 +194,9 @@ MatMulPlan MakeMatMulPlan(const Product& product, int threads) {
 }
 
 void MultiplyMatrices(const MatMulPlan& plan, const MatrixData& a, const MatrixData& b,
-                      const MatMulTarget& c, void* scratch) {
+                      const MatMulTarget& c, void* scratch, RowRange rows) {
   const Product& p = plan.product;
-  Multiply(plan, LeftOperand(p, a), RightOperand(p, b), nullptr, c, scratch);
+  Multiply(plan, LeftOperand(p, a), RightOperand(p, b), nullptr, c, scratch, rows);
 }
 
 void PackRightOperand(const MatMulPlan& plan, const MatrixData& b, void* packed) {

@@ -18,6 +18,7 @@
 
 #include "estimator/array/half.h"
 #include "estimator/kernels/bfloat16/convolution.h"
+#include "estimator/kernels/kernel.h"
 
 namespace estimator::bfloat16 {
 
@@ -65,9 +66,10 @@ struct MatMulTarget {
 
 //   a, b: f32 if the product splits, else bf16, or f32 numbers that are rounded to bf16.
 //   scratch: plan.scratch_bytes(), aligned to 64 bytes.
+//   rows: those of c that are computed. They have the bits of the whole product.
 // REQUIRES: IsAvailable() (tiles.h).
 void MultiplyMatrices(const MatMulPlan& plan, const MatrixData& a, const MatrixData& b,
-                      const MatMulTarget& c, void* scratch);
+                      const MatMulTarget& c, void* scratch, RowRange rows = {});
 
 // For weights that do not change from product to product: packs all of b once.
 //   packed: plan.packed_bytes(), aligned to 64 bytes.

@@ -72,8 +72,9 @@ KernelPlan MakeMatMul(const MatMulSpec& spec) {
       .run_without_copy =
           [plan, splits, target](const KernelArgs& args) {
             MultiplyMatrices(plan, DataOf(args.inputs[0], splits), DataOf(args.inputs[1], splits),
-                             target(args), args.scratch);
+                             target(args), args.scratch, args.rows);
           },
+      .runs_rows = true,
   });
 }
 

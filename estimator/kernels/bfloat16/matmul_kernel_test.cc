@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -121,6 +122,25 @@ TEST_F(Bfloat16MatMul, TheNumberOfThreadsDoesNotChangeTheBits) {
       EXPECT_TRUE(SameBits(RunAny(c.spec(), {c.a(), c.b()}), expected)) << count;
     }
     omp_set_num_threads(threads);
+  }
+}
+
+TEST_F(Bfloat16MatMul, BlocksOfRowsHaveTheBitsOfAll) {
+  const int threads = omp_get_max_threads();
+  for (const Case& c : Cases()) {
+    for (const DType dtype : {DType::kFloat32, DType::kBfloat16}) {
+      SCOPED_TRACE(absl::StrCat(c.ToString(), " ", DTypeName(dtype)));
+      const std::vector<Array> factors = {c.a(dtype), c.b(dtype)};
+      const Array all = RunAny(c.spec(), factors);
+      for (const int count : {1, 2, 7}) {
+        omp_set_num_threads(count);
+        const std::unique_ptr<Kernel> kernel =
+            FromMatMulSpec<bfloat16::MakeMatMul>(CompleteSpec(c.spec(), factors));
+        for (const int64_t size : {32, 384})
+          EXPECT_EQ(DifferenceInRows(*kernel, factors, all, size), "") << count << " threads";
+      }
+      omp_set_num_threads(threads);
+    }
   }
 }
 

@@ -229,16 +229,17 @@ int64_t NumPanels(const Product& p) {
   return CeilDivide(p.n, HWY_DYNAMIC_DISPATCH(PanelColumns)());
 }
 
-void MultiplyParts(const Plan& plan, const Operands& operands, float* scratch) {
+void MultiplyParts(const Plan& plan, const Operands& operands, float* scratch, RowRange rows = {}) {
   const Product& p = plan.product;
+  const int64_t num_rows = (rows.end == 0 ? p.m : rows.end) - rows.begin;
   const int64_t panels = NumPanels(p);
   const int64_t parts = plan.row_parts * plan.column_parts;
   fused::ParallelFor({parts, static_cast<int>(parts)}, [&](int part, int64_t, int64_t) {
     const int64_t row = part / plan.column_parts, column = part % plan.column_parts;
     HWY_DYNAMIC_DISPATCH(MultiplyPart)
     (p, operands,
-     {.row_begin = Split(p.m, row, plan.row_parts),
-      .row_end = Split(p.m, row + 1, plan.row_parts),
+     {.row_begin = rows.begin + Split(num_rows, row, plan.row_parts),
+      .row_end = rows.begin + Split(num_rows, row + 1, plan.row_parts),
       .panel_begin = Split(panels, column, plan.column_parts),
       .panel_end = Split(panels, column + 1, plan.column_parts)},
      scratch + part * plan.part_floats);
@@ -273,8 +274,8 @@ Plan MakePlan(const Product& product, int threads) {
 }
 
 void Multiply(const Plan& plan, const float* a, const float* b, const float* bias, float* c,
-              float* scratch) {
-  MultiplyParts(plan, {.a = a, .b = b, .bias = bias, .c = c}, scratch);
+              float* scratch, RowRange rows) {
+  MultiplyParts(plan, {.a = a, .b = b, .bias = bias, .c = c}, scratch, rows);
 }
 
 size_t PanelsFloats(const Product& product) {

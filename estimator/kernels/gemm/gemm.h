@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "estimator/kernels/fused/tile_ops.h"
+#include "estimator/kernels/kernel.h"
 
 namespace estimator::gemm {
 
@@ -42,8 +43,9 @@ struct Plan {
 Plan MakePlan(const Product& product, int threads);
 
 //   bias: [n], or null.  scratch: plan.scratch_floats(), aligned to 64 bytes.
+//   rows: those of c that are computed. They have the bits of the whole product.
 void Multiply(const Plan& plan, const float* a, const float* b, const float* bias, float* c,
-              float* scratch);
+              float* scratch, RowRange rows = {});
 
 // For weights that do not change from product to product: copies all of b once.
 //   panels: PanelsFloats(product) floats, aligned to 64 bytes.

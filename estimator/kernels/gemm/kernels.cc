@@ -43,8 +43,9 @@ KernelPlan MakeMatMul(const MatMulSpec& spec) {
       .run_without_copy =
           [plan, bias](const KernelArgs& args) {
             Multiply(plan, args.in<float>(0), args.in<float>(1), bias(args), args.out<float>(0),
-                     static_cast<float*>(args.scratch));
+                     static_cast<float*>(args.scratch), args.rows);
           },
+      .runs_rows = true,
   });
 }
 

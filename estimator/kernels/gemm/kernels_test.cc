@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -120,6 +121,26 @@ TEST(GemmKernels, MatchTheReference) {
       }
     }
   }
+}
+
+TEST(GemmKernels, BlocksOfRowsHaveTheBitsOfAll) {
+  if (!Wide()) GTEST_SKIP() << "the rule takes no product without AVX-512";
+  const int threads = omp_get_max_threads();
+  for (const bool transpose_a : {false, true}) {
+    const KernelSpec spec = Spec(330, 1001, 300, transpose_a);
+    const std::vector<Array> inputs = {RandomArray(spec.inputs[0].shape, 1),
+                                       RandomArray(spec.inputs[1].shape, 2)};
+    const auto all = RunKernel(spec, inputs, KernelTier::kNative);
+    EST_ASSERT_OK(all);
+    for (const int count : {1, 2, 7}) {
+      omp_set_num_threads(count);
+      const auto kernel = CreateKernel(spec, KernelTier::kNative);
+      EST_ASSERT_OK(kernel);
+      for (const int64_t size : {32, 128, 352})
+        EXPECT_EQ(DifferenceInRows(**kernel, inputs, (*all)[0], size), "") << count << " threads";
+    }
+  }
+  omp_set_num_threads(threads);
 }
 
 TEST(GemmKernels, PreparedWeightsGiveTheSameBits) {

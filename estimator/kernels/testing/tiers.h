@@ -2,6 +2,7 @@
 #ifndef ESTIMATOR_KERNELS_TESTING_TIERS_H_
 #define ESTIMATOR_KERNELS_TESTING_TIERS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -64,6 +65,37 @@ inline std::string DifferenceFromReference(const KernelSpec& incomplete,
     if (!difference.equal) return absl::StrCat(what, "output ", i, ": ", difference.report);
     if (!SameBits((*actual)[i], (*again)[i]))
       return absl::StrCat(what, "output ", i, " differs from run to run");
+  }
+  return "";
+}
+
+// Returns "" if the kernel computes its output, which is `expected`, in blocks of `size` rows with
+// the same bits, and writes no other rows. Otherwise says what is wrong.
+inline std::string DifferenceInRows(Kernel& kernel, const std::vector<Array>& inputs,
+                                    const Array& expected, int64_t size) {
+  if (!kernel.RunsRows()) return "the kernel does not run rows";
+  std::vector<const void*> operands;
+  for (const Array& input : inputs) operands.push_back(input.raw());
+  Array scratch(DType::kUint8, {static_cast<int64_t>(kernel.scratch_bytes())});
+  Array got(expected.dtype(), expected.shape()), want(expected.dtype(), expected.shape());
+  const int64_t rows = expected.shape()[0];
+  const size_t row_bytes = expected.num_bytes() / static_cast<size_t>(rows);
+  for (int64_t begin = 0; begin < rows; begin += size) {
+    const int64_t end = std::min(begin + size, rows);
+    for (Array* const dirty : {&got, &want, &scratch})
+      std::memset(dirty->raw(), 0xff, dirty->num_bytes());
+    const size_t offset = static_cast<size_t>(begin) * row_bytes;
+    std::memcpy(static_cast<char*>(want.raw()) + offset,
+                static_cast<const char*>(expected.raw()) + offset,
+                static_cast<size_t>(end - begin) * row_bytes);
+    void* const outputs[] = {got.raw()};
+    const absl::Status status = kernel.Run({.inputs = operands,
+                                            .outputs = outputs,
+                                            .scratch = scratch.raw(),
+                                            .rows = {.begin = begin, .end = end},
+                                            .step = {}});
+    if (!status.ok()) return status.ToString();
+    if (!SameBits(got, want)) return absl::StrCat("rows ", begin, " to ", end, " differ");
   }
   return "";
 }

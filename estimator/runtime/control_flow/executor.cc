@@ -28,6 +28,7 @@ Executor::Executor(const CompiledModule& compiled)
     args.outputs = absl::MakeConstSpan(outputs_).subspan(out, instruction.outputs.size());
     in += instruction.inputs.size();
     out += instruction.outputs.size();
+    args.rows = instruction.rows;
     args_.push_back(args);
   }
   // Kernels take inputs as const; no instruction has a constant or a feed as its output.

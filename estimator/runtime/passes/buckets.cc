@@ -28,7 +28,7 @@ class BucketMaker {
     }
   }
 
-  void Run(int64_t bucket_bytes) {
+  void Run(bool blocks, int64_t bucket_bytes) {
     for (const Schedule::Segment& segment : schedule_.segments) MoveGradients(segment);
     for (size_t t = 0; t < schedule_.order.size(); ++t)
       position_[schedule_.order[t]] = static_cast<int>(t);
@@ -53,6 +53,7 @@ class BucketMaker {
         const int64_t bytes = FirstFit::Rounded(spec.num_bytes());
         buckets.back().bytes += bytes;
         offset += bytes;
+        if (blocks) buckets.back().blocks = Blocks(module_.node(Operand(n)), bucket_bytes);
       }
     }
   }
@@ -72,6 +73,19 @@ class BucketMaker {
     // The memory of other values is not free to choose: feeds, variables, derived values, fetches.
     return producer.kind == Node::Kind::kOp && !producer.derived && producer.op != kCollectiveOp &&
            uses_.at(operand) == 1 && fetched_.count(operand) == 0 && fetched_.count({n, 0}) == 0;
+  }
+
+  // The blocks of rows in which the output of a node is computed. There are several only if it is
+  // larger than a bucket, so it is the last value of its bucket.
+  static std::vector<RowRange> Blocks(const Node& node, int64_t bucket_bytes) {
+    std::vector<RowRange> blocks;
+    const auto bytes = static_cast<int64_t>(node.outputs[0].num_bytes());
+    if (!node.kernel->RunsRows() || bytes <= bucket_bytes) return blocks;
+    const int64_t rows = node.outputs[0].shape[0], count = (bytes - 1) / bucket_bytes + 1;
+    const int64_t unit = RowRange::kMultiple, size = (rows - 1) / (count * unit) * unit + unit;
+    for (int64_t begin = 0; begin < rows; begin += size)
+      blocks.push_back({.begin = begin, .end = std::min(begin + size, rows)});
+    return blocks;
   }
 
   // Whether only sums in buckets read the outputs of node n, perhaps through views.
@@ -112,8 +126,8 @@ class BucketMaker {
 
 }  // namespace
 
-void MakeBuckets(const Module& module, Schedule& schedule, int64_t bucket_bytes) {
-  BucketMaker(module, schedule).Run(bucket_bytes);
+void MakeBuckets(const Module& module, Schedule& schedule, bool blocks, int64_t bucket_bytes) {
+  BucketMaker(module, schedule).Run(blocks, bucket_bytes);
 }
 
 }  // namespace estimator::ir

@@ -5,6 +5,9 @@
 // when they have kBucketBytes. So all processes have the same buckets and agree on nothing at run
 // time. A sum is in a bucket if it is over all replicas, and if nothing else reads its operand:
 // then operand and result are the same memory.
+//
+// A larger gradient is computed in blocks of rows, if its kernel can do that. Each block is sent
+// while the next one is computed.
 #ifndef ESTIMATOR_RUNTIME_PASSES_BUCKETS_H_
 #define ESTIMATOR_RUNTIME_PASSES_BUCKETS_H_
 
@@ -18,7 +21,10 @@ inline constexpr int64_t kBucketBytes = int64_t{4} << 20;
 
 // Sets schedule.buckets. Also moves gradients in the order of their segments: each is computed as
 // soon as its operands are, so before the gradient of the layer's input.
-void MakeBuckets(const Module& module, Schedule& schedule, int64_t bucket_bytes = kBucketBytes);
+//   blocks: whether gradients may be computed in blocks.
+// REQUIRES: kernels are selected.
+void MakeBuckets(const Module& module, Schedule& schedule, bool blocks,
+                 int64_t bucket_bytes = kBucketBytes);
 
 }  // namespace estimator::ir
 

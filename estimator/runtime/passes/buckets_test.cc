@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -18,9 +20,18 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::SizeIs;
 
 EST_REGISTER_KERNEL("Gradient", KernelTier::kReference, Inert());
+
+class RowsKernel final : public Kernel {
+ public:
+  absl::Status Run(const KernelArgs&) override { return absl::OkStatus(); }
+  bool RunsRows() const override { return true; }
+};
+EST_REGISTER_KERNEL("Product", KernelTier::kReference,
+                    [](const KernelSpec&) { return KernelPlan(std::make_unique<RowsKernel>()); });
 
 class BucketsTest : public ::testing::Test {
  protected:
@@ -32,11 +43,11 @@ class BucketsTest : public ::testing::Test {
     b_.Update(name, value);
   }
 
-  Code Compile(int64_t bucket_bytes) {
+  Code Compile(int64_t bucket_bytes, bool blocks = true) {
     Compact(b_.module);
     EST_EXPECT_OK(SelectKernels(b_.module, KernelTier::kReference));
     schedule_ = MakeSchedule(b_.module);
-    MakeBuckets(b_.module, schedule_, bucket_bytes);
+    MakeBuckets(b_.module, schedule_, blocks, bucket_bytes);
     plan_ = PlanMemory(b_.module, schedule_);
     return Emit(b_.module, schedule_, plan_).value();
   }
@@ -104,6 +115,39 @@ TEST_F(BucketsTest, ASumIsWrittenOverItsOperand) {
   const Collective& sum = code.segments[0].buckets[0].collectives[0];
   EXPECT_EQ(sum.input, sum.output);
   EXPECT_TRUE(sum.only_updates);
+}
+
+// Its sum has another shape, and is in a bucket with one that comes before it.
+TEST_F(BucketsTest, ALargeGradientIsComputedAndSentInBlocksOfRows) {
+  for (const bool blocks : {true, false}) {
+    b_ = {};
+    const Value x = b_.Feed({256});
+    const Value small = Gradient(x), product = b_.Op("Product", {x}, {100, 8});  // 3200 bytes
+    const Value after = Gradient(x);
+    const Value reshaped = b_.Op("Reshape", {product}, {800});
+    for (const Value sum : {Sum(small), b_.Op("CrossReplicaSum", {reshaped}, {800}), Sum(after)})
+      Update(sum);
+    const Code code = Compile(1500, blocks);
+    std::vector<std::pair<int64_t, int64_t>> rows;
+    for (const Instruction& instruction : code.instructions)
+      rows.emplace_back(instruction.rows.begin, instruction.rows.end);
+    std::vector<std::vector<int64_t>> buckets;
+    for (const CollectiveBucket& bucket : code.segments[0].buckets)
+      buckets.push_back({bucket.ready, bucket.offset, bucket.count,
+                         static_cast<int64_t>(bucket.collectives.size())});
+    if (!blocks) {
+      EXPECT_THAT(rows, ElementsAre(Pair(0, 0), Pair(0, 0), Pair(0, 0)));
+      EXPECT_THAT(buckets, ElementsAre(ElementsAre(2, 0, 1056, 2), ElementsAre(3, 4224, 256, 1)));
+      continue;
+    }
+    // A third of the rows is rounded up to a multiple of 32.
+    EXPECT_THAT(rows, ElementsAre(Pair(0, 0), Pair(0, 64), Pair(64, 100), Pair(0, 0)));
+    EXPECT_THAT(buckets, ElementsAre(ElementsAre(2, 0, 256 + 512, 0), ElementsAre(3, 3072, 288, 2),
+                                     ElementsAre(4, 4224, 256, 1)));
+    EXPECT_EQ(code.instructions[1].outputs, code.instructions[2].outputs);
+    EXPECT_EQ(code.segments[0].end, 4);
+    EXPECT_EQ(plan_.bucket_bytes, 1024 + 3200 + 1024);
+  }
 }
 
 TEST_F(BucketsTest, OtherSumsStayApart) {

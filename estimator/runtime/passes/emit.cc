@@ -113,39 +113,52 @@ void EmitDerived(const Module& module, const Schedule& schedule, const MemoryPla
 absl::StatusOr<Code> Emit(const Module& module, const Schedule& schedule, const MemoryPlan& plan) {
   Code code;
   const std::vector<std::vector<int>> readers = Readers(module);
-  std::map<int, size_t> bucket_of;  // collective -> its bucket in the schedule
-  for (size_t b = 0; b < schedule.buckets.size(); ++b)
-    for (const int n : schedule.buckets[b].collectives) bucket_of[n] = b;
   const std::vector<uint64_t> groups = Groups(module);
+  auto next = schedule.buckets.begin();  // the next one that will be ready
+  int64_t bucket_begin = 0;              // in the memory of all buckets
   EmitDerived(module, schedule, plan, groups, code);
   for (const Schedule::Segment& from : schedule.segments) {
     Code::Segment segment;
     segment.begin = static_cast<int>(code.instructions.size());
+    std::map<int, size_t> bucket_of;  // collective -> its bucket in the segment
+    // The instructions so far have computed the next bucket up to byte `end` of all buckets.
+    const auto add_bucket = [&](int64_t end) {
+      segment.buckets.push_back(
+          {.ready = static_cast<int>(code.instructions.size()),
+           .dtype = next->dtype,
+           .offset = bucket_begin,
+           .count = (end - bucket_begin) / static_cast<int64_t>(DTypeSize(next->dtype)),
+           .collectives = {}});
+      bucket_begin = end;
+    };
     for (int t = from.begin; t < from.end; ++t) {
-      code.instructions.push_back(MakeInstruction(module, schedule, plan, groups, t));
+      Instruction instruction = MakeInstruction(module, schedule, plan, groups, t);
+      const auto is_ready = [&] { return next != schedule.buckets.end() && next->ready == t + 1; };
+      for (const RowRange& rows : is_ready() ? next->blocks : std::vector<RowRange>()) {
+        if (instruction.rows.end > 0) {
+          const auto row_bytes = RowOf(module.node(instruction.node).outputs[0]).num_bytes();
+          code.instructions.push_back(instruction);
+          add_bucket(At(plan.buffers, instruction.outputs[0]).offset +
+                     instruction.rows.end * static_cast<int64_t>(row_bytes));
+        }
+        instruction.rows = rows;
+      }
+      code.instructions.push_back(std::move(instruction));
+      for (; is_ready(); ++next) {
+        for (const int n : next->collectives) bucket_of[n] = segment.buckets.size();
+        add_bucket(next->offset + next->bytes);
+      }
     }
     segment.end = static_cast<int>(code.instructions.size());
-    std::map<size_t, size_t> emitted;  // bucket in the schedule -> in the segment
-    for (size_t b = 0; b < schedule.buckets.size(); ++b) {
-      const Schedule::Bucket& bucket = schedule.buckets[b];
-      if (bucket.segment != code.segments.size()) continue;
-      emitted[b] = segment.buckets.size();
-      segment.buckets.push_back(
-          {.ready = segment.begin + bucket.ready - from.begin,
-           .dtype = bucket.dtype,
-           .offset = bucket.offset,
-           .count = bucket.bytes / static_cast<int64_t>(DTypeSize(bucket.dtype)),
-           .collectives = {}});
-    }
     // A collective has no kernel: the backend adds up the buffers of the replicas.
     for (int t = from.end; t < from.collectives_end; ++t) {
       const int n = At(schedule.order, t);
       const Node& node = module.node(n);
       EST_ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> replicas, ReplicaGroups(module, node));
       const auto bucket = bucket_of.find(n);
-      std::vector<Collective>& collectives =
-          bucket == bucket_of.end() ? segment.collectives
-                                    : segment.buckets[emitted.at(bucket->second)].collectives;
+      std::vector<Collective>& collectives = bucket == bucket_of.end()
+                                                 ? segment.collectives
+                                                 : segment.buckets[bucket->second].collectives;
       collectives.push_back({.input = plan.buffer(node.inputs[0]),
                              .output = plan.buffer({n, 0}),
                              .spec = node.outputs[0],

@@ -19,6 +19,7 @@ struct Instruction {
   std::vector<int> inputs;   // indices of buffers of the MemoryPlan
   std::vector<int> outputs;  // those of the node, then those of Node::copies
   std::vector<int> copies;   // the derived instructions whose outputs are Node::copies
+  RowRange rows;             // KernelArgs::rows
   int64_t scratch = -1;      // offset in the arena, or -1
   bool only_updates = false;
   // The groups of fetches that need it; kAlways: every step does.

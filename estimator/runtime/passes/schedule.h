@@ -42,6 +42,9 @@ struct Schedule {
     int ready = 0;                 // order[0, ready) compute the inputs
     int64_t offset = 0;            // in the memory of all buckets
     int64_t bytes = 0;
+    // The last input is computed in these blocks of rows, each of which is sent when it is
+    // computed. Empty: it is computed as a whole.
+    std::vector<RowRange> blocks = {};
   };
   std::vector<Bucket> buckets;
 };
