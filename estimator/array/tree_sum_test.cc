@@ -112,9 +112,10 @@ TEST(TreeSum, IntegersWrapAround) {
   EST_ASSERT_OK(TreeSum(DType::kInt8, DType::kInt8, 1, {&a, &b}, {&sum}));
   EXPECT_EQ(sum, -128);
   const int64_t largest = std::numeric_limits<int64_t>::max(), one = 1;
-  int64_t wrapped = 0;
-  EST_ASSERT_OK(TreeSum(DType::kInt64, DType::kInt64, 1, {&largest, &one}, {&wrapped}));
+  int64_t wrapped = 0, again = 0;
+  EST_ASSERT_OK(TreeSum(DType::kInt64, DType::kInt64, 1, {&largest, &one}, {&wrapped, &again}));
   EXPECT_EQ(wrapped, std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(again, wrapped);
 }
 
 TEST(TreeSum, RefusesWhatIsNoNumber) {
