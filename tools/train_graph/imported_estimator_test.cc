@@ -87,7 +87,7 @@ TEST_F(ImportedEstimator, TheLoopCountsStepsThatTheGraphDoesNotCount) {
   EXPECT_EQ(LatestCheckpoint(dir_.File("model")).value(), dir_.File("model/model.ckpt-8"));
 }
 
-TEST_F(ImportedEstimator, AFloatGlobalStepKeepsItsDtype) {
+TEST_F(ImportedEstimator, AFloatGlobalStepKeepsItsDtypeAndItsCase) {
   const float expected = Trained(Options("int64", 0));
   SmallTraining small = SmallTraining::Small();
   small.Variable("steps", {}, 3, false);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -9,9 +10,18 @@
 #include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
+#include "estimator/array/element_limit.h"
 #include "estimator/ops/building/builder.h"
+#include "estimator/ops/comparison.h"
+#include "estimator/ops/constant.h"
 #include "estimator/ops/einsum.h"
+#include "estimator/ops/gather.h"
+#include "estimator/ops/math_binary.h"
+#include "estimator/ops/math_unary.h"
 #include "estimator/ops/rearrange.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/select.h"
+#include "estimator/ops/shape_ops.h"
 
 namespace estimator {
 
@@ -149,6 +159,50 @@ ImportOutputs ConvertMatrixDiagPart(const ImportNode& node) {
   return std::vector<Tensor>{node.graph.AddOp("MatrixDiagPart", {node.inputs[0]}, {}, node.name)};
 }
 
+// The older ops of tensors of any rank. A matrix and its diagonal are those of the later ones.
+template <int kRank>
+ImportOutputs ConvertDiag(const ImportNode& node) {
+  if (node.inputs[0].rank() != kRank)
+    return Unimplemented("only a vector and a square matrix are supported, not ",
+                         node.inputs[0].spec().ToString());
+  return std::vector<Tensor>{node.graph.AddOp(kRank == 1 ? "MatrixDiag" : "MatrixDiagPart",
+                                              {node.inputs[0]}, {}, node.name)};
+}
+
+// The places (example, sample) at which a sample is one of the example's true classes. Their number
+// is not static: the outputs have all places, and the weight of the others is 0. Losses add the
+// weights to logits (SparseToDense).
+ImportOutputs ConvertAccidentalHits(const ImportNode& node) {
+  const Tensor &classes = node.inputs[0], &samples = node.inputs[1];
+  if (classes.rank() != 2 || samples.rank() != 1)
+    return InvalidArgument("takes a matrix of true classes and a vector of samples");
+  const int64_t rows = classes.dim(0), count = samples.dim(0);
+  const Shape all{rows * count};
+  if (!HasElementsAtMost({rows, count}, kMaxImportedElements))
+    return InvalidArgument("too many samples");
+  Array row(DType::kInt32, all), sample(DType::kInt64, all);
+  for (int64_t i = 0; i < rows * count; ++i) {
+    row.data<int32_t>()[i] = static_cast<int32_t>(i / count);
+    sample.data<int64_t>()[i] = i % count;
+  }
+  const Tensor hits = ReduceAny(Equal(ExpandDims(classes, 2), samples), ReduceAxes({1}));
+  const Tensor weights = Where(hits, std::numeric_limits<float>::lowest(), 0.0f);
+  return std::vector<Tensor>{node.graph.AddConst(row, absl::StrCat(node.name, "/indices")),
+                             node.graph.AddConst(sample, absl::StrCat(node.name, "/ids")),
+                             Reshape(weights, all, node.name)};
+}
+
+ImportOutputs ConvertSparseToDense(const ImportNode& node) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, ConstantIntsOf(node.inputs[1]));
+  const Shape shape(dims);
+  const Tensor &indices = node.inputs[0], &values = node.inputs[2];
+  if (indices.rank() == 2 && values.rank() == 1)
+    return std::vector<Tensor>{
+        TensorScatterUpdate(BroadcastTo(node.inputs[3], shape), indices, values, node.name)};
+  return Unimplemented("only indices [n,rank] and values [n] are supported, not ",
+                       indices.spec().ToString(), " and ", values.spec().ToString());
+}
+
 // The old op Select: it does not broadcast, but accepts one condition for each row.
 ImportOutputs ConvertSelect(const ImportNode& node) {
   std::vector<Tensor> inputs = node.inputs;
@@ -183,6 +237,35 @@ ImportOutputs ConvertLrn(const ImportNode& node) {
 ImportOutputs ConvertLrnGrad(const ImportNode& node) {
   return std::vector<Tensor>{LocalResponseNormalizationGrad(node.inputs[0], node.inputs[1],
                                                             node.inputs[2], LrnOptionsOf(node))};
+}
+
+// An early op of batch normalization: (x - mean) / sqrt(variance + epsilon) * gamma + beta, without gamma if
+// the result is not scaled. Inputs: x, mean, variance, [beta,] gamma, and the gradient of the result.
+// Source: TF 2.15 batch_norm_op.h.
+struct GlobalNormalization {
+  explicit GlobalNormalization(const ImportNode& node)
+      : scaled(node.attrs.b("scale_after_normalization")),
+        centered(node.inputs[0] - node.inputs[1]),
+        inverse(Rsqrt(node.inputs[2] + node.attrs.f("variance_epsilon"))) {}
+  const bool scaled;
+  const Tensor centered, inverse;
+};
+
+ImportOutputs ConvertGlobalNormalization(const ImportNode& node) {
+  const GlobalNormalization of(node);
+  const Tensor factor = of.scaled ? of.inverse * node.inputs[4] : of.inverse;
+  return std::vector<Tensor>{of.centered * factor + node.inputs[3]};
+}
+
+ImportOutputs ConvertGlobalNormalizationGrad(const ImportNode& node) {
+  const GlobalNormalization of(node);
+  const Tensor &gamma = node.inputs[3], &grad = node.inputs[4];
+  const ReduceAxes rows({0, 1, 2});
+  const Tensor factor = of.scaled ? of.inverse * gamma : of.inverse;
+  const Tensor beta_grad = ReduceSum(grad, rows), sum = ReduceSum(grad * of.centered, rows);
+  return std::vector<Tensor>{grad * factor, Negate(beta_grad) * factor,
+                             sum * factor * Square(of.inverse) * -0.5, beta_grad,
+                             of.scaled ? sum * of.inverse : ZerosLike(gamma)};
 }
 
 ImportOutputs ConvertDepthToSpace(const ImportNode& node) {
@@ -221,6 +304,18 @@ ImportOutputs ConvertRoll(const ImportNode& node) {
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> shifts, ConstantIntsOf(node.inputs[1]));
   EST_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, ConstantIntsOf(node.inputs[2]));
   return std::vector<Tensor>{Roll(node.inputs[0], shifts, axes, node.name)};
+}
+
+// TensorFlow's op broadcasts its operands, such as labels [N, 1].
+ImportOutputs ConvertSoftmaxLoss(const ImportNode& node) {
+  std::vector<Tensor> inputs = node.inputs;
+  const Shape logits = inputs[0].shape(), labels = inputs[1].shape();
+  for (size_t i = 0; i < 2 && logits.rank() == 2 && labels.rank() == 2; ++i) {
+    const Shape wanted{logits.dim(0) == 1 ? labels.dim(0) : logits.dim(0),
+                       logits.dim(1) == 1 ? labels.dim(1) : logits.dim(1)};
+    if (inputs[i].shape() != wanted) inputs[i] = BroadcastTo(inputs[i], wanted);
+  }
+  return AddOutputs(node.graph, "SoftmaxCrossEntropyWithLogits", inputs, {}, node.name);
 }
 
 ImportOutputs ConvertTopK(const ImportNode& node) {
@@ -262,9 +357,15 @@ void AddOpConversions(ImportRules& rules) {
                          "PreventGradient", "ReadVariableOp", "Snapshot", "StopGradient"})
     rules[op] = {"", "", PassThrough, 1};
   rules["IdentityN"] = {"", "", PassThrough, -1};
+  constexpr absl::string_view kNorm = "variance_epsilon:f scale_after_normalization:b";
+  rules["BatchNormWithGlobalNormalization"] = {"", kNorm, ConvertGlobalNormalization, 5};
+  rules["BatchNormWithGlobalNormalizationGrad"] = {"", kNorm, ConvertGlobalNormalizationGrad, 5};
   rules["ClipByValue"] = {"", "", ConvertClipByValue, 3};
+  rules["ComputeAccidentalHits"] = {"", "", ConvertAccidentalHits, 2};
   rules["Concat"] = {"", "", ConvertConcat, -1};
   rules["DenseToDenseSetOperation"] = {"", "set_operation:s", ConvertSetDifference, 2};
+  rules["Diag"] = {"", "", ConvertDiag<1>, 1};
+  rules["DiagPart"] = {"", "", ConvertDiag<2>, 1};
   rules["Einsum"] = {"", "equation:s", ConvertEinsum, -1};
   rules["EnsureShape"] = {"EnsureShape", "shape:p"};
   rules["Gather"] = {"", "", ConvertGather, 2};
@@ -289,6 +390,8 @@ void AddOpConversions(ImportRules& rules) {
   rules["ResourceGather"] = {"", "batch_dims:i=0!", ConvertGather, 2};
   rules["Select"] = {"", "", ConvertSelect, 3};
   rules["ShapeN"] = {"", "out_type:t=int32", ConvertShapeN, -1};
+  rules["SoftmaxCrossEntropyWithLogits"] = {"", "", ConvertSoftmaxLoss, 2};
+  rules["SparseToDense"] = {"", "", ConvertSparseToDense, 4};
   rules["TopK"] = {"", "k:i sorted:b=true", ConvertTopK, 1};
 }
 

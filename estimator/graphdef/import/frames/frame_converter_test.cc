@@ -159,6 +159,19 @@ TEST_F(FrameConverterTest, RunsALoopInsideOfALoop) {
   EXPECT_THAT(Values("v/out"), ElementsAre(64, 128, 192));
 }
 
+TEST_F(FrameConverterTest, TwoLoopsMayHaveOneFrameName) {
+  Input();
+  Trips(2);
+  Variable("v", "x", "v/twice");
+  Node("v/twice", "Add", {"v/in", "v/in"});
+  Trips(3, "other");
+  Variable("u", "v/out", "u/twice", "other");
+  Node("u/twice", "Add", {"u/in", "u/in"});
+  for (proto::NodeDef& node : *def_.mutable_node())
+    if (node.op() == "Enter") (*node.mutable_attr())["frame_name"].set_s("loop");
+  EXPECT_THAT(Values("u/out"), ElementsAre(32, 64, 96));
+}
+
 TEST_F(FrameConverterTest, ReadsAndWritesTensorArrays) {
   Input();
   Range(3);
