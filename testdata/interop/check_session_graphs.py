@@ -207,6 +207,25 @@ def sampled_classes(folder):
     return Case(train_op.name, loss.name, flags=[f"--loss={loss.name}"])
 
 
+def graph_convolution(folder):
+    """The product with a sparse matrix, which is fed."""
+    x, y = placeholders()
+    near = tf1.sparse_placeholder(tf.float32, name="near")
+    mixed = tf1.sparse_tensor_dense_matmul(near, x)
+    mixed = tf.reshape(mixed, tf.shape(x))
+    loss = linear(mixed, y)
+    train_op = sgd(loss)
+    save(folder)
+    places = np.array([[k, (k * 3) % BATCH] for k in range(BATCH)], np.int64)
+    feeds = {near.indices.name: places, near.values.name: np.linspace(1, 2, BATCH, dtype="f"),
+             near.dense_shape.name: np.array([BATCH, BATCH], np.int64)}
+    files = []
+    for k, (name, value) in enumerate(feeds.items()):
+        files.append(f"{name}={folder}/near{k}.npy")
+        np.save(f"{folder}/near{k}.npy", value)
+    return Case(train_op.name, loss.name, flags=["--feed=" + ",".join(files)], feeds=feeds)
+
+
 def numpy_queue(folder):
     """numpy_input_fn: its queue adds the number of the row."""
     tf1.estimator.Estimator(_model_fn, folder).train(tf1.estimator.inputs.numpy_input_fn(
@@ -264,7 +283,7 @@ def _of_estimator(folder, kind, outputs):
 
 CASES = [no_collections, gan, unread_inputs, fed_numbers, update_in_cond, dropout_in_cond,
          dropout_in_cond_that_ends, response_normalization, partitioned, float16, float_step,
-         capital_step, sampled_classes, numpy_queue, string_queue, canned_v1, canned_v2]
+         capital_step, sampled_classes, graph_convolution, numpy_queue, string_queue, canned_v1, canned_v2]
 
 
 def theirs(folder, case):

@@ -16,6 +16,7 @@
 #include "estimator/ops/constant.h"
 #include "estimator/ops/einsum.h"
 #include "estimator/ops/gather.h"
+#include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
 #include "estimator/ops/rearrange.h"
@@ -306,6 +307,20 @@ ImportOutputs ConvertRoll(const ImportNode& node) {
   return std::vector<Tensor>{Roll(node.inputs[0], shifts, axes, node.name)};
 }
 
+// The product of a sparse matrix, given by places [n, 2], values [n] and a shape, with a dense one.
+ImportOutputs ConvertSparseMatMul(const ImportNode& node) {
+  const Tensor &places = node.inputs[0], &values = node.inputs[1], &b = node.inputs[3];
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, ConstantIntsOf(node.inputs[2]));
+  if (dims.size() != 2 || places.rank() != 2 || places.dim(1) != 2 || values.rank() != 1)
+    return InvalidArgument("takes places [n,2] and values [n] of a matrix, not ",
+                           places.spec().ToString(), " and ", values.spec().ToString());
+  const std::vector<Tensor> axes = Unstack(places, 1);
+  const size_t row = node.attrs.b("adjoint_a") ? 1 : 0;
+  const Tensor rows = Gather(node.attrs.b("adjoint_b") ? Transpose(b) : b, axes[1 - row]);
+  return std::vector<Tensor>{
+      UnsortedSegmentSum(rows * ExpandDims(values, 1), axes[row], dims[row], node.name)};
+}
+
 // TensorFlow's op broadcasts its operands, such as labels [N, 1].
 ImportOutputs ConvertSoftmaxLoss(const ImportNode& node) {
   std::vector<Tensor> inputs = node.inputs;
@@ -391,6 +406,8 @@ void AddOpConversions(ImportRules& rules) {
   rules["Select"] = {"", "", ConvertSelect, 3};
   rules["ShapeN"] = {"", "out_type:t=int32", ConvertShapeN, -1};
   rules["SoftmaxCrossEntropyWithLogits"] = {"", "", ConvertSoftmaxLoss, 2};
+  rules["SparseTensorDenseMatMul"] = {"", "adjoint_a:b=false adjoint_b:b=false",
+                                      ConvertSparseMatMul, 4};
   rules["SparseToDense"] = {"", "", ConvertSparseToDense, 4};
   rules["TopK"] = {"", "k:i sorted:b=true", ConvertTopK, 1};
 }

@@ -482,5 +482,18 @@ TEST_F(OpConversionsTest, TheEarlyDiagonals) {
   Expect("back", {3, 4});
 }
 
+TEST_F(OpConversionsTest, ProductsOfASparseMatrix) {
+  Const("places", "DT_INT64", {3, 2}, {0, 1, 1, 0, 1, 2});  // [[0, 2, 0], [3, 0, 4]]
+  Floats("values", {3}, {2, 3, 4});
+  Const("shape", "DT_INT64", {2}, {2, 3});
+  Floats("b", {3, 2}, {1, 2, 3, 4, 5, 6});
+  Floats("c", {1, 2}, {1, 10});
+  Node("product", "SparseTensorDenseMatMul", {"places", "values", "shape", "b"});
+  Node("flipped", "SparseTensorDenseMatMul", {"places", "values", "shape", "c"},
+       "attr { key: 'adjoint_a' value { b: true } } attr { key: 'adjoint_b' value { b: true } } ");
+  Expect("product", {6, 8, 23, 30});
+  Expect("flipped", {30, 2, 40});
+}
+
 }  // namespace
 }  // namespace estimator
