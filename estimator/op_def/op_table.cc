@@ -20,7 +20,7 @@ using enum OpTraits::Layout;
   "begin_mask:i=0 end_mask:i=0 ellipsis_mask:i=0 new_axis_mask:i=0 shrink_axis_mask:i=0"
 #define EST_RANDOM_ATTRS "T=i0 dtype=o0 seed:i=0 seed2:i=0 dtype:t"
 
-#define EST_SAMPLER                                                                 \
+#define EST_SAMPLER                                                                \
   "true_classes -> sampled_candidates true_expected_count sampled_expected_count", \
       "num_true:i num_sampled:i unique:b range_max:i seed:i=0 seed2:i=0"
 

@@ -29,8 +29,8 @@ OutputSpecs MultinomialRule(const ShapeContext& context) {
 
 EST_REGISTER_OP("Multinomial", MultinomialRule);
 
-// true_classes: i64 [N, num_true]. Outputs: classes i64 [num_sampled], and the expected counts of the true and of
-// the drawn ones, f32.
+// true_classes: i64 [N, num_true]. Outputs: classes i64 [num_sampled], and the expected counts of
+// the true and of the drawn ones, f32.
 OutputSpecs CandidateSamplerRule(const ShapeContext& context) {
   const TensorSpec& classes = context.input(0);
   const int64_t num_true = context.attrs.i("num_true"), range = context.attrs.i("range_max");

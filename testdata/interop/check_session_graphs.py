@@ -283,7 +283,8 @@ def _of_estimator(folder, kind, outputs):
 
 CASES = [no_collections, gan, unread_inputs, fed_numbers, update_in_cond, dropout_in_cond,
          dropout_in_cond_that_ends, response_normalization, partitioned, float16, float_step,
-         capital_step, sampled_classes, graph_convolution, numpy_queue, string_queue, canned_v1, canned_v2]
+         capital_step, sampled_classes, graph_convolution,
+         numpy_queue, string_queue, canned_v1, canned_v2]
 
 
 def theirs(folder, case):

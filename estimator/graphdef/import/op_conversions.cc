@@ -8,17 +8,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
-#include "estimator/array/element_limit.h"
+#include "estimator/graphdef/import/op_support.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/comparison.h"
-#include "estimator/ops/constant.h"
 #include "estimator/ops/einsum.h"
 #include "estimator/ops/gather.h"
 #include "estimator/ops/manipulation.h"
 #include "estimator/ops/math_binary.h"
-#include "estimator/ops/math_unary.h"
 #include "estimator/ops/rearrange.h"
 #include "estimator/ops/reduction.h"
 #include "estimator/ops/select.h"
@@ -240,35 +239,6 @@ ImportOutputs ConvertLrnGrad(const ImportNode& node) {
                                                             node.inputs[2], LrnOptionsOf(node))};
 }
 
-// An early op of batch normalization: (x - mean) / sqrt(variance + epsilon) * gamma + beta, without gamma if
-// the result is not scaled. Inputs: x, mean, variance, [beta,] gamma, and the gradient of the result.
-// Source: TF 2.15 batch_norm_op.h.
-struct GlobalNormalization {
-  explicit GlobalNormalization(const ImportNode& node)
-      : scaled(node.attrs.b("scale_after_normalization")),
-        centered(node.inputs[0] - node.inputs[1]),
-        inverse(Rsqrt(node.inputs[2] + node.attrs.f("variance_epsilon"))) {}
-  const bool scaled;
-  const Tensor centered, inverse;
-};
-
-ImportOutputs ConvertGlobalNormalization(const ImportNode& node) {
-  const GlobalNormalization of(node);
-  const Tensor factor = of.scaled ? of.inverse * node.inputs[4] : of.inverse;
-  return std::vector<Tensor>{of.centered * factor + node.inputs[3]};
-}
-
-ImportOutputs ConvertGlobalNormalizationGrad(const ImportNode& node) {
-  const GlobalNormalization of(node);
-  const Tensor &gamma = node.inputs[3], &grad = node.inputs[4];
-  const ReduceAxes rows({0, 1, 2});
-  const Tensor factor = of.scaled ? of.inverse * gamma : of.inverse;
-  const Tensor beta_grad = ReduceSum(grad, rows), sum = ReduceSum(grad * of.centered, rows);
-  return std::vector<Tensor>{grad * factor, Negate(beta_grad) * factor,
-                             sum * factor * Square(of.inverse) * -0.5, beta_grad,
-                             of.scaled ? sum * of.inverse : ZerosLike(gamma)};
-}
-
 ImportOutputs ConvertDepthToSpace(const ImportNode& node) {
   return std::vector<Tensor>{DepthToSpace(node.inputs[0], node.attrs.i("block_size"), node.name)};
 }
@@ -372,9 +342,6 @@ void AddOpConversions(ImportRules& rules) {
                          "PreventGradient", "ReadVariableOp", "Snapshot", "StopGradient"})
     rules[op] = {"", "", PassThrough, 1};
   rules["IdentityN"] = {"", "", PassThrough, -1};
-  constexpr absl::string_view kNorm = "variance_epsilon:f scale_after_normalization:b";
-  rules["BatchNormWithGlobalNormalization"] = {"", kNorm, ConvertGlobalNormalization, 5};
-  rules["BatchNormWithGlobalNormalizationGrad"] = {"", kNorm, ConvertGlobalNormalizationGrad, 5};
   rules["ClipByValue"] = {"", "", ConvertClipByValue, 3};
   rules["ComputeAccidentalHits"] = {"", "", ConvertAccidentalHits, 2};
   rules["Concat"] = {"", "", ConvertConcat, -1};

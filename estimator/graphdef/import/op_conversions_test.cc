@@ -456,7 +456,8 @@ TEST_F(OpConversionsTest, SamplesThatAreTrueClassesGetTheirWeight) {
   Int("one", 1);
   Node("rows", "ExpandDims", {"hits", "one"});
   Node("ids", "Cast", {"hits:1"},
-       "attr { key: 'SrcT' value { type: DT_INT64 } } attr { key: 'DstT' value { type: DT_INT32 } } ");
+       "attr { key: 'SrcT' value { type: DT_INT64 } } attr { key: 'DstT' value { type: DT_INT32 } "
+       "} ");
   Node("columns", "ExpandDims", {"ids", "one"});
   Node("places", "ConcatV2", {"rows", "columns", "one"});
   Ints("shape", {2, 3});

@@ -160,8 +160,7 @@ absl::Status VariableMaker::MakeOne(const SourceVariable& variable) {
   const absl::StatusOr<TensorSpec> spec = VariableSpec(source_.nodes->node(variable.node));
   if (!spec.ok()) return Annotate(spec.status(), absl::StrCat("variable '", variable.name, "'"));
   // The loop's counter has the name in the Graph, whose names are unique without regard to case.
-  const bool renamed =
-      source_.counts_steps && absl::EqualsIgnoreCase(variable.name, "global_step");
+  const bool renamed = source_.counts_steps && absl::EqualsIgnoreCase(variable.name, "global_step");
   const std::string name = renamed ? kFileStepName : variable.name;
   const std::optional<Variable> existing = graph_.FindVariable(name);
   // The loop makes global_step before it calls the model_fn.

@@ -91,12 +91,12 @@ TEST(FusedElementwise, UnaryOpsMatchTheReference) {
 TEST(FusedElementwise, TanhHasTheBitsOfTensorFlow) {
   const std::vector<float> x = {0.3f, 0.9f, 1.7f, 2.6f, 3.3f, 4.1f, 5.0f,  5.8f,
                                 6.6f, 7.3f, 7.8f, 8.0f, 9.0f, 30.f, -4.1f, -7.3f},
-                           y = {0.291312605f, 0.716297865f, 0.935409009f, 0.989027441f,
-                                0.997282922f, 0.999450803f, 0.999909163f, 0.999981523f,
-                                0.999996305f, 0.999999166f, 0.999999583f, 1.0f,
+                           y = {0.291312605f, 0.716297865f, 0.935409009f,  0.989027441f,
+                                0.997282922f, 0.999450803f, 0.999909163f,  0.999981523f,
+                                0.999996305f, 0.999999166f, 0.999999583f,  1.0f,
                                 1.0f,         1.0f,         -0.999450803f, -0.999999166f};
-  const std::vector<Array> actual = RunFused(
-      {.op = "Tanh", .name = "tanh", .outputs = {F32({16})}}, {Array::FromSpan<float>({16}, x)});
+  const std::vector<Array> actual = RunFused({.op = "Tanh", .name = "tanh", .outputs = {F32({16})}},
+                                             {Array::FromSpan<float>({16}, x)});
   EXPECT_THAT(actual[0].values<float>(), ::testing::ElementsAreArray(y));
 }
 

@@ -1,8 +1,8 @@
-// UniformCandidateSampler, LogUniformCandidateSampler: classes for the loss of a large vocabulary, with the
-// number of times that each class, and each true one, is expected among them.
+// UniformCandidateSampler, LogUniformCandidateSampler: classes for the loss of a large vocabulary,
+// with the number of times that each class, and each true one, is expected among them.
 //
-// A draw takes two numbers of the op's stream (random_stream.h). With `unique`, classes that were drawn before
-// are drawn again.
+// A draw takes two numbers of the op's stream (random_stream.h). With `unique`, a class that was
+// drawn before is left out.
 // Source: TF 2.15 range_sampler.cc and candidate_sampler_ops.cc.
 #include <cmath>
 #include <cstdint>

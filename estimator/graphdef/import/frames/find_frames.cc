@@ -79,7 +79,8 @@ void FrameConverter::FindFrames() {
   }
 }
 
-// A graph that is imported into itself has two loops of one frame_name. No tensor goes from one to the other.
+// A graph that is imported into itself has two loops of one frame_name. No tensor goes from one to
+// the other.
 void FrameConverter::SplitFrames() {
   if (std::none_of(frames_.begin(), frames_.end(),
                    [](const Frame& frame) { return !frame.problem.empty(); }))
