@@ -11,7 +11,6 @@
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
-#include "estimator/graphdef/import/op_support.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/einsum.h"
@@ -169,6 +168,8 @@ ImportOutputs ConvertDiag(const ImportNode& node) {
                                               {node.inputs[0]}, {}, node.name)};
 }
 
+constexpr int64_t kMaxPlaces = int64_t{1} << 26;  // of samples in a batch, which are stored
+
 // The places (example, sample) at which a sample is one of the example's true classes. Their number
 // is not static: the outputs have all places, and the weight of the others is 0. Losses add the
 // weights to logits (SparseToDense).
@@ -178,8 +179,8 @@ ImportOutputs ConvertAccidentalHits(const ImportNode& node) {
     return InvalidArgument("takes a matrix of true classes and a vector of samples");
   const int64_t rows = classes.dim(0), count = samples.dim(0);
   const Shape all{rows * count};
-  if (!HasElementsAtMost({rows, count}, kMaxImportedElements))
-    return InvalidArgument("too many samples");
+  if (!HasElementsAtMost({rows, count}, kMaxPlaces))
+    return InvalidArgument(rows, " examples and ", count, " samples are too many");
   Array row(DType::kInt32, all), sample(DType::kInt64, all);
   for (int64_t i = 0; i < rows * count; ++i) {
     row.data<int32_t>()[i] = static_cast<int32_t>(i / count);
