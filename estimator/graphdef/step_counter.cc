@@ -34,7 +34,7 @@ std::string NameOfPart(const Graph& graph, StringArg whole) {
 std::string NameInCheckpoints(const Graph& graph, const Variable& variable) {
   if (!HasCountedSteps(graph)) return variable.name();
   if (variable.name() == "global_step") return "";
-  return variable.name() == kFileStepName ? "global_step" : variable.name();
+  return variable.name() == kFileStepName ? NameOfPart(graph, kFileStepName) : variable.name();
 }
 
 }  // namespace estimator

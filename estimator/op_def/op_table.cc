@@ -20,6 +20,10 @@ using enum OpTraits::Layout;
   "begin_mask:i=0 end_mask:i=0 ellipsis_mask:i=0 new_axis_mask:i=0 shrink_axis_mask:i=0"
 #define EST_RANDOM_ATTRS "T=i0 dtype=o0 seed:i=0 seed2:i=0 dtype:t"
 
+#define EST_SAMPLER                                                                \
+  "true_classes -> sampled_candidates true_expected_count sampled_expected_count", \
+      "num_true:i num_sampled:i unique:b range_max:i seed:i=0 seed2:i=0"
+
 #define EST_REDUCTION "input reduction_indices", "T=i0 Tidx=i1 keep_dims:b=false"
 #define EST_SEGMENTS "data segment_ids num_segments", "T=i0 Tindices=i1 Tnumsegments=i2"
 #define EST_ANY "input* -> output*"
@@ -302,6 +306,11 @@ std::vector<Group> Groups() {
                        "Log(-Log(u))) with u from RandomUniform, which draws from the same "
                        "distribution"},
        {{"Multinomial", "logits num_samples", "seed:i=0 seed2:i=0 output_dtype:t=int64"}}},
+      {{.not_differentiable = true,
+        .stateful = true,
+        .host_only = "draw the classes in input_fn",
+        .not_lowered = "it draws until all classes differ: draw them in input_fn"},
+       {{"UniformCandidateSampler", EST_SAMPLER}, {"LogUniformCandidateSampler", EST_SAMPLER}}},
       {{.not_differentiable = true,
         .host_only = "format the values on the host: return the tensor in host_call",
         .not_lowered = "strings stay on the host: do this in input_fn or host_call"},

@@ -29,6 +29,28 @@ OutputSpecs MultinomialRule(const ShapeContext& context) {
 
 EST_REGISTER_OP("Multinomial", MultinomialRule);
 
+// true_classes: i64 [N, num_true]. Outputs: classes i64 [num_sampled], and the expected counts of
+// the true and of the drawn ones, f32.
+OutputSpecs CandidateSamplerRule(const ShapeContext& context) {
+  const TensorSpec& classes = context.input(0);
+  const int64_t num_true = context.attrs.i("num_true"), range = context.attrs.i("range_max");
+  const int64_t num_sampled = context.attrs.i("num_sampled");
+  if (classes.dtype != DType::kInt64 || classes.shape.rank() != 2 ||
+      classes.shape.dim(1) != num_true) {
+    return InvalidArgument("true_classes must be i64 [N,", num_true, "], not ", classes.ToString());
+  }
+  if (num_true < 1 || num_sampled < 1 || range < 1)
+    return InvalidArgument("num_true, num_sampled and range_max must be positive");
+  if (context.attrs.b("unique") && num_sampled > range)
+    return InvalidArgument("cannot draw ", num_sampled, " different classes of ", range);
+  return std::vector<TensorSpec>{{DType::kInt64, {num_sampled}},
+                                 {DType::kFloat32, classes.shape},
+                                 {DType::kFloat32, {num_sampled}}};
+}
+
+EST_REGISTER_OP("UniformCandidateSampler", CandidateSamplerRule);
+EST_REGISTER_OP("LogUniformCandidateSampler", CandidateSamplerRule);
+
 }  // namespace
 
 Tensor RandomCategorical(const Tensor& logits, int64_t num_samples,

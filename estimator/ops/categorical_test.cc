@@ -71,5 +71,24 @@ TEST_F(RandomCategoricalTest, RefusesWhatHasNoClasses) {
               HasSubstr("int32 or int64"));
 }
 
+TEST_F(RandomCategoricalTest, CandidateSamplersRefuseWhatCannotBeDrawn) {
+  const auto error = [](int64_t num_true, int64_t num_sampled, bool unique) {
+    return ErrorOf([=] {
+      AddOp("LogUniformCandidateSampler", {Constant({2, 1}, {int64_t{3}, int64_t{0}})},
+            {{"num_true", num_true},
+             {"num_sampled", num_sampled},
+             {"unique", unique},
+             {"range_max", int64_t{4}},
+             {"seed", int64_t{1}},
+             {"seed2", int64_t{2}}});
+    });
+  };
+  EXPECT_EQ(error(1, 4, true), "");
+  EXPECT_EQ(error(1, 5, false), "");
+  EXPECT_THAT(error(1, 5, true), HasSubstr("cannot draw 5 different classes of 4"));
+  EXPECT_THAT(error(2, 4, true), HasSubstr("true_classes must be i64 [N,2], not i64 [2,1]"));
+  EXPECT_THAT(error(1, 0, true), HasSubstr("must be positive"));
+}
+
 }  // namespace
 }  // namespace estimator

@@ -181,6 +181,51 @@ def float_step(folder):
     return Case(train_op.name, loss.name)
 
 
+def capital_step(folder):
+    """A step whose name differs from global_step by a capital."""
+    x, y = placeholders()
+    step = tf1.Variable(0, name="Global_Step", trainable=False)
+    loss = linear(x, y)
+    train_op = sgd(loss, global_step=step)
+    save(folder)
+    return Case(train_op.name, loss.name)
+
+
+def sampled_classes(folder):
+    """nce_loss and sampled_softmax_loss, which removes samples that are true classes."""
+    x, y = placeholders()
+    w = tf1.get_variable("w", [6, 3], initializer=tf1.random_uniform_initializer(-1, 1, seed=1))
+    b = tf1.get_variable("b", [6], initializer=tf1.zeros_initializer())
+    classes = tf1.cast(y[:, None], tf.int64)
+    uniform = tf.random.uniform_candidate_sampler(classes, 1, 4, True, 6, seed=3)
+    log_uniform = tf.random.log_uniform_candidate_sampler(classes, 1, 4, True, 6, seed=4)
+    loss = (tf1.reduce_mean(tf1.nn.nce_loss(w, b, classes, x, 4, 6, sampled_values=log_uniform)) +
+            tf1.reduce_mean(tf1.nn.sampled_softmax_loss(w, b, classes, x, 4, 6,
+                                                        sampled_values=uniform)))
+    train_op = sgd(loss)
+    save(folder)
+    return Case(train_op.name, loss.name, flags=[f"--loss={loss.name}"])
+
+
+def graph_convolution(folder):
+    """The product with a sparse matrix, which is fed."""
+    x, y = placeholders()
+    near = tf1.sparse_placeholder(tf.float32, name="near")
+    mixed = tf1.sparse_tensor_dense_matmul(near, x)
+    mixed = tf.reshape(mixed, tf.shape(x))
+    loss = linear(mixed, y)
+    train_op = sgd(loss)
+    save(folder)
+    places = np.array([[k, (k * 3) % BATCH] for k in range(BATCH)], np.int64)
+    feeds = {near.indices.name: places, near.values.name: np.linspace(1, 2, BATCH, dtype="f"),
+             near.dense_shape.name: np.array([BATCH, BATCH], np.int64)}
+    files = []
+    for k, (name, value) in enumerate(feeds.items()):
+        files.append(f"{name}={folder}/near{k}.npy")
+        np.save(f"{folder}/near{k}.npy", value)
+    return Case(train_op.name, loss.name, flags=["--feed=" + ",".join(files)], feeds=feeds)
+
+
 def numpy_queue(folder):
     """numpy_input_fn: its queue adds the number of the row."""
     tf1.estimator.Estimator(_model_fn, folder).train(tf1.estimator.inputs.numpy_input_fn(
@@ -238,6 +283,7 @@ def _of_estimator(folder, kind, outputs):
 
 CASES = [no_collections, gan, unread_inputs, fed_numbers, update_in_cond, dropout_in_cond,
          dropout_in_cond_that_ends, response_normalization, partitioned, float16, float_step,
+         capital_step, sampled_classes, graph_convolution,
          numpy_queue, string_queue, canned_v1, canned_v2]
 
 

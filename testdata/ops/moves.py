@@ -370,6 +370,15 @@ def random():
     yield Case("Multinomial", "special",
                [F32([[np.inf, 0, 1], [np.nan, 0, 1], [-np.inf, 3, 3]]), scalar(9)],
                {"seed": 87, "seed2": 5, "output_dtype": tf.int64}, (1,), "bits")
+    for op in ("UniformCandidateSampler", "LogUniformCandidateSampler"):
+        for name, (classes, samples, unique, range_max) in {
+                "unique": ([[3, 8], [0, 1], [6, 2]], 7, True, 9),
+                "repeated": ([[3], [0]], 9, False, 16), "all": ([[0], [4]], 5, True, 5),
+                "one": ([[0]], 1, True, 1), "large": ([[10**6]], 64, True, 1500000),
+                "empty": (np.zeros([0, 1]), 3, True, 8)}.items():
+            yield Case(op, name, [np.array(classes, np.int64)],
+                       {"num_true": np.shape(classes)[1], "num_sampled": samples, "unique": unique,
+                        "range_max": range_max, "seed": 87, "seed2": 5}, (), "function")
     for name, shape in {"vector": [9], "one": [1], "rows": [7, 3], "empty": [0]}.items():
         yield Case("RandomShuffle", name, [floats(shape)], {"seed": 87, "seed2": 5}, (), "bits")
 

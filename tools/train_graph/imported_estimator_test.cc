@@ -122,6 +122,18 @@ TEST_F(ImportedEstimator, AFloatGlobalStepKeepsItsDtype) {
   EXPECT_EQ(LatestCheckpoint(dir_.File("model")).value(), dir_.File("model/model.ckpt-4"));
 }
 
+// Names of a Graph are unique without regard to case, and the loop's counter is `global_step`.
+TEST_F(ImportedEstimator, AGlobalStepInCapitalsKeepsItsNameInCheckpoints) {
+  const float expected = Trained(Options("lower", 0));
+  EST_EXPECT_OK(WriteFileAtomically(
+      dir_.File("graph.meta"),
+      absl::StrReplaceAll(SmallTraining::Small().Bytes(), {{"global_step", "Global_Step"}})));
+  EXPECT_EQ(Trained(Options("model", 0)), expected);
+  EXPECT_EQ(LoadVariable(dir_.File("model"), "Global_Step").value().AsDouble(), 4);
+  EXPECT_LT(Trained(Options("model", 0)), expected);
+  EXPECT_EQ(LoadVariable(dir_.File("model"), "Global_Step").value().AsDouble(), 8);
+}
+
 // A partitioner makes one part of a small variable, and checkpoints have it as the whole.
 TEST_F(ImportedEstimator, APartThatIsTheWholeHasTheNameOfTheWhole) {
   const float expected = Trained(Options("whole", 0));

@@ -10,8 +10,10 @@
 #include "estimator/graph/constant_value.h"
 #include "estimator/graphdef/import/op_conversions.h"
 #include "estimator/ops/comparison.h"
+#include "estimator/ops/constant.h"
 #include "estimator/ops/math_binary.h"
 #include "estimator/ops/math_unary.h"
+#include "estimator/ops/reduction.h"
 
 namespace estimator {
 namespace {
@@ -129,6 +131,35 @@ ImportOutputs ConvertReciprocalGrad(const ImportNode& node) {
   return std::vector<Tensor>{Negate(node.inputs[1]) * y * y};
 }
 
+// An early op of batch normalization: (x - mean) / sqrt(variance + epsilon) * gamma + beta, without
+// gamma if the result is not scaled. Its gradient takes no beta, but the gradient of the result.
+// Source: TF 2.15 batch_norm_op.h.
+struct GlobalNormalization {
+  explicit GlobalNormalization(const ImportNode& node)
+      : scaled(node.attrs.b("scale_after_normalization")),
+        centered(node.inputs[0] - node.inputs[1]),
+        inverse(Rsqrt(node.inputs[2] + node.attrs.f("variance_epsilon"))) {}
+  const bool scaled;
+  const Tensor centered, inverse;
+};
+
+ImportOutputs ConvertGlobalNormalization(const ImportNode& node) {
+  const GlobalNormalization of(node);
+  const Tensor factor = of.scaled ? of.inverse * node.inputs[4] : of.inverse;
+  return std::vector<Tensor>{of.centered * factor + node.inputs[3]};
+}
+
+ImportOutputs ConvertGlobalNormalizationGrad(const ImportNode& node) {
+  const GlobalNormalization of(node);
+  const Tensor &gamma = node.inputs[3], &grad = node.inputs[4];
+  const ReduceAxes rows({0, 1, 2});
+  const Tensor factor = of.scaled ? of.inverse * gamma : of.inverse;
+  const Tensor beta_grad = ReduceSum(grad, rows), sum = ReduceSum(grad * of.centered, rows);
+  return std::vector<Tensor>{grad * factor, Negate(beta_grad) * factor,
+                             sum * factor * Square(of.inverse) * -0.5, beta_grad,
+                             of.scaled ? sum * of.inverse : ZerosLike(gamma)};
+}
+
 // The older forms have no reserve_space_3, which the CPU does not use.
 ImportOutputs ConvertBatchNormGrad(const ImportNode& node) {
   std::vector<Tensor> inputs = node.inputs;
@@ -141,6 +172,9 @@ ImportOutputs ConvertBatchNormGrad(const ImportNode& node) {
 
 void AddGradientConversions(ImportRules& rules) {
   rules["AccumulateNV2"] = {"AddN", ""};
+  constexpr absl::string_view kNorm = "variance_epsilon:f scale_after_normalization:b";
+  rules["BatchNormWithGlobalNormalization"] = {"", kNorm, ConvertGlobalNormalization, 5};
+  rules["BatchNormWithGlobalNormalizationGrad"] = {"", kNorm, ConvertGlobalNormalizationGrad, 5};
   rules["BroadcastArgs"] = {"", "", ConvertBroadcastArgs, 2};
   rules["BroadcastGradientArgs"] = {"", "", ConvertBroadcastGradientArgs, 2};
   rules["ConcatOffset"] = {"", "", ConvertConcatOffset, -1};

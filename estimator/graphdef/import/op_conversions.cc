@@ -2,16 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
 #include "estimator/ops/building/builder.h"
+#include "estimator/ops/comparison.h"
 #include "estimator/ops/einsum.h"
+#include "estimator/ops/gather.h"
+#include "estimator/ops/manipulation.h"
+#include "estimator/ops/math_binary.h"
 #include "estimator/ops/rearrange.h"
+#include "estimator/ops/reduction.h"
+#include "estimator/ops/select.h"
+#include "estimator/ops/shape_ops.h"
 
 namespace estimator {
 
@@ -149,6 +158,52 @@ ImportOutputs ConvertMatrixDiagPart(const ImportNode& node) {
   return std::vector<Tensor>{node.graph.AddOp("MatrixDiagPart", {node.inputs[0]}, {}, node.name)};
 }
 
+// The older ops of tensors of any rank. A matrix and its diagonal are those of the later ones.
+template <int kRank>
+ImportOutputs ConvertDiag(const ImportNode& node) {
+  if (node.inputs[0].rank() != kRank)
+    return Unimplemented("only a vector and a square matrix are supported, not ",
+                         node.inputs[0].spec().ToString());
+  return std::vector<Tensor>{node.graph.AddOp(kRank == 1 ? "MatrixDiag" : "MatrixDiagPart",
+                                              {node.inputs[0]}, {}, node.name)};
+}
+
+constexpr int64_t kMaxPlaces = int64_t{1} << 26;  // of samples in a batch, which are stored
+
+// The places (example, sample) at which a sample is one of the example's true classes. Their number
+// is not static: the outputs have all places, and the weight of the others is 0. Losses add the
+// weights to logits (SparseToDense).
+ImportOutputs ConvertAccidentalHits(const ImportNode& node) {
+  const Tensor &classes = node.inputs[0], &samples = node.inputs[1];
+  if (classes.rank() != 2 || samples.rank() != 1)
+    return InvalidArgument("takes a matrix of true classes and a vector of samples");
+  const int64_t rows = classes.dim(0), count = samples.dim(0);
+  const Shape all{rows * count};
+  if (!HasElementsAtMost({rows, count}, kMaxPlaces))
+    return InvalidArgument(rows, " examples and ", count, " samples are too many");
+  Array row(DType::kInt32, all), sample(DType::kInt64, all);
+  for (int64_t i = 0; i < rows * count; ++i) {
+    row.data<int32_t>()[i] = static_cast<int32_t>(i / count);
+    sample.data<int64_t>()[i] = i % count;
+  }
+  const Tensor hits = ReduceAny(Equal(ExpandDims(classes, 2), samples), ReduceAxes({1}));
+  const Tensor weights = Where(hits, std::numeric_limits<float>::lowest(), 0.0f);
+  return std::vector<Tensor>{node.graph.AddConst(row, absl::StrCat(node.name, "/indices")),
+                             node.graph.AddConst(sample, absl::StrCat(node.name, "/ids")),
+                             Reshape(weights, all, node.name)};
+}
+
+ImportOutputs ConvertSparseToDense(const ImportNode& node) {
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, ConstantIntsOf(node.inputs[1]));
+  const Shape shape(dims);
+  const Tensor &indices = node.inputs[0], &values = node.inputs[2];
+  if (indices.rank() == 2 && values.rank() == 1)
+    return std::vector<Tensor>{
+        TensorScatterUpdate(BroadcastTo(node.inputs[3], shape), indices, values, node.name)};
+  return Unimplemented("only indices [n,rank] and values [n] are supported, not ",
+                       indices.spec().ToString(), " and ", values.spec().ToString());
+}
+
 // The old op Select: it does not broadcast, but accepts one condition for each row.
 ImportOutputs ConvertSelect(const ImportNode& node) {
   std::vector<Tensor> inputs = node.inputs;
@@ -223,6 +278,32 @@ ImportOutputs ConvertRoll(const ImportNode& node) {
   return std::vector<Tensor>{Roll(node.inputs[0], shifts, axes, node.name)};
 }
 
+// The product of a sparse matrix, given by places [n, 2], values [n] and a shape, with a dense one.
+ImportOutputs ConvertSparseMatMul(const ImportNode& node) {
+  const Tensor &places = node.inputs[0], &values = node.inputs[1], &b = node.inputs[3];
+  EST_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, ConstantIntsOf(node.inputs[2]));
+  if (dims.size() != 2 || places.rank() != 2 || places.dim(1) != 2 || values.rank() != 1)
+    return InvalidArgument("takes places [n,2] and values [n] of a matrix, not ",
+                           places.spec().ToString(), " and ", values.spec().ToString());
+  const std::vector<Tensor> axes = Unstack(places, 1);
+  const size_t row = node.attrs.b("adjoint_a") ? 1 : 0;
+  const Tensor rows = Gather(node.attrs.b("adjoint_b") ? Transpose(b) : b, axes[1 - row]);
+  return std::vector<Tensor>{
+      UnsortedSegmentSum(rows * ExpandDims(values, 1), axes[row], dims[row], node.name)};
+}
+
+// TensorFlow's op broadcasts its operands, such as labels [N, 1].
+ImportOutputs ConvertSoftmaxLoss(const ImportNode& node) {
+  std::vector<Tensor> inputs = node.inputs;
+  const Shape logits = inputs[0].shape(), labels = inputs[1].shape();
+  for (size_t i = 0; i < 2 && logits.rank() == 2 && labels.rank() == 2; ++i) {
+    const Shape wanted{logits.dim(0) == 1 ? labels.dim(0) : logits.dim(0),
+                       logits.dim(1) == 1 ? labels.dim(1) : logits.dim(1)};
+    if (inputs[i].shape() != wanted) inputs[i] = BroadcastTo(inputs[i], wanted);
+  }
+  return AddOutputs(node.graph, "SoftmaxCrossEntropyWithLogits", inputs, {}, node.name);
+}
+
 ImportOutputs ConvertTopK(const ImportNode& node) {
   return OpBuilder("TopKV2", node.name)
       .Input(node.inputs[0])
@@ -263,8 +344,11 @@ void AddOpConversions(ImportRules& rules) {
     rules[op] = {"", "", PassThrough, 1};
   rules["IdentityN"] = {"", "", PassThrough, -1};
   rules["ClipByValue"] = {"", "", ConvertClipByValue, 3};
+  rules["ComputeAccidentalHits"] = {"", "", ConvertAccidentalHits, 2};
   rules["Concat"] = {"", "", ConvertConcat, -1};
   rules["DenseToDenseSetOperation"] = {"", "set_operation:s", ConvertSetDifference, 2};
+  rules["Diag"] = {"", "", ConvertDiag<1>, 1};
+  rules["DiagPart"] = {"", "", ConvertDiag<2>, 1};
   rules["Einsum"] = {"", "equation:s", ConvertEinsum, -1};
   rules["EnsureShape"] = {"EnsureShape", "shape:p"};
   rules["Gather"] = {"", "", ConvertGather, 2};
@@ -289,6 +373,10 @@ void AddOpConversions(ImportRules& rules) {
   rules["ResourceGather"] = {"", "batch_dims:i=0!", ConvertGather, 2};
   rules["Select"] = {"", "", ConvertSelect, 3};
   rules["ShapeN"] = {"", "out_type:t=int32", ConvertShapeN, -1};
+  rules["SoftmaxCrossEntropyWithLogits"] = {"", "", ConvertSoftmaxLoss, 2};
+  rules["SparseTensorDenseMatMul"] = {"", "adjoint_a:b=false adjoint_b:b=false",
+                                      ConvertSparseMatMul, 4};
+  rules["SparseToDense"] = {"", "", ConvertSparseToDense, 4};
   rules["TopK"] = {"", "k:i sorted:b=true", ConvertTopK, 1};
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +42,9 @@ class OpConversionsTest : public ::testing::Test {
     Node(name, "Const", {},
          absl::StrCat("attr { key: 'dtype' value { type: ", type, " } } attr { key: 'value' value ",
                       "{ tensor { dtype: ", type, " tensor_shape { ", dims, "} ",
-                      type == "DT_FLOAT" ? "float_val: [" : "int_val: [",
+                      type == "DT_FLOAT"   ? "float_val: ["
+                      : type == "DT_INT64" ? "int64_val: ["
+                                           : "int_val: [",
                       absl::StrJoin(values, ","), "] } } } "));
   }
   void Floats(const std::string& name, const std::vector<int>& shape, const Numbers& values) {
@@ -411,6 +414,86 @@ TEST_F(OpConversionsTest, GruBlockCellAndItsGradient) {
   Graph graph;
   EXPECT_THAT(ImportGraphDef(def, {.fetches = {"wrong"}}, graph),
               ErrorHas("input 0 is f32 [1], not a matrix"));
+}
+
+// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, over two rows of one channel.
+TEST_F(OpConversionsTest, EarlyBatchNormalizationAndItsGradient) {
+  double x[] = {0.5, -1.2}, mean = 0.3, variance = 1.7, beta = 0.6, gamma = -1.4;
+  const Numbers grads = {0.8, -0.5};
+  for (const bool scaled : {false, true}) {
+    text_.clear();
+    const std::string attrs = absl::StrCat(
+        "attr { key: 'variance_epsilon' value { f: 0.25 } } ",
+        "attr { key: 'scale_after_normalization' value { b: ", scaled ? "true" : "false", " } } ");
+    Floats("x", {2, 1, 1, 1}, {x[0], x[1]});
+    Floats("mean", {1}, {mean});
+    Floats("variance", {1}, {variance});
+    Floats("beta", {1}, {beta});
+    Floats("gamma", {1}, {gamma});
+    Floats("dy", {2, 1, 1, 1}, grads);
+    Node("y", "BatchNormWithGlobalNormalization", {"x", "mean", "variance", "beta", "gamma"},
+         attrs);
+    Node("grad", "BatchNormWithGlobalNormalizationGrad", {"x", "mean", "variance", "gamma", "dy"},
+         attrs);
+    const auto y = [&](size_t i) {
+      return (x[i] - mean) / std::sqrt(variance + 0.25) * (scaled ? gamma : 1) + beta;
+    };
+    const auto loss = [&] { return grads[0] * y(0) + grads[1] * y(1); };
+    Expect("y", {y(0), y(1)});
+    Expect("grad", {Derivative(&x[0], loss), Derivative(&x[1], loss)});
+    Expect("grad:1", {Derivative(&mean, loss)});
+    Expect("grad:2", {Derivative(&variance, loss)});
+    Expect("grad:3", {Derivative(&beta, loss)});
+    Expect("grad:4", {Derivative(&gamma, loss)});
+  }
+}
+
+// sampled_softmax_loss lowers the logits of samples that are true classes.
+TEST_F(OpConversionsTest, SamplesThatAreTrueClassesGetTheirWeight) {
+  Const("classes", "DT_INT64", {2, 2}, {7, 4, 5, 1});
+  Const("samples", "DT_INT64", {3}, {4, 9, 5});
+  Node("hits", "ComputeAccidentalHits", {"classes", "samples"});
+  Int("one", 1);
+  Node("rows", "ExpandDims", {"hits", "one"});
+  Node("ids", "Cast", {"hits:1"},
+       "attr { key: 'SrcT' value { type: DT_INT64 } } attr { key: 'DstT' value { type: DT_INT32 } "
+       "} ");
+  Node("columns", "ExpandDims", {"ids", "one"});
+  Node("places", "ConcatV2", {"rows", "columns", "one"});
+  Ints("shape", {2, 3});
+  Floats("zero", {}, {0});
+  Node("dense", "SparseToDense", {"places", "shape", "hits:2", "zero"});
+  const auto least = static_cast<double>(std::numeric_limits<float>::lowest());
+  Expect("dense", {least, 0, 0, 0, 0, least});
+}
+
+TEST_F(OpConversionsTest, TheSoftmaxLossBroadcastsLabels) {
+  Floats("logits", {2, 2}, {0, 1, 2, 0});
+  Floats("labels", {2, 1}, {1, 3});
+  Node("loss", "SoftmaxCrossEntropyWithLogits", {"logits", "labels"});
+  const double first = std::log(1 + std::exp(1)), second = std::log(1 + std::exp(2));
+  Expect("loss", {first + (first - 1), 3 * (second + (second - 2))});
+}
+
+TEST_F(OpConversionsTest, TheEarlyDiagonals) {
+  Floats("x", {2}, {3, 4});
+  Node("matrix", "Diag", {"x"});
+  Node("back", "DiagPart", {"matrix"});
+  Expect("matrix", {3, 0, 0, 4});
+  Expect("back", {3, 4});
+}
+
+TEST_F(OpConversionsTest, ProductsOfASparseMatrix) {
+  Const("places", "DT_INT64", {3, 2}, {0, 1, 1, 0, 1, 2});  // [[0, 2, 0], [3, 0, 4]]
+  Floats("values", {3}, {2, 3, 4});
+  Const("shape", "DT_INT64", {2}, {2, 3});
+  Floats("b", {3, 2}, {1, 2, 3, 4, 5, 6});
+  Floats("c", {1, 2}, {1, 10});
+  Node("product", "SparseTensorDenseMatMul", {"places", "values", "shape", "b"});
+  Node("flipped", "SparseTensorDenseMatMul", {"places", "values", "shape", "c"},
+       "attr { key: 'adjoint_a' value { b: true } } attr { key: 'adjoint_b' value { b: true } } ");
+  Expect("product", {6, 8, 23, 30});
+  Expect("flipped", {30, 2, 40});
 }
 
 }  // namespace

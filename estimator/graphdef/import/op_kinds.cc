@@ -28,7 +28,9 @@ bool IsInputOp(absl::string_view op) {
 }
 
 bool IsRandomOp(absl::string_view op) {
-  return absl::StartsWith(op, "Random") || IsOneOf(op, {"TruncatedNormal", "Multinomial"});
+  return absl::StartsWith(op, "Random") ||
+         IsOneOf(op, {"TruncatedNormal", "Multinomial", "UniformCandidateSampler",
+                      "LogUniformCandidateSampler"});
 }
 
 bool IsSwitchOp(absl::string_view op) { return IsOneOf(op, {"Switch", "RefSwitch"}); }

@@ -20,9 +20,11 @@ constexpr int kMaxOutputIndex = 1 << 20;
 const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
   using Names = std::vector<absl::string_view>;
   static const auto* const kNames = new std::map<absl::string_view, Names>({
+      {"BatchNormWithGlobalNormalizationGrad", {"dx", "dm", "dv", "db", "dg"}},
       {"CTCLoss", {"loss", "gradient"}},
       {"CombinedNonMaxSuppression",
        {"nmsed_boxes", "nmsed_scores", "nmsed_classes", "valid_detections"}},
+      {"ComputeAccidentalHits", {"indices", "ids", "weights"}},
       {"DenseToDenseSetOperation", {"result_indices", "result_values", "result_shape"}},
       {"FusedBatchNorm",
        {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2"}},
@@ -34,6 +36,8 @@ const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
       {"FusedBatchNormGradV3",
        {"x_backprop", "scale_backprop", "offset_backprop", "reserve_space_4", "reserve_space_5"}},
       {"LogMatrixDeterminant", {"sign", "log_abs_determinant"}},
+      {"LogUniformCandidateSampler",
+       {"sampled_candidates", "true_expected_count", "sampled_expected_count"}},
       {"MaxPoolWithArgmax", {"output", "argmax"}},
       {"Merge", {"output", "value_index"}},
       {"NonMaxSuppressionV4", {"selected_indices", "valid_outputs"}},
@@ -47,6 +51,8 @@ const std::vector<absl::string_view>* NamesOf(absl::string_view op) {
       {"TensorListPopBack", {"output_handle", "tensor"}},
       {"TopK", {"values", "indices"}},
       {"TopKV2", {"values", "indices"}},
+      {"UniformCandidateSampler",
+       {"sampled_candidates", "true_expected_count", "sampled_expected_count"}},
       {"Unique", {"y", "idx"}},
   });
   const auto found = kNames->find(op);

@@ -159,8 +159,8 @@ absl::Status VariableMaker::MakeOne(const SourceVariable& variable) {
     return MakeWhole(variable);
   const absl::StatusOr<TensorSpec> spec = VariableSpec(source_.nodes->node(variable.node));
   if (!spec.ok()) return Annotate(spec.status(), absl::StrCat("variable '", variable.name, "'"));
-  // The loop's counter has the name in the Graph.
-  const bool renamed = source_.counts_steps && variable.name == "global_step";
+  // The loop's counter has the name in the Graph, whose names are unique without regard to case.
+  const bool renamed = source_.counts_steps && absl::EqualsIgnoreCase(variable.name, "global_step");
   const std::string name = renamed ? kFileStepName : variable.name;
   const std::optional<Variable> existing = graph_.FindVariable(name);
   // The loop makes global_step before it calls the model_fn.
@@ -182,7 +182,7 @@ absl::Status VariableMaker::MakeOne(const SourceVariable& variable) {
                    .local = variable.local});
   EST_RETURN_IF_ERROR(graph_.status());
   const std::string& node_name = source_.nodes->node(variable.node).name;
-  if (node_name != variable.name) KeepNameOfPart(graph_, name, node_name);
+  if (node_name != variable.name || renamed) KeepNameOfPart(graph_, name, node_name);
   variables_[variable.node] = made;
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include "estimator/array/compare.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/kernels/testing/tiers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace estimator {
@@ -84,6 +85,19 @@ TEST(FusedElementwise, UnaryOpsMatchTheReference) {
   // Near 1 the logarithm vanishes, and with it the meaning of a relative error.
   EXPECT_MATCHES_REFERENCE({.op = "Log", .outputs = {F32({kSize})}}, {positive}, KernelTier::kFused,
                            {.relative = 5e-7, .absolute = 3e-7});
+}
+
+// Near 1 the gradient 1 - y^2 depends on the last bit. The results are those of TF 2.15.1.
+TEST(FusedElementwise, TanhHasTheBitsOfTensorFlow) {
+  const std::vector<float> x = {0.3f, 0.9f, 1.7f, 2.6f, 3.3f, 4.1f, 5.0f,  5.8f,
+                                6.6f, 7.3f, 7.8f, 8.0f, 9.0f, 30.f, -4.1f, -7.3f},
+                           y = {0.291312605f, 0.716297865f, 0.935409009f,  0.989027441f,
+                                0.997282922f, 0.999450803f, 0.999909163f,  0.999981523f,
+                                0.999996305f, 0.999999166f, 0.999999583f,  1.0f,
+                                1.0f,         1.0f,         -0.999450803f, -0.999999166f};
+  const std::vector<Array> actual = RunFused({.op = "Tanh", .name = "tanh", .outputs = {F32({16})}},
+                                             {Array::FromSpan<float>({16}, x)});
+  EXPECT_THAT(actual[0].values<float>(), ::testing::ElementsAreArray(y));
 }
 
 TEST(FusedElementwise, BinaryOpsMatchTheReferenceWithScalarsOnEitherSide) {

@@ -41,23 +41,28 @@ HWY_INLINE V Log(V x) {
   return hn::IfThenElse(hn::Ge(x, zero), y, hn::Set(d, std::numeric_limits<float>::quiet_NaN()));
 }
 
-// x P(x^2) / Q(x^2) with the coefficients of Eigen 3.4, which TensorFlow's tanh has too. It takes
-// half the time of hn::Tanh.
+// a b + c, rounded twice. The compiler cannot make one instruction of both, which rounds once.
+HWY_INLINE V MulThenAdd(V a, V b, V c) {
+  V product = hn::Mul(a, b);
+  asm("" : "+v"(product.raw));
+  return hn::Add(product, c);
+}
+
+// x P(x^2) / Q(x^2) with the coefficients of Eigen 3.4, with the bits of TensorFlow's tanh: near 1,
+// the gradient 1 - y^2 depends on the last bit. It takes half the time of hn::Tanh.
 HWY_INLINE V Tanh(V x) {
   const D d;
-  const V limit = hn::Set(d, 7.90531110763549805f), size = hn::Abs(x);
+  const V limit = hn::Set(d, 7.90531110763549805f);  // the result is 1 from here on
   const V c = hn::Max(hn::Min(x, limit), hn::Neg(limit)), z = hn::Mul(c, c);
   V p = hn::Set(d, -2.76076847742355e-16f);
   for (const float a : {2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
                         1.48572235717979e-05f, 6.37261928875436e-04f, 4.89352455891786e-03f})
-    p = hn::MulAdd(p, z, hn::Set(d, a));
+    p = MulThenAdd(p, z, hn::Set(d, a));
   V q = hn::Set(d, 1.19825839466702e-06f);
   for (const float b : {1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f})
-    q = hn::MulAdd(q, z, hn::Set(d, b));
+    q = MulThenAdd(q, z, hn::Set(d, b));
   V y = hn::Div(hn::Mul(c, p), q);
-  y = hn::IfThenElse(hn::Lt(size, hn::Set(d, 4e-4f)), x, y);  // tanh(x) rounds to x
-  // tanh(9.1) rounds to 1.
-  y = hn::IfThenElse(hn::Gt(size, hn::Set(d, 9.1f)), hn::CopySign(hn::Set(d, 1.0f), x), y);
+  y = hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 4e-4f)), x, y);  // tanh(x) rounds to x
   return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
 

@@ -22,6 +22,7 @@ bool IsFrameOp(absl::string_view op) {
 void FrameConverter::Run() {
   FindReaders();
   FindFrames();
+  SplitFrames();
   FindStacks();
   FindFlows();
   ConvertArrays();
@@ -78,14 +79,42 @@ void FrameConverter::FindFrames() {
   }
 }
 
+// A graph that is imported into itself has two loops of one frame_name. No tensor goes from one to
+// the other.
+void FrameConverter::SplitFrames() {
+  if (std::none_of(frames_.begin(), frames_.end(),
+                   [](const Frame& frame) { return !frame.problem.empty(); }))
+    return;
+  part_.assign(nodes_.size(), -1);
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    std::vector<int> pending;
+    const auto add = [&](int other) {
+      if (part_[static_cast<size_t>(other)] >= 0 || frame_of(other) != frame_[i]) return;
+      part_[static_cast<size_t>(other)] = static_cast<int>(i);
+      pending.push_back(other);
+    };
+    if (frame_[i] >= 0) add(static_cast<int>(i));
+    while (!pending.empty()) {
+      const int at = pending.back();
+      pending.pop_back();
+      for (const int reader : readers_[static_cast<size_t>(at)]) add(reader);
+      for (const FlatTensor& input : node(at).inputs) add(input.node);
+      for (const int control : node(at).controls) add(control);
+    }
+  }
+  frames_.clear();
+  frame_names_.clear();
+  FindFrames();
+}
+
 bool FrameConverter::IsWithin(int frame, int outer) const {
   while (frame >= 0 && frame != outer) frame = frames_[static_cast<size_t>(frame)].parent;
   return frame == outer;
 }
 
-int FrameConverter::FrameNamed(int parent, const std::string& name) {
+int FrameConverter::FrameNamed(int parent, const std::string& name, int part) {
   const auto [found, is_new] =
-      frame_names_.emplace(std::make_pair(parent, name), static_cast<int>(frames_.size()));
+      frame_names_.emplace(std::make_tuple(parent, name, part), static_cast<int>(frames_.size()));
   if (!is_new) return found->second;
   Frame& frame = frames_.emplace_back();
   frame.parent = parent;
@@ -114,7 +143,8 @@ int FrameConverter::FrameOfInputs(int i) {
   if (IsEnterOp(at.op) && at.inputs.size() == 1) {
     const proto::AttrValue* const name = FindAttr(*at.def, "frame_name");
     if (frame >= 0 && frames_[static_cast<size_t>(frame)].depth > kMaxDepth) return frame;
-    frame = FrameNamed(frame, name == nullptr ? "" : name->s());
+    frame = FrameNamed(frame, name == nullptr ? "" : name->s(),
+                       part_.empty() ? 0 : part_[static_cast<size_t>(i)]);
     frames_[static_cast<size_t>(frame)].enters.push_back(i);
   } else if (IsExitOp(at.op) && frame >= 0) {
     frames_[static_cast<size_t>(frame)].exits.push_back(i);

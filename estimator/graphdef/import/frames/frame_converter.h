@@ -20,6 +20,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -70,7 +71,9 @@ class FrameConverter {
   void FindReaders();
   void FindFrames();
   int FrameOfInputs(int i);
-  int FrameNamed(int parent, const std::string& name);
+  void SplitFrames();
+  //   part: of the nodes of this name that are connected (part_).
+  int FrameNamed(int parent, const std::string& name, int part);
   bool IsWithin(int frame, int outer) const;
   // Where the value of a tensor comes from, through what passes it on.
   FlatTensor Origin(FlatTensor at) const;
@@ -106,8 +109,9 @@ class FrameConverter {
   std::map<int, FlatLoop>& loops_;
   std::vector<std::vector<int>> readers_;  // nodes with the node as an input or control input
   std::vector<int> frame_;                 // in which the outputs of the node are; -1: none
+  std::vector<int> part_;                  // nodes that are connected in a frame; or empty
   std::vector<Frame> frames_;
-  std::map<std::pair<int, std::string>, int> frame_names_;
+  std::map<std::tuple<int, std::string, int>, int> frame_names_;
   std::map<int, Stack> stacks_;
   std::map<int, int> stack_of_;  // a push or pop -> its stack
   std::map<FlatTensor, Flow> flows_;

@@ -79,6 +79,22 @@ class FrameConverterTest : public ::testing::Test {
     Node(frame + "/less", "Less", {frame + "/i/merge", frame + "/limit"});
     Node(frame + "/go", "LoopCond", {frame + "/less"});
   }
+  // The trips of `loop` end by a random number too. REQUIRES: Trips was the last call.
+  void EndByTheData() {
+    def_.mutable_node()->rbegin()->set_input(0, "both");
+    proto::NodeDef& scalar = Typed(Node("scalar", "Const", {}), "dtype", proto::DT_INT32);
+    proto::TensorProto& shape = *(*scalar.mutable_attr())["value"].mutable_tensor();
+    shape.set_dtype(proto::DT_INT32);
+    shape.mutable_tensor_shape()->add_dim()->set_size(0);
+    Typed(Typed(Node("largest", "RandomUniform", {"scalar"}), "dtype", proto::DT_FLOAT), "T",
+          proto::DT_INT32);
+    Enter("largest/in", "largest", "loop");
+    Float("one", 1);
+    Variable("v", "one", "v/twice");
+    Node("v/twice", "Add", {"v/in", "v/in"});
+    Node("small", "Less", {"v/merge", "largest/in"});
+    Node("both", "LogicalAnd", {"loop/less", "small"});
+  }
   // x f32 [3] = 1, 2, 3
   void Input() {
     proto::NodeDef& node = Node("x", "Const", {});
@@ -157,6 +173,19 @@ TEST_F(FrameConverterTest, RunsALoopInsideOfALoop) {
   for (proto::NodeDef& node : *def_.mutable_node())
     if (node.name() == "inner/zero" || node.name() == "inner/count") node.add_input("^v/in");
   EXPECT_THAT(Values("v/out"), ElementsAre(64, 128, 192));
+}
+
+TEST_F(FrameConverterTest, TwoLoopsMayHaveOneFrameName) {
+  Input();
+  Trips(2);
+  Variable("v", "x", "v/twice");
+  Node("v/twice", "Add", {"v/in", "v/in"});
+  Trips(3, "other");
+  Variable("u", "v/out", "u/twice", "other");
+  Node("u/twice", "Add", {"u/in", "u/in"});
+  for (proto::NodeDef& node : *def_.mutable_node())
+    if (node.op() == "Enter") (*node.mutable_attr())["frame_name"].set_s("loop");
+  EXPECT_THAT(Values("u/out"), ElementsAre(32, 64, 96));
 }
 
 TEST_F(FrameConverterTest, ReadsAndWritesTensorArrays) {
@@ -380,19 +409,7 @@ TEST_F(FrameConverterTest, RefusesLoopsThatReadEachOther) {
 TEST_F(FrameConverterTest, RefusesToAppendRowsIfTheDataDecideHowMany) {
   Input();
   Trips(3);
-  def_.mutable_node()->rbegin()->set_input(0, "both");
-  proto::NodeDef& scalar = Typed(Node("scalar", "Const", {}), "dtype", proto::DT_INT32);
-  proto::TensorProto& shape = *(*scalar.mutable_attr())["value"].mutable_tensor();
-  shape.set_dtype(proto::DT_INT32);
-  shape.mutable_tensor_shape()->add_dim()->set_size(0);
-  Typed(Typed(Node("largest", "RandomUniform", {"scalar"}), "dtype", proto::DT_FLOAT), "T",
-        proto::DT_INT32);
-  Enter("largest/in", "largest", "loop");
-  Float("one", 1);
-  Variable("v", "one", "v/twice");
-  Node("v/twice", "Add", {"v/in", "v/in"});
-  Node("small", "Less", {"v/merge", "largest/in"});
-  Node("both", "LogicalAnd", {"loop/less", "small"});
+  EndByTheData();
   Int("axis", 0);
   Node("row", "ExpandDims", {"x", "axis"});
   Enter("row/in", "row", "loop");
@@ -400,6 +417,19 @@ TEST_F(FrameConverterTest, RefusesToAppendRowsIfTheDataDecideHowMany) {
   Variable("rows", "row", "append");
   (*Node("append", "ConcatV2", {"rows/in", "row/in", "axis/in"}).mutable_attr())["N"].set_i(2);
   EXPECT_THAT(Error("rows/out"), HasSubstr("number of trips depends on the data"));
+}
+
+TEST_F(FrameConverterTest, SaysWhatToDoWithAnArrayWhoseSizeTheDataDecide) {
+  Range(3);
+  Trips(3);
+  EndByTheData();
+  Array("to", 0);
+  (*def_.mutable_node()->rbegin()->mutable_attr())["dynamic_size"].set_b(true);
+  Enter("to/handle", "to", "loop");
+  Variable("flow", "to:1", "write");
+  Node("write", "TensorArrayWriteV3", {"to/handle", "loop/i/in", "v/in", "flow/in"});
+  Node("stack", "TensorArrayGatherV3", {"to", "range", "flow/out"});
+  EXPECT_THAT(Error("stack"), HasSubstr("give it as a constant (--feed)"));
 }
 
 TEST_F(FrameConverterTest, RefusesAStackOfALoopThatIsNoLoop) {

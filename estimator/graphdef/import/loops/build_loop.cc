@@ -259,7 +259,9 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::LoopImporter::Outputs(const Ten
       // Only the rows of the trips are elements, whose number is not static then.
       const FlatNode& last = nodes_.node(Behind(Result(k)).node);
       if (variable.kind == Kind::kPushed && last.op == "TensorListSetItem" && !has_constant_trips_)
-        return Unimplemented("fills a TensorArray of a size that depends on the data");
+        return Unimplemented(
+            "fills a TensorArray of a size that depends on the data; if the tensor that decides "
+            "it, such as lengths, is the same in each batch, give it as a constant (--feed)");
       List list = {.size = made_.capacity,
                    .dtype = b_.lists_.at(Input(k)).dtype,
                    .element = variable.same.element,
