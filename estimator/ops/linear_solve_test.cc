@@ -64,6 +64,12 @@ TEST_F(LinearSolveTest, InverseSolutionAndDeterminantAreThoseByHand) {
   EXPECT_THAT(Doubles(log.log_abs_determinant), Pointwise(DoubleNear(1e-5), {std::log(2.0)}));
 }
 
+TEST_F(LinearSolveTest, Float32IsComputedInFloat64AndRoundedOnce) {
+  const Tensor x = Constant(Scrambled({8, 8}, -1, 1, DType::kFloat32));
+  const Tensor inverse = MatrixInverse(Cast(x, DType::kFloat64));
+  EXPECT_EQ(Doubles(MatrixInverse(x)), Doubles(Cast(inverse, DType::kFloat32)));
+}
+
 TEST_F(LinearSolveTest, TriangularSolveReadsOneTriangleAndBroadcasts) {
   const Tensor a = Floats({2, 2}, {2, 7, 1, 4}), b = Floats({2, 2, 1}, {2, 9, 4, 6});
   EXPECT_THAT(Doubles(MatrixTriangularSolve(a, b)), ElementsAre(1, 2, 2, 1));

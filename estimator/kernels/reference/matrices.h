@@ -1,5 +1,6 @@
-// Batches of matrices, as Eigen sees them. For the files of linear algebra only: Eigen's headers
-// compile slowly.
+// Batches of matrices of f32 or f64. Eigen gets them one by one as f64 and by columns: for one kind
+// of matrix, its templates take the compiler as long as fifty other kernels. Results of f32 are
+// rounded once.
 #ifndef ESTIMATOR_KERNELS_REFERENCE_MATRICES_H_
 #define ESTIMATOR_KERNELS_REFERENCE_MATRICES_H_
 
@@ -15,39 +16,29 @@
 
 namespace estimator {
 
-template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <typename T>
-using InMatrix = Eigen::Map<const Matrix<T>>;
-template <typename T>
-using OutMatrix = Eigen::Map<Matrix<T>>;
+using Eigen::MatrixXd;
 
-// A tensor [..., rows, columns].
+// A tensor [..., rows, columns] of f32 or f64.
 struct Matrices {
-  int64_t count = 0;
-  int64_t rows = 0;
-  int64_t columns = 0;
+  DType dtype;
+  int64_t count = 1;
+  int64_t rows;
+  int64_t columns;
 
-  explicit Matrices(const Shape& shape) : rows(shape.dim(-2)), columns(shape.dim(-1)) {
-    count = 1;
-    for (int axis = 0; axis < shape.rank() - 2; ++axis) count *= shape.dim(axis);
-  }
-  // Matrix `i` of input or output `k`.
-  template <typename T>
-  InMatrix<T> In(const KernelArgs& args, int k, int64_t i) const {
-    return {args.in<T>(k) + i * rows * columns, rows, columns};
-  }
-  template <typename T>
-  OutMatrix<T> Out(const KernelArgs& args, int k, int64_t i) const {
-    return {args.out<T>(k) + i * rows * columns, rows, columns};
-  }
+  explicit Matrices(const TensorSpec& spec);
+  // Matrix `i` of input `k`.
+  MatrixXd In(const KernelArgs& args, int k, int64_t i) const;
+  // Sets matrix `i` of output `k`.
+  void Out(const KernelArgs& args, int k, int64_t i,
+           const Eigen::Ref<const MatrixXd>& matrix) const;
 };
 
-// Registers what make<type>(spec) returns for matrices of that type: float or double, as in
-// TensorFlow there is no kernel for other types.
-#define EST_REGISTER_MATRIX_KERNEL(op, make, type) \
-  EST_CALL_BEFORE_MAIN(__COUNTER__, RegisterMatrixKernel, op, kDTypeOf<type>, make<type>)
-bool RegisterMatrixKernel(const char* op, DType dtype, KernelFactory factory);
+// A factory of kernels for matrices: null for dtypes but f32 and f64, as in TensorFlow.
+template <KernelPlan (*kMake)(const KernelSpec& spec)>
+KernelPlan OfMatrices(const KernelSpec& spec) {
+  const DType dtype = spec.inputs[0].dtype;
+  return dtype == DType::kFloat32 || dtype == DType::kFloat64 ? kMake(spec) : nullptr;
+}
 
 // INVALID_ARGUMENT with TensorFlow's message, and with the matrix if there are several.
 //   i, count: of the matrices of the step's replica.
