@@ -277,6 +277,71 @@ TEST_F(ImportWritesTest, ACondTakesTheSideOfItsCondition) {
   EXPECT_THAT(Values("no_no"), Each(3));
 }
 
+TEST_F(ImportWritesTest, ABranchInTheOtherBranchOfItsConditionUpdatesNothing) {
+  AddResource();
+  training_.Float("limit", 1);
+  training_.Node("yes", "Greater", {"loss", "limit"}, kT);  // the loss is 4
+  std::string library;
+  const auto function = [&](const std::string& name, const std::string& nodes) {
+    absl::StrAppend(&library, "function { signature { name: '", name,
+                    "' input_arg { name: 'p' type: DT_BOOL } input_arg { name: 'r' type: "
+                    "DT_RESOURCE } input_arg { name: 'by' type: DT_FLOAT } output_arg { name: "
+                    "'taken' type: DT_FLOAT } } ",
+                    nodes, " ret { key: 'taken' value: 'by' } } ");
+  };
+  const auto branches = [](const std::string& yes, const std::string& no) {
+    return absl::StrCat(" attr { key: 'then_branch' value { func { name: '", yes,
+                        "' } } } attr { key: 'else_branch' value { func { name: '", no, "' } } }");
+  };
+  function("keep", "");
+  function("subtract",
+           "node_def { name: 'subtract' op: 'AssignSubVariableOp' input: 'r' input: "
+           "'by' " +
+               kFloat + " }");
+  for (const std::string which : {"then", "else"}) {
+    const bool runs = which == "then";
+    function("outer_" + which,
+             "node_def { name: 'inner' op: 'If' input: 'p' input: 'p' input: 'r' "
+             "input: 'by'" +
+                 branches(runs ? "subtract" : "keep", runs ? "keep" : "subtract") + " }");
+  }
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      library, training_.meta_graph().mutable_graph_def()->mutable_library()));
+  training_.Node("runs", "If", {"yes", "yes", "r", "six", "^keep_first"},
+                 branches("outer_then", "keep"));
+  training_.Node("never", "If", {"yes", "yes", "r", "six", "^runs"},
+                 branches("outer_else", "keep"));
+  training_.Node("last", "ReadVariableOp", {"r", "^never"}, kFloat);
+  ASSERT_NO_FATAL_FAILURE(Train());
+  Expect("r", {0, -1, -2, -3, -4, -5});
+}
+
+// The function ends with the branch that is taken, whichever it is.
+TEST_F(ImportWritesTest, WhatFollowsAFunctionWithACondRuns) {
+  training_.Float("limit", 1);
+  training_.Node("no", "Less", {"loss", "limit"}, kT);  // the loss is 4
+  training_.Node("yes", "Greater", {"loss", "limit"}, kT);
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      absl::StrCat("function { signature { name: 'cond' input_arg { name: 'p' type: DT_BOOL }"
+                   " input_arg { name: 'x' type: DT_FLOAT } output_arg { name: 'y' type: DT_FLOAT"
+                   " } } node_def { name: 'switch' op: 'Switch' input: 'x' input: 'p' ",
+                   kT, " } node_def { name: 'negative' op: 'Neg' input: 'switch:output_false:0' ",
+                   kT, " } node_def { name: 'positive' op: 'Abs' input: 'switch:output_true:0' ",
+                   kT,
+                   " } node_def { name: 'merge' op: 'Merge' input: 'negative:y:0'"
+                   " input: 'positive:y:0' ",
+                   kT, " } ret { key: 'y' value: 'merge:output:0' } }"),
+      training_.meta_graph().mutable_graph_def()->mutable_library()));
+  for (const std::string p : {"no", "yes"}) {
+    training_.Node("of_" + p, "PartitionedCall", {p, "six"},
+                   " attr { key: 'f' value { func { name: 'cond' } } }");
+    Change("v_" + p, "Assign", {"of_" + p}, kT);
+  }
+  ASSERT_NO_FATAL_FAILURE(Train());
+  Expect("v_no", {-1, -2, -3, -4, -5, -6});
+  Expect("v_yes", {1, 2, 3, 4, 5, 6});
+}
+
 // Writes are numbered, and the numbers of the later ones do not fit into one word of bits.
 TEST_F(ImportWritesTest, AnyNumberOfWritesIsOrdered) {
   constexpr int kCount = 70;

@@ -101,7 +101,7 @@ bool NodeBuilder::IsDead(int node) const {
     const std::optional<int> known = KnownSide(condition, node);
     if (known.has_value() && *known != side) return true;
   }
-  return false;
+  return branches_.NeverRuns(node);
 }
 
 // The outputs of a node of a group whose first node has built all.
@@ -192,7 +192,7 @@ void NodeBuilder::ReadSide(size_t side, int node, std::vector<Output>& outputs) 
   for (Output& output : outputs) {
     output.values.resize(output.from.size());
     const FlatTensor from = output.from[side];
-    if (from.node < 0) continue;
+    if (from.node < 0 || branches_.NeverRuns(from.node)) continue;
     absl::StatusOr<Tensor> value = Tensor();
     if (IsList(from)) {
       const List& list = output.list.emplace(lists_.at(from));
@@ -212,7 +212,8 @@ void NodeBuilder::SelectOutput(FlatTensor condition, int node, Output& output) {
   const Tensor any = output.any();
   if (!output.status.ok() || !any.valid()) return;
   for (Tensor& value : output.values) {
-    // An Optional that only one branch fills is read only if that branch was taken.
+    // A branch that never runs has no value. An Optional that only one branch fills is read only if
+    // that branch was taken.
     if (!value.valid()) value = output.list.has_value() ? Zeros(any.shape(), any.dtype()) : any;
   }
   output.value = output.values.back();
