@@ -215,6 +215,19 @@ TEST_F(BranchBodiesTest, ABranchInTheOtherBranchOfItsConditionNeverRuns) {
   }
 }
 
+TEST_F(BranchBodiesTest, ALongChainOfIfsCanReturnTheirArguments) {
+  Functions();
+  constexpr int kCount = 300;
+  for (int k = 0; k < kCount; ++k) {
+    const auto name = [](int number) { return absl::StrCat("if", number); };
+    If(name(k), "p", "same", k == 0 ? "twice" : "same");
+    if (k > 0) def_.mutable_node(def_.node_size() - 1)->set_input(1, name(k - 1));
+  }
+  const std::string last = absl::StrCat("if", kCount - 1);
+  EXPECT_THAT(Values(last, {.p = true}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(Values(last, {}), ElementsAre(2, 4, 6));
+}
+
 // Function k of a Case reads what function k of an earlier Case of its index gives.
 TEST_F(BranchBodiesTest, AMergeCannotChooseBetweenTheFunctionsOfACase) {
   Functions();
