@@ -132,7 +132,8 @@ Branches::Context Branches::Merged(int merge) {
       first_is_true = side == 0;
     }
   }
-  // With several candidates the selecting condition is unknown. The import then refuses the Merge.
+  // With several candidates the selecting condition is unknown. The import then refuses
+  // a Merge of two values.
   if (opposite == 1 || (opposite == 0 && single == 1)) {
     const size_t if_true = first_is_true ? 0 : 1;
     choices_[merge] = {.condition = *predicate, .first = {1 - if_true, if_true}};

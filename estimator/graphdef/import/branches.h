@@ -27,8 +27,9 @@ class Branches {
     std::vector<size_t> first;
     size_t num_outputs = 1;  // that are chosen
   };
-  // Null if the inputs of a Merge are not the two sides of one condition, or if the branches of an
-  // If or a Case return different numbers of tensors.
+  // Null if the inputs of a Merge are not the two sides of one condition (it can then only be built
+  // if both are one constant), or if the branches of an If or a Case return different numbers of
+  // tensors.
   const Choice* ChoiceOf(int node) const;
   // Whether TensorFlow runs the node only if some condition holds.
   bool IsConditional(int node) const;

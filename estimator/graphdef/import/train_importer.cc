@@ -40,6 +40,7 @@ class TrainImporter {
               [this](int variable, int reader) { return Read(variable, reader); },
               {.unique_rows = &plan.unique_rows,
                .where_rows = &plan.where_rows,
+               .branch_rows = &plan.branch_rows,
                // What can be built without nodes that are left out does not depend on branches.
                .bodies = absent.empty() ? &plan.bodies : nullptr,
                .transfer = [this](FlatTensor from, int to,
@@ -226,6 +227,8 @@ class TrainImporter {
       operands[names[k]] = value;
       repeated = repeated || (names[k] == "indices" && step_.IsOfUnique(node.inputs[k]));
     }
+    if (plan_.branch_rows.scatters.count(i) > 0 && inputs.back().rank() == 0)
+      return Unimplemented("changes the rows that a branch of tf.cond chooses by one number");
     std::optional<std::string> problem;
     const Attrs attrs = ReadAttrs({.op = rule.op, .attrs = rule.attrs}, *node.def, problem);
     if (problem.has_value()) return Unimplemented(*problem);

@@ -424,6 +424,22 @@ TEST_F(BranchBodiesTest, AKnownConditionLeavesOneBranchOut) {
   EXPECT_THAT(ops_, Not(Contains("If")));
 }
 
+// As the shape of a gradient of rows, which is a constant without a condition.
+TEST_F(BranchBodiesTest, AMergeOfSeveralConditionsCanGiveAConstant) {
+  Switch("outer", "p");
+  Switch("inner", "q", "outer");
+  Node("shape", "Shape", {"inner/x"});
+  Int("three", 3);
+  Node("zero_dim", "ExpandDims", {"three", "axis"});
+  Node("merge", "Merge", {"shape", "zero_dim"});
+  Node("y", "Reshape", {"x", "merge"});
+  EXPECT_THAT(Values("y", {}), ElementsAre(1, 2, 3));
+  Node("size", "Size", {"inner/x:1"});
+  Node("other", "Merge", {"size", "n"});
+  Node("z", "Fill", {"merge", "other"});
+  EXPECT_THAT(Run("z", {}), ErrorHas("not of one tf.cond"));
+}
+
 TEST_F(BranchBodiesTest, BranchesOfDifferentTypesAreRefused) {
   Switch("cond", "p");
   Gather("gather", "cond/i:1", "cond/i:1");
