@@ -230,11 +230,11 @@ TEST_F(ImportTrainGraphTest, ListsAllObstaclesInOneTable) {
 TEST_F(ImportTrainGraphTest, ATryNamesAllNodesThatCannotBeBuilt) {
   SmallTraining training = SmallTraining::Small();
   training.Variable("a", {4, 4}, 2, false);
-  training.Variable("b", {4, 1}, 2, false);
+  training.Variable("b", {1, 1}, 2, false);
   training.Node("bad", "MatMul", {"sub", "sub"}, kT);
   training.Node("reads_bad", "Square", {"bad"}, kT);
   training.Node("assign_a", "Assign", {"a", "reads_bad"}, kT);
-  training.Node("worse", "MatMul", {"square", "square"}, kT);
+  training.Node("worse", "MatMul", {"w/read", "square"}, kT);
   training.Node("assign_b", "Assign", {"b", "worse"}, kT);
   training.Rewire("train", {"^step", "^assign_a", "^assign_b"});
   const auto parsed = TrainGraph::Parse(training.Bytes(), "file");
@@ -244,8 +244,8 @@ TEST_F(ImportTrainGraphTest, ATryNamesAllNodesThatCannotBeBuilt) {
   const auto obstacles = parsed->TryImport({}, {rows, rows});
   ASSERT_TRUE(obstacles.ok()) << obstacles.status();
   ASSERT_THAT(*obstacles, SizeIs(2));
-  EXPECT_EQ((*obstacles)[0].name, "bad");
-  EXPECT_EQ((*obstacles)[1].name, "worse");
+  EXPECT_EQ((*obstacles)[0].name, "worse");
+  EXPECT_EQ((*obstacles)[1].name, "bad");
   const TrainGraph small = *TrainGraph::Parse(SmallTraining::Small().Bytes(), "file");
   EXPECT_THAT(small.TryImport({}, {rows, rows}).value(), IsEmpty());
 }
@@ -311,6 +311,7 @@ TEST_F(ImportTrainGraphTest, ATryNamesTheNodeOfABranchThatCannotBeBuilt) {
   ASSERT_TRUE(obstacles.ok()) << obstacles.status();
   ASSERT_THAT(*obstacles, SizeIs(1));
   EXPECT_EQ((*obstacles)[0].name, "bad");
+  EXPECT_THAT((*obstacles)[0].reason, ::testing::StartsWith("inner sizes differ"));
 }
 
 TEST_F(ImportTrainGraphTest, ATryNamesTheMergeOfTheBranchesThatDiffer) {
