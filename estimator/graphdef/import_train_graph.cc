@@ -117,18 +117,20 @@ absl::StatusOr<std::vector<TrainGraphObstacle>> TryRequest(const ImportSource& s
     if (status.ok()) break;
     if (node < 0 && obstacles.empty()) return status;
     if (node < 0) break;
-    absl::string_view reason(status.message().data(), status.message().size());
-    // In a branch, the names of its functions come before.
-    const std::string where = absl::StrCat(source.nodes->Where(node), ": ");
-    const size_t found = reason.find(where);
-    if (found != absl::string_view::npos) reason.remove_prefix(found + where.size());
+    // The table has a column for the name. In a branch, the names of its functions come before.
+    std::string reason = absl::StrCat(": ", status.message());
+    for (const std::string& name : {source.nodes->Where(node), source.nodes->node(node).name}) {
+      const size_t found = reason.find(absl::StrCat(": ", name, ": "));
+      if (found != std::string::npos) reason.erase(0, found + name.size() + 2);
+    }
+    reason.erase(0, 2);
     const bool essential = request.plan.essential[static_cast<size_t>(node)];
     if (!essential && request.wanted.unbuildable.emplace(node, reason).second) {
       EST_ASSIGN_OR_RETURN(request.plan, MakeImportPlan(source, request.wanted));
       continue;
     }
     if (!failed.insert(node).second) break;
-    obstacles.Add(source.nodes->node(node), std::string(reason));
+    obstacles.Add(source.nodes->node(node), reason);
   }
   return obstacles.list();
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/base/status.h"
@@ -104,7 +105,8 @@ class Importer {
       const GraphNode& from = *graph_.nodes()[id];
       Node node;
       node.op = from.op();
-      node.name = prefix_ + from.name();
+      // The nodes of an imported function have the name of its node already.
+      node.name = absl::StartsWith(from.name(), prefix_) ? from.name() : prefix_ + from.name();
       node.outputs = from.outputs();
       node.stateful = from.rules().stateful;
       if (from.op() == "Const") {

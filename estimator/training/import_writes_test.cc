@@ -11,6 +11,7 @@
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/base/testing/temp_dir.h"
 #include "estimator/checkpoint/load.h"
+#include "estimator/graphdef/import_train_graph.h"
 #include "estimator/graphdef/testing/small_training.h"
 #include "estimator/proto/graph.pb.h"
 #include "estimator/proto/variable.pb.h"
@@ -275,6 +276,152 @@ TEST_F(ImportWritesTest, ACondTakesTheSideOfItsCondition) {
   EXPECT_THAT(Values("yes_no"), Each(2));
   EXPECT_THAT(Values("no_yes"), Each(3));
   EXPECT_THAT(Values("no_no"), Each(3));
+}
+
+TEST_F(ImportWritesTest, ABranchInTheOtherBranchOfItsConditionUpdatesNothing) {
+  AddResource();
+  training_.Float("limit", 1);
+  training_.Node("yes", "Greater", {"loss", "limit"}, kT);  // the loss is 4
+  std::string library;
+  const auto function = [&](const std::string& name, const std::string& nodes) {
+    absl::StrAppend(&library, "function { signature { name: '", name,
+                    "' input_arg { name: 'p' type: DT_BOOL } input_arg { name: 'r' type: "
+                    "DT_RESOURCE } input_arg { name: 'by' type: DT_FLOAT } output_arg { name: "
+                    "'taken' type: DT_FLOAT } } ",
+                    nodes, " ret { key: 'taken' value: 'by' } } ");
+  };
+  const auto branches = [](const std::string& yes, const std::string& no) {
+    return absl::StrCat(" attr { key: 'then_branch' value { func { name: '", yes,
+                        "' } } } attr { key: 'else_branch' value { func { name: '", no, "' } } }");
+  };
+  function("keep", "");
+  function("subtract",
+           "node_def { name: 'subtract' op: 'AssignSubVariableOp' input: 'r' input: "
+           "'by' " +
+               kFloat + " }");
+  for (const std::string which : {"then", "else"}) {
+    const bool runs = which == "then";
+    function("outer_" + which,
+             "node_def { name: 'inner' op: 'If' input: 'p' input: 'p' input: 'r' "
+             "input: 'by'" +
+                 branches(runs ? "subtract" : "keep", runs ? "keep" : "subtract") + " }");
+  }
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      library, training_.meta_graph().mutable_graph_def()->mutable_library()));
+  training_.Node("runs", "If", {"yes", "yes", "r", "six", "^keep_first"},
+                 branches("outer_then", "keep"));
+  training_.Node("never", "If", {"yes", "yes", "r", "six", "^runs"},
+                 branches("outer_else", "keep"));
+  training_.Node("last", "ReadVariableOp", {"r", "^never"}, kFloat);
+  ASSERT_NO_FATAL_FAILURE(Train());
+  Expect("r", {0, -1, -2, -3, -4, -5});
+}
+
+// The function ends with the branch that is taken, whichever it is.
+TEST_F(ImportWritesTest, WhatFollowsAFunctionWithACondRuns) {
+  training_.Float("limit", 1);
+  training_.Node("no", "Less", {"loss", "limit"}, kT);  // the loss is 4
+  training_.Node("yes", "Greater", {"loss", "limit"}, kT);
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      absl::StrCat("function { signature { name: 'cond' input_arg { name: 'p' type: DT_BOOL }"
+                   " input_arg { name: 'x' type: DT_FLOAT } output_arg { name: 'y' type: DT_FLOAT"
+                   " } } node_def { name: 'switch' op: 'Switch' input: 'x' input: 'p' ",
+                   kT, " } node_def { name: 'negative' op: 'Neg' input: 'switch:output_false:0' ",
+                   kT, " } node_def { name: 'positive' op: 'Abs' input: 'switch:output_true:0' ",
+                   kT,
+                   " } node_def { name: 'merge' op: 'Merge' input: 'negative:y:0'"
+                   " input: 'positive:y:0' ",
+                   kT, " } ret { key: 'y' value: 'merge:output:0' } }"),
+      training_.meta_graph().mutable_graph_def()->mutable_library()));
+  for (const std::string p : {"no", "yes"}) {
+    training_.Node("of_" + p, "PartitionedCall", {p, "six"},
+                   " attr { key: 'f' value { func { name: 'cond' } } }");
+    Change("v_" + p, "Assign", {"of_" + p}, kT);
+  }
+  ASSERT_NO_FATAL_FAILURE(Train());
+  Expect("v_no", {-1, -2, -3, -4, -5, -6});
+  Expect("v_yes", {1, 2, 3, 4, 5, 6});
+}
+
+// One branch of tf.cond looks rows up in a table. Its gradient has fewer rows than that of the
+// other branch, which has a zero row for each row of the table.
+class ImportBranchRowsTest : public ImportWritesTest {
+ protected:
+  ImportBranchRowsTest() {
+    training_.Float("limit", 1);
+    training_.Node("no", "Less", {"loss", "limit"}, kT);  // the loss is 4
+    training_.Node("yes", "Greater", {"loss", "limit"}, kT);
+    training_.Float("half", 0.5);
+    Constant("axis", {}, {0}, true, training_);
+    Constant("order", {2}, {1, 0}, true, training_);
+    Constant("all", {3}, {0, 1, 2}, true, training_);
+    Constant("zeros", {3, 2}, std::vector<int>(6, 0), false, training_);
+    Constant("two", {2}, {2, 2}, true, training_);
+    Constant("four", {2, 2}, {1, 2, 3, 4}, false, training_);
+    const std::string ints = SmallTraining::TypeAttr("T", "DT_INT32");
+    for (const std::string p : {"no", "yes"}) {
+      for (const std::string name : {"four", "zeros"})
+        training_.Node(p + "/" + name, "Switch", {name, p}, kT);
+      for (const std::string name : {"two", "all"})
+        training_.Node(p + "/" + name, "Switch", {name, p}, ints);
+      // A look-up is not selected, but runs in a branch.
+      training_.Node(p + "/taken", "GatherV2", {p + "/four:1", "order", "axis"}, kT);
+      training_.Node(p + "/values", "Merge", {p + "/zeros", p + "/taken"}, kT);
+      training_.Node(p + "/indices", "Merge", {p + "/all", p + "/two:1"}, ints);
+    }
+  }
+};
+
+TEST_F(ImportBranchRowsTest, AreSubtracted) {
+  for (const std::string p : {"no", "yes"}) {
+    training_.Node(p + "/half", "Mul", {p + "/values", "half"}, kT);
+    Change("of_" + p, "ScatterSub", {p + "/indices", p + "/half"}, kRows);
+  }
+  ASSERT_NO_FATAL_FAILURE(Train());
+  Expect("of_no", {1, 1, 1, 1, 1, 1});
+  Expect("of_yes", {1, 1, 1, 1, -1, -2});
+}
+
+// An optimizer also changes rows whose gradient is zero, but no others.
+TEST_F(ImportBranchRowsTest, AreSummedForAnOptimizer) {
+  training_.Float("momentum", 0.5);
+  Constant("count", {}, {3}, true, training_);
+  for (const std::string p : {"no", "yes"}) {
+    training_.Variable("accumulator_" + p, {3, 2}, 0.5, false);
+    training_.Node(
+        p + "/unique", "Unique", {p + "/indices"},
+        SmallTraining::TypeAttr("T", "DT_INT32") + SmallTraining::TypeAttr("out_idx", "DT_INT32"));
+    training_.Node(p + "/sums", "UnsortedSegmentSum", {p + "/values", p + "/unique:1", "count"},
+                   kRows + SmallTraining::TypeAttr("Tnumsegments", "DT_INT32"));
+    Change("of_" + p, "SparseApplyMomentum",
+           {"accumulator_" + p, "rate", p + "/sums", p + "/unique", "momentum"},
+           kRows + " attr { key: 'use_nesterov' value { b: false } }");
+  }
+  ASSERT_NO_FATAL_FAILURE(Train());
+  EXPECT_THAT(Values("accumulator_no"), Each(0.25f));
+  EXPECT_THAT(Values("of_no"), Each(FloatNear(0.975f, 1e-6f)));
+  Expect("accumulator_yes", {0.5f, 0.5f, 0.5f, 0.5f, 4.25f, 6.25f});
+  Expect("of_yes", {1, 1, 1, 1, 0.575f, 0.375f});
+}
+
+TEST_F(ImportBranchRowsTest, AreRefusedWhereTheirNumberCounts) {
+  const auto refuses = [this](const std::string& message) {
+    training_.Rewire("train", run_);
+    const auto source = TrainGraph::Parse(training_.Bytes(), "test");
+    ASSERT_TRUE(source.ok()) << source.status();
+    const TensorSpec rows = {DType::kFloat32, {4, 1}};
+    const auto obstacles = source->TryImport({}, {rows, rows});
+    ASSERT_TRUE(obstacles.ok()) << obstacles.status();
+    ASSERT_FALSE(obstacles->empty());
+    EXPECT_THAT(obstacles->front().reason, ::testing::HasSubstr(message));
+    run_.clear();
+  };
+  Change("counts", "ScatterAdd", {"yes/indices", "half"}, kRows);
+  refuses("changes the rows that a branch of tf.cond chooses by one number");
+  training_.Node("mean", "Mean", {"yes/values", "axis"},
+                 kT + SmallTraining::TypeAttr("Tidx", "DT_INT32"));
+  Change("of_mean", "AssignAdd", {"mean"}, kT);
+  refuses("the branches of tf.cond return f32 [2,2] and f32 [3,2]");
 }
 
 // Writes are numbered, and the numbers of the later ones do not fit into one word of bits.

@@ -329,10 +329,35 @@ def loop_in_branch_v2(folder):
     return finish(folder, loss, arrays=(sessions.X, COUNTED), flags=[f"--loss={loss.name}"])
 
 
+def words_in_branch(folder):
+    """The rows of an embedding are looked up in a branch, and elsewhere. A tf.cond in the other
+    branch has the same condition, so that its first branch, which would fail, never runs."""
+    words = tf1.placeholder(tf.int32, [None, TIME], "x")
+    y = tf1.placeholder(tf.int32, [None], "y")
+    table, w = matrix("table", [WORDS, UNITS]), matrix("in_branch")
+    looked_up = lambda: tf.reduce_mean(tf.nn.embedding_lookup(table, words), 1)  # noqa: E731
+    first = tf.nn.embedding_lookup(table, words[:, 0])
+    count = tf.reduce_sum(y)
+    few = count < 5
+    chosen = tf1.cond(few, looked_up, lambda: tf1.cond(
+        few, lambda: first + tf.gather(w, count), lambda: tf.tanh(first @ w)))
+    loss = linear(chosen + first, y)
+    return finish(folder, loss, arrays=(TOKENS, COUNTED), flags=[f"--loss={loss.name}"],
+                  optimizer=tf1.train.MomentumOptimizer(0.1, 0.9))
+
+
+def words_in_branch_v2(folder):
+    """The same as If."""
+    tf1.enable_control_flow_v2()
+    tf1.enable_resource_variables()
+    return words_in_branch(folder)
+
+
 CASES = [dynamic_rnn, dynamic_rnn_last, dynamic_rnn_lengths, stacked_clipped, bidirectional,
          raw_rnn_attention, map_fn, scan, while_loop, while_loop_unbounded, cond_in_loop,
          words_in_loop, dropout_in_loop, loop_in_cond, loop_in_loop, arrays, ctc, dynamic_rnn_v2,
-         scan_v2, update_in_cond_v2, case_v2, branches, branches_v2, loop_in_branch_v2]
+         scan_v2, update_in_cond_v2, case_v2, branches, branches_v2, loop_in_branch_v2,
+         words_in_branch, words_in_branch_v2]
 
 
 def served(folder):

@@ -128,7 +128,7 @@ TEST_F(AddSummariesTest, WhatTrainingNeedsToIsStillAnObstacle) {
 // Fixed bug: what only a summary reads was an obstacle to training.
 TEST_F(AddSummariesTest, LeavesOutAMergeOfNoCond) {
   SmallTraining training = SmallTraining::Small();
-  training.Node("merge", "Merge", {"loss", "loss"}, kT);
+  training.Node("merge", "Merge", {"loss", "sub"}, kT);
   AddSummary("ScalarSummary", "merged", "merge", training);
   const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
   ASSERT_TRUE(imported.ok()) << imported.status();

@@ -12,6 +12,18 @@ namespace {
 
 constexpr size_t kMaxContexts = 1 << 22;
 
+void Add(const Branches::Context& more, Branches::Context& to) {
+  for (const auto& [condition, side] : more) {
+    const auto [found, is_new] = to.emplace(condition, side);
+    if (!is_new && found->second != side) found->second = Branches::kNever;
+  }
+}
+
+bool HasNever(const Branches::Context& context) {
+  return std::any_of(context.begin(), context.end(),
+                     [](const auto& of) { return of.second == Branches::kNever; });
+}
+
 }  // namespace
 
 absl::StatusOr<Branches> Branches::Create(const FlatGraph& nodes, const std::vector<int>& sorted) {
@@ -37,18 +49,19 @@ absl::StatusOr<Branches> Branches::Create(const FlatGraph& nodes, const std::vec
                            : node.op == kSelectBranchOp ? 1
                                                         : node.inputs.size();
       for (size_t k = 0; k < count && k < node.inputs.size(); ++k)
-        context.merge(branches.ContextOf(node.inputs[k]));
+        Add(branches.ContextOf(node.inputs[k]), context);
     }
     for (int at = i; nodes.node(at).branch >= 0; at = nodes.node(at).branch) {
       const int select = nodes.node(at).branch;
       if (!nodes.node(select).inputs.empty())
-        context[branches.ConditionOf(select)] = nodes.node(at).side;
+        Add({{branches.ConditionOf(select), nodes.node(at).side}}, context);
     }
     for (const int control : node.controls) {
+      // The branches of a tf.cond in a function end with the call, which waits for all nodes.
+      if (node.op == kCallOp) break;
       if (nodes.node(control).loop == i || nodes.node(control).branch == i) continue;
       const auto found = branches.contexts_.find(control);
-      if (found != branches.contexts_.end())
-        context.insert(found->second.begin(), found->second.end());
+      if (found != branches.contexts_.end()) Add(found->second, context);
     }
     // Each node has a copy of its conditions, so their number grows with nodes times depth.
     total += context.size();
@@ -84,7 +97,7 @@ Branches::Context Branches::ContextOf(FlatTensor tensor) const {
   const FlatNode& node = nodes_->node(tensor.node);
   if (IsSwitchOp(node.op) && node.inputs.size() == 2)
     // The Switches of one condition may read its predicate through different Identities.
-    context[nodes_->BehindIdentities(node.inputs[1])] = tensor.output == 0 ? 0 : 1;
+    Add({{nodes_->BehindIdentities(node.inputs[1]), tensor.output == 0 ? 0 : 1}}, context);
   return context;
 }
 
@@ -97,32 +110,36 @@ Branches::Context Branches::Merged(int merge) {
   const FlatTensor* predicate = nullptr;
   bool first_is_true = false;
   int opposite = 0, single = 0;
+  // The functions of a Case end with it.
   for (const auto& [condition, side] : first) {
     const auto other = second.find(condition);
-    if (other == second.end() || other->second == side) continue;
+    if (other == second.end() || other->second == side || condition.output == kChosen) continue;
     ++opposite;
     predicate = &condition;
-    first_is_true = side == 1;
+    first_is_true = side == 1 || other->second == 0;
   }
   if (opposite == 0) {
     for (const auto& [condition, side] : first) {
-      if (second.count(condition) > 0) continue;
+      if (second.count(condition) > 0 || condition.output == kChosen) continue;
       ++single;
       predicate = &condition;
       first_is_true = side == 1;
     }
     for (const auto& [condition, side] : second) {
-      if (first.count(condition) > 0) continue;
+      if (first.count(condition) > 0 || condition.output == kChosen) continue;
       ++single;
       predicate = &condition;
       first_is_true = side == 0;
     }
   }
-  // With several candidates the selecting condition is unknown. The import then refuses the Merge.
+  // With several candidates the selecting condition is unknown. The import then refuses
+  // a Merge of two values.
   if (opposite == 1 || (opposite == 0 && single == 1)) {
     const size_t if_true = first_is_true ? 0 : 1;
     choices_[merge] = {.condition = *predicate, .first = {1 - if_true, if_true}};
   }
+  if (HasNever(first)) return second;
+  if (HasNever(second)) return first;
   // A Merge runs whichever side is taken, so only the conditions that both sides need remain.
   Context both;
   for (const auto& [condition, side] : first) {
@@ -142,6 +159,8 @@ const Branches::Context& Branches::ConditionsOf(int node) const {
   const auto found = contexts_.find(node);
   return found == contexts_.end() ? *kNone : found->second;
 }
+
+bool Branches::NeverRuns(int node) const { return HasNever(ConditionsOf(node)); }
 
 bool Branches::IsConditional(int node) const { return contexts_.count(node) > 0; }
 

@@ -27,15 +27,20 @@ class Branches {
     std::vector<size_t> first;
     size_t num_outputs = 1;  // that are chosen
   };
-  // Null if the inputs of a Merge are not the two sides of one condition, or if the branches of an
-  // If or a Case return different numbers of tensors.
+  // Null if the inputs of a Merge are not the two sides of one condition (it can then only be built
+  // if both are one constant), or if the branches of an If or a Case return different numbers of
+  // tensors.
   const Choice* ChoiceOf(int node) const;
   // Whether TensorFlow runs the node only if some condition holds.
   bool IsConditional(int node) const;
-  // The side of each condition: 0 false, 1 true; of a Case the number of the function.
+  // The side of each condition: 0 false, 1 true; of a Case the number of the function; kNever: two
+  // sides, as of what is in one side of a tf.cond that is in the other side of an equal one.
   using Context = std::map<FlatTensor, int>;
+  static constexpr int kNever = -1;
   // The conditions that must all hold for TensorFlow to run the node.
   const Context& ConditionsOf(int node) const;
+  // Whether two of these conditions contradict each other.
+  bool NeverRuns(int node) const;
   // The tensor that decides a condition: the bool, or the index of a Case.
   FlatTensor SelectorOf(FlatTensor condition) const {
     return condition.output == kChosen ? nodes_->node(condition.node).inputs[0] : condition;

@@ -93,8 +93,9 @@ std::vector<Runner> Runners(const FlatGraph& nodes, const std::vector<std::vecto
     }
   }
   std::vector<Runner> best;
-  for (auto& [node, end] : ends) {
-    end.num_reached = nodes.Reached({node}, true).size();
+  for (auto& entry : ends) {
+    Runner& end = entry.second;  // clang 14 captures no structured binding
+    end.num_reached = nodes.Reached({end.node}, true).size();
     const auto within = [](const Runner& a, const Runner& b) {
       return std::includes(b.runs.begin(), b.runs.end(), a.runs.begin(), a.runs.end());
     };

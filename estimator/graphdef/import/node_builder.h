@@ -16,6 +16,7 @@
 #include "estimator/graph/graph.h"
 #include "estimator/graphdef/import/branches.h"
 #include "estimator/graphdef/import/branches/branch_bodies.h"
+#include "estimator/graphdef/import/rows/branch_rows.h"
 #include "estimator/graphdef/import/rows/where_rows.h"
 #include "estimator/graphdef/import/unique_rows.h"
 #include "estimator/graphdef/import/variable_order.h"
@@ -34,6 +35,7 @@ class NodeBuilder {
     int64_t max_constant_bytes = int64_t{1} << 31;
     const UniqueRows* unique_rows = nullptr;  // as FindUniqueRows found them
     const WhereRows* where_rows = nullptr;    // as FindWhereRows found them
+    const BranchRows* branch_rows = nullptr;  // as FindBranchRows found them
     const BranchBodies* bodies = nullptr;     // as FindBranchBodies found them; null: no branches
     bool variables_exist = true;              // whether IsVariableInitialized is true
     TransferFn transfer = nullptr;
@@ -92,6 +94,7 @@ class NodeBuilder {
   absl::StatusOr<std::vector<Tensor>> BuiltByFirst(int node);
   absl::Status BuildBody(int body);
   void ReadSide(size_t side, int node, std::vector<Output>& outputs);
+  void AddRows(Output& output, const std::function<Graph&(size_t side)>& graph_of) const;
   void SelectOutput(FlatTensor condition, int node, Output& output);
   absl::Status RunOneSide(const BranchBodies::Group& group, int node, std::vector<Output>& outputs);
 

@@ -60,6 +60,8 @@ class Planner {
     plan_.unique_rows = FindUniqueRows(nodes_, *plan_.order, plan_.needed);
     const std::vector<FlatTensor> results = Results(/*summaries=*/true);
     plan_.where_rows = FindWhereRows(nodes_, plan_.order->sorted(), plan_.needed, results);
+    plan_.branch_rows =
+        FindBranchRows(nodes_, *plan_.branches, plan_.order->sorted(), plan_.needed, results);
     plan_.bodies = FindBranchBodies(nodes_, *plan_.branches, *plan_.order, plan_.needed, results,
                                     options_.average_gradients);
     for (const auto* problems : {&plan_.unique_rows.problems, &plan_.where_rows.problems})
@@ -146,7 +148,6 @@ class Planner {
     const FlatNode& node = nodes_.node(i);
     const bool writes = FindWriteRule(node.op) != nullptr;
     if (writes && node.loop >= 0) return "an update inside a loop";
-    if (IsMergeOp(node.op) && plan_.branches->ChoiceOf(i) == nullptr) return "not of one tf.cond";
     if (IsSwitchOp(node.op) && node.inputs.size() != 2) return "takes 2 inputs";
     return std::nullopt;
   }

@@ -12,6 +12,7 @@
 #include "estimator/graphdef/import/branches.h"
 #include "estimator/graphdef/import/branches/branch_bodies.h"
 #include "estimator/graphdef/import/import_source.h"
+#include "estimator/graphdef/import/rows/branch_rows.h"
 #include "estimator/graphdef/import/rows/where_rows.h"
 #include "estimator/graphdef/import/unique_rows.h"
 #include "estimator/graphdef/import/variable_order.h"
@@ -24,6 +25,7 @@ struct ImportPlan {
   std::optional<Branches> branches;
   UniqueRows unique_rows;
   WhereRows where_rows;
+  BranchRows branch_rows;
   BranchBodies bodies;
   std::vector<bool> needed;              // nodes whose values are needed, by number
   std::vector<bool> essential;           // of these, the ones that not only summaries need

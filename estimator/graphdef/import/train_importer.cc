@@ -40,6 +40,7 @@ class TrainImporter {
               [this](int variable, int reader) { return Read(variable, reader); },
               {.unique_rows = &plan.unique_rows,
                .where_rows = &plan.where_rows,
+               .branch_rows = &plan.branch_rows,
                // What can be built without nodes that are left out does not depend on branches.
                .bodies = absent.empty() ? &plan.bodies : nullptr,
                .transfer = [this](FlatTensor from, int to,
@@ -53,11 +54,10 @@ class TrainImporter {
     EST_RETURN_IF_ERROR(variables_.Make());
     for (int i = 0; i < nodes_.size(); ++i)
       is_gradient_.push_back(IsGradientName(nodes_.node(i).name));
-    is_averaged_.assign(is_gradient_.size(), false);
     EST_RETURN_IF_ERROR(BuildNodes());
+    EST_RETURN_IF_ERROR(CheckAveraged());
     // The rest would read what is absent.
     if (!absent_.empty()) return std::move(result_);
-    EST_RETURN_IF_ERROR(CheckAveraged());
     for (const auto& [name, at] : fetches) {
       EST_ASSIGN_OR_RETURN(result_.fetches[name], Fetch(at));
     }
@@ -171,7 +171,7 @@ class TrainImporter {
     if (!averages_gradients_ || !is_gradient_[node] || is_gradient_[static_cast<size_t>(to)] ||
         !IsFloating(value.dtype()) || value.node()->op() == "Const")
       return value;
-    averages_here_ = true;
+    averaged_.insert(to);
     // A gradient with several readers is summed over the replicas once.
     Tensor& mean = averages_[from];
     // A branch that reads it cannot sum.
@@ -190,29 +190,12 @@ class TrainImporter {
         continue;
       }
       failed_node_ = i;
-      const auto at = static_cast<size_t>(i);
-      for (const FlatTensor& input : nodes_.node(i).inputs) {
-        // A variable is not a gradient, even if an averaged one was applied to it before.
-        if (plan_.order->VariableOf(input) >= 0) continue;
-        if (is_averaged_[static_cast<size_t>(input.node)]) is_averaged_[at] = true;
-      }
-      // A mean inside of the scope would be averaged again where it leaves it.
-      if (is_averaged_[at] && is_gradient_[at]) {
-        return Unimplemented(
-            nodes_.Where(i), " is a gradient of a gradient: with ", options_.num_shards,
-            " replicas the place where gradients have to be averaged cannot be found");
-      }
-      averages_here_ = false;
       const size_t before = graph_.nodes().size();
       const bool writes = FindWriteRule(nodes_.op(i)) != nullptr;
       const absl::Status status = writes ? BuildWrite(i) : step_.Build(i);
       if (step_.failed_node() >= 0) failed_node_ = step_.failed_node();
       EST_RETURN_IF_ERROR(status);
-      if (averages_here_) is_averaged_[at] = true;
-      const BranchBodies::Group* const group = plan_.bodies.GroupOf(i);
-      for (size_t k = 0; averages_here_ && group != nullptr && k < group->chosen.size(); ++k)
-        is_averaged_[static_cast<size_t>(group->chosen[k])] = true;
-      if (!is_gradient_[at]) continue;
+      if (!is_gradient_[static_cast<size_t>(i)]) continue;
       for (size_t k = before; k < graph_.nodes().size(); ++k)
         // The check that gradients are summed over the replicas looks for the nodes in this set.
         graph_.gradient_nodes().insert(graph_.nodes()[k].get());
@@ -244,6 +227,8 @@ class TrainImporter {
       operands[names[k]] = value;
       repeated = repeated || (names[k] == "indices" && step_.IsOfUnique(node.inputs[k]));
     }
+    if (plan_.branch_rows.scatters.count(i) > 0 && inputs.back().rank() == 0)
+      return Unimplemented("changes the rows that a branch of tf.cond chooses by one number");
     std::optional<std::string> problem;
     const Attrs attrs = ReadAttrs({.op = rule.op, .attrs = rule.attrs}, *node.def, problem);
     if (problem.has_value()) return Unimplemented(*problem);
@@ -286,13 +271,32 @@ class TrainImporter {
     return absl::OkStatus();
   }
 
+  // REQUIRES: all nodes are built, because a Merge builds the nodes of its branches.
   absl::Status CheckAveraged() {
-    // Else such a variable would be trained with the gradient of one replica, unseen.
     if (!averages_gradients_) return absl::OkStatus();
+    for (const int i : plan_.order->sorted()) {
+      if (!plan_.Needs(i) || absent_.count(i) > 0) continue;
+      for (const FlatTensor& input : nodes_.node(i).inputs) {
+        // A variable is not a gradient, even if an averaged one was applied to it before.
+        if (averaged_.count(input.node) > 0 && plan_.order->VariableOf(input) < 0)
+          averaged_.insert(i);
+      }
+      if (averaged_.count(i) == 0) continue;
+      // The result of a trip is an argument of the next one, which has no inputs.
+      averaged_.insert(nodes_.node(i).loop);
+      // A mean inside of the scope would be averaged again where it leaves it.
+      if (!is_gradient_[static_cast<size_t>(i)]) continue;
+      failed_node_ = i;
+      return Unimplemented(
+          nodes_.Where(i), " is a gradient of a gradient: with ", options_.num_shards,
+          " replicas the place where gradients have to be averaged cannot be found");
+    }
+    if (!absent_.empty()) return absl::OkStatus();
+    // Else such a variable would be trained with the gradient of one replica, unseen.
     std::vector<std::string> names;
     for (const auto& [node, variable] : variables_.all()) {
       for (const int write : plan_.order->Writes(node)) {
-        if (variable.trainable() && !is_averaged_[static_cast<size_t>(write)]) {
+        if (variable.trainable() && averaged_.count(write) == 0) {
           names.push_back(absl::StrCat("'", variable.name(), "'"));
           break;
         }
@@ -372,9 +376,8 @@ class TrainImporter {
   std::map<int, Tensor> deltas_;                 // of AssignAdd
   std::map<int, Operation> updates_;             // of the variables that change
   std::vector<bool> is_gradient_;                // by node
-  std::vector<bool> is_averaged_;  // nodes that depend on a gradient averaged over the replicas
+  std::set<int> averaged_;  // nodes that depend on a gradient averaged over the replicas
   std::map<FlatTensor, Tensor> averages_;
-  bool averages_here_ = false;
   std::set<int> absent_;  // nodes that are left out
   int failed_node_ = -1;
   ImportedTrainGraph result_;

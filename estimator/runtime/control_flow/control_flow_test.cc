@@ -39,6 +39,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Scrambled;
+using ::testing::StartsWith;
 
 class ControlFlowTest : public GraphTest {
  protected:
@@ -352,6 +353,22 @@ TEST_F(ControlFlowTest, AnErrorNamesTheLoopTheTripAndTheOp) {
   const auto result = Run(last, {});
   EXPECT_THAT(result.status().ToString(), HasSubstr("decode: trip 4: decode/Gather"));
   EXPECT_THAT(result.status().ToString(), HasSubstr("= 4 is not in [0, 4)"));
+}
+
+// An imported graph has the whole names.
+TEST_F(ControlFlowTest, AnErrorInABranchNamesTheOpOnce) {
+  const Tensor x = Floats({4});
+  const Tensor p = Feed(Array::Scalar(true)), i = Feed(Array::Scalar<int32_t>(7));
+  const auto sum = [&] { return ReduceSum(x); };
+  for (const std::string scope : {"", "whole/inner/"}) {
+    const auto look_up = [&] { return Gather(x, i, {.name = scope + "Gather"}); };
+    const std::string outer = scope.empty() ? "outer" : "whole";
+    const std::string inner = scope.empty() ? "inner" : "whole/inner";
+    const Tensor y = Cond(
+        p, [&] { return Cond(p, look_up, sum, inner); }, sum, outer);
+    const std::string wanted = "INVALID_ARGUMENT: " + outer + "/inner/Gather: indices";
+    EXPECT_THAT(Run({y}, {}).status().ToString(), StartsWith(wanted));
+  }
 }
 
 TEST_F(ControlFlowTest, TheTraceHasTheOpsOfABody) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "estimator/base/status.h"
 #include "estimator/runtime/compare_kernels.h"
 #include "estimator/runtime/control_flow/step_time.h"
@@ -98,7 +100,9 @@ absl::Status Executor::RunUntraced(size_t i) {
   }
   if (!compiled_->checked.empty() && compiled_->checked[i]) return RunChecked(i, node);
   const absl::Status status = instruction.kernel->Run(args_[i]);
-  if (status.ok()) return status;
+  // An error in a branch begins with the name of a node, which begins with that of this one.
+  if (status.ok() || absl::StartsWith(status.message(), absl::StrCat(node.name, "/")))
+    return status;
   return Annotate(ir::NameTable(status, compiled_->module, node), node.name);
 }
 

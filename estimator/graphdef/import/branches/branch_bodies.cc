@@ -191,7 +191,8 @@ class BodyFinder {
     for (const int around : PathTo(body_of(i))) {
       const auto [condition, side] = CaseOf(around);
       const auto found = conditions.find(condition);
-      if (found == conditions.end() || found->second != side) break;
+      if (found == conditions.end() || (found->second != side && found->second != Branches::kNever))
+        break;
       allowed = around;
     }
     return allowed;

@@ -62,13 +62,13 @@ class BranchBodiesTest : public ::testing::Test {
       Node(scope + "/" + name, "Switch", {from.empty() ? name : from + "/" + name, condition});
   }
 
-  // A function of x f32 [3] and indices i i32 [3] that returns y = nodes.
+  // A function of x f32 [3], indices i i32 [3] and a condition p that returns y = nodes.
   //   nodes: the text of NodeDefs.  y: f32 [3].
   void Function(const std::string& name, const std::string& nodes, const std::string& y) {
     const std::string text = absl::StrCat(
         "signature { name: '", name,
         "' input_arg { name: 'x' type: DT_FLOAT } input_arg { name: 'i' type: DT_INT32 }"
-        " output_arg { name: 'y' type: DT_FLOAT } } ",
+        " input_arg { name: 'p' type: DT_BOOL } output_arg { name: 'y' type: DT_FLOAT } } ",
         nodes, " ret { key: 'y' value: '", y, "' }");
     ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
         text, def_.mutable_library()->add_function()));
@@ -85,7 +85,7 @@ class BranchBodiesTest : public ::testing::Test {
   }
   void If(const std::string& name, const std::string& condition, const std::string& yes,
           const std::string& no) {
-    proto::NodeDef& node = Node(name, "If", {condition, "x", "i"});
+    proto::NodeDef& node = Node(name, "If", {condition, "x", "i", "p"});
     (*node.mutable_attr())["then_branch"].mutable_func()->set_name(yes);
     (*node.mutable_attr())["else_branch"].mutable_func()->set_name(no);
   }
@@ -158,7 +158,7 @@ TEST_F(BranchBodiesTest, FunctionsThatAreCheapAreSelected) {
 
 TEST_F(BranchBodiesTest, ACaseRunsOnlyOneFunction) {
   Functions();
-  proto::NodeDef& node = Node("y", "Case", {"n", "x", "i"});
+  proto::NodeDef& node = Node("y", "Case", {"n", "x", "i", "p"});
   for (const char* name : {"same", "take", "twice"})
     (*node.mutable_attr())["branches"].mutable_list()->add_func()->set_name(name);
   EXPECT_THAT(Values("y", {.i = kWrong, .n = 0}), ElementsAre(1, 2, 3));
@@ -172,6 +172,7 @@ TEST_F(BranchBodiesTest, AnIfInAnIfRunsInItsBranch) {
   Functions();
   const std::string inner =
       "node_def { name: 'inner' op: 'If' input: 'all:output:0' input: 'x' input: 'i'"
+      " input: 'p'"
       " attr { key: 'then_branch' value { func { name: 'take' } } }"
       " attr { key: 'else_branch' value { func { name: 'twice' } } } }";
   const std::string condition =
@@ -189,6 +190,62 @@ TEST_F(BranchBodiesTest, AnIfInAnIfRunsInItsBranch) {
   EXPECT_THAT(Values("y", {.x = {5, 6, 7}, .i = {1, 0, 2}, .p = true}), ElementsAre(6, 5, 7));
   EXPECT_THAT(Values("y", {.x = {5, 6, 7}, .i = {1, 9, 2}, .p = true}), ElementsAre(10, 12, 14));
   EXPECT_THAT(Values("y", {.x = {0, 6, 7}, .i = {1, 9, 2}}), ElementsAre(0, 6, 7));
+}
+
+// TensorFlow runs the inner branch in no step.
+TEST_F(BranchBodiesTest, ABranchInTheOtherBranchOfItsConditionNeverRuns) {
+  Functions();
+  Function("outer",
+           "node_def { name: 'inner' op: 'If' input: 'p' input: 'x' input: 'i' input: 'p'"
+           " attr { key: 'then_branch' value { func { name: 'twice' } } }"
+           " attr { key: 'else_branch' value { func { name: 'take' } } } }",
+           "inner:output:0");
+  If("of_if", "p", "outer", "same");
+  Node("switch_x", "Switch", {"x", "p"});
+  Node("inner_x", "Switch", {"switch_x:1", "p"});
+  Node("inner_i", "Switch", {"i", "p"});
+  Gather("gather", "inner_x", "inner_i");
+  Node("double", "AddV2", {"inner_x:1", "inner_x:1"});
+  Node("inner_merge", "Merge", {"gather", "double"});
+  Node("of_cond", "Merge", {"switch_x", "inner_merge"});
+  for (const char* y : {"of_if", "of_cond"}) {
+    EXPECT_THAT(Values(y, {.i = kWrong, .p = true}), ElementsAre(2, 4, 6)) << y;
+    EXPECT_THAT(Values(y, {.i = kWrong}), ElementsAre(1, 2, 3)) << y;
+    EXPECT_THAT(body_ops_, Not(Contains("GatherV2"))) << y;
+  }
+}
+
+TEST_F(BranchBodiesTest, ALongChainOfIfsCanReturnTheirArguments) {
+  Functions();
+  constexpr int kCount = 300;
+  for (int k = 0; k < kCount; ++k) {
+    const auto name = [](int number) { return absl::StrCat("if", number); };
+    If(name(k), "p", "same", k == 0 ? "twice" : "same");
+    if (k > 0) def_.mutable_node(def_.node_size() - 1)->set_input(1, name(k - 1));
+  }
+  const std::string last = absl::StrCat("if", kCount - 1);
+  EXPECT_THAT(Values(last, {.p = true}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(Values(last, {}), ElementsAre(2, 4, 6));
+}
+
+// Function k of a Case reads what function k of an earlier Case of its index gives.
+TEST_F(BranchBodiesTest, AMergeCannotChooseBetweenTheFunctionsOfACase) {
+  Functions();
+  Function("merges",
+           "node_def { name: 'own' op: 'Cast' input: 'i' attr { key: 'DstT' value { type: DT_FLOAT"
+           " } } attr { key: 'SrcT' value { type: DT_INT32 } } }"
+           " node_def { name: 'other' op: 'Neg' input: 'x' }"
+           " node_def { name: 'merge' op: 'Merge' input: 'other:y:0' input: 'own:y:0' }",
+           "merge:output:0");
+  Int("two", 2);
+  std::string x = "x";
+  for (const std::string function : {"twice", "merges"}) {
+    proto::NodeDef& node = Node("case_" + function, "Case", {"two", x, "i", "p"});
+    for (int k = 0; k < 3; ++k)
+      (*node.mutable_attr())["branches"].mutable_list()->add_func()->set_name(function);
+    x = node.name();
+  }
+  EXPECT_THAT(Run(x, {}), ErrorHas("not of one tf.cond"));
 }
 
 TEST_F(BranchBodiesTest, ACondRunsOnlyOneBranch) {
@@ -365,6 +422,22 @@ TEST_F(BranchBodiesTest, AKnownConditionLeavesOneBranchOut) {
   EXPECT_THAT(Values("y", {}), ElementsAre(3, 3, 3));
   EXPECT_THAT(ops_, Contains("GatherV2"));
   EXPECT_THAT(ops_, Not(Contains("If")));
+}
+
+// As the shape of a gradient of rows, which is a constant without a condition.
+TEST_F(BranchBodiesTest, AMergeOfSeveralConditionsCanGiveAConstant) {
+  Switch("outer", "p");
+  Switch("inner", "q", "outer");
+  Node("shape", "Shape", {"inner/x"});
+  Int("three", 3);
+  Node("zero_dim", "ExpandDims", {"three", "axis"});
+  Node("merge", "Merge", {"shape", "zero_dim"});
+  Node("y", "Reshape", {"x", "merge"});
+  EXPECT_THAT(Values("y", {}), ElementsAre(1, 2, 3));
+  Node("size", "Size", {"inner/x:1"});
+  Node("other", "Merge", {"size", "n"});
+  Node("z", "Fill", {"merge", "other"});
+  EXPECT_THAT(Run("z", {}), ErrorHas("not of one tf.cond"));
 }
 
 TEST_F(BranchBodiesTest, BranchesOfDifferentTypesAreRefused) {

@@ -101,7 +101,7 @@ bool NodeBuilder::IsDead(int node) const {
     const std::optional<int> known = KnownSide(condition, node);
     if (known.has_value() && *known != side) return true;
   }
-  return false;
+  return branches_.NeverRuns(node);
 }
 
 // The outputs of a node of a group whose first node has built all.
@@ -114,7 +114,13 @@ absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuiltByFirst(int node) {
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildBranches(int node) {
   const bool is_merge = IsMergeOp(nodes_.op(node));
   const Branches::Choice* const choice = branches_.ChoiceOf(node);
-  if (choice == nullptr && is_merge) return Unimplemented("not of one tf.cond");
+  if (choice == nullptr && is_merge) {
+    // A known shape of a gradient is a constant, which does not depend on conditions.
+    const absl::StatusOr<std::vector<Tensor>> inputs = Inputs(node);
+    if (inputs.ok() && inputs->size() == 2 && AreSame(*inputs))
+      return std::vector<Tensor>{inputs->front(), Tensor()};
+    return Unimplemented("not of one tf.cond");
+  }
   if (choice == nullptr) return InvalidArgument("the branches return different numbers of tensors");
   const BranchBodies::Group* const group = bodies_ == nullptr ? nullptr : bodies_->GroupOf(node);
   std::vector<int> chosen = {node};
@@ -192,7 +198,7 @@ void NodeBuilder::ReadSide(size_t side, int node, std::vector<Output>& outputs) 
   for (Output& output : outputs) {
     output.values.resize(output.from.size());
     const FlatTensor from = output.from[side];
-    if (from.node < 0) continue;
+    if (from.node < 0 || branches_.NeverRuns(from.node)) continue;
     absl::StatusOr<Tensor> value = Tensor();
     if (IsList(from)) {
       const List& list = output.list.emplace(lists_.at(from));
@@ -207,12 +213,34 @@ void NodeBuilder::ReadSide(size_t side, int node, std::vector<Output>& outputs) 
   }
 }
 
+// Gives all sides the same number of rows, if that changes nothing (rows/branch_rows.h).
+//   graph_of: where the value of a side is made.
+void NodeBuilder::AddRows(Output& output,
+                          const std::function<Graph&(size_t side)>& graph_of) const {
+  const BranchRows* const rows = options_.branch_rows;
+  const bool zeros = rows != nullptr && rows->values.count(output.at) > 0;
+  if (output.passed || rows == nullptr || (!zeros && rows->indices.count(output.at) == 0)) return;
+  int64_t most = 0;
+  for (const Tensor& value : output.values)
+    if (value.valid() && value.rank() > 0) most = std::max(most, value.dim(0));
+  for (size_t side = 0; side < output.values.size(); ++side) {
+    Tensor& value = output.values[side];
+    if (!value.valid() || value.rank() == 0 || value.dim(0) == most || !value.shape().fully_known())
+      continue;
+    if (!zeros && (value.rank() != 1 || value.dim(0) == 0)) continue;
+    const GraphScope scope(graph_of(side));
+    value = WithRows(value, most, zeros);
+  }
+}
+
 // REQUIRES: the values of all sides are read.
 void NodeBuilder::SelectOutput(FlatTensor condition, int node, Output& output) {
+  AddRows(output, [this](size_t) -> Graph& { return *graph_; });
   const Tensor any = output.any();
   if (!output.status.ok() || !any.valid()) return;
   for (Tensor& value : output.values) {
-    // An Optional that only one branch fills is read only if that branch was taken.
+    // A branch that never runs has no value. An Optional that only one branch fills is read only if
+    // that branch was taken.
     if (!value.valid()) value = output.list.has_value() ? Zeros(any.shape(), any.dtype()) : any;
   }
   output.value = output.values.back();
@@ -259,6 +287,7 @@ absl::Status NodeBuilder::RunOneSide(const BranchBodies::Group& group, int node,
   for (size_t side = 0; side < num_sides; ++side) EST_RETURN_IF_ERROR(build(side));
   std::vector<Output*> results;
   for (Output& output : outputs) {
+    AddRows(output, [&](size_t side) -> Graph& { return functions[side]->graph(); });
     const Tensor any = output.any();
     if (!output.status.ok() || !any.valid()) continue;
     const bool is_const = any.node()->op() == "Const";

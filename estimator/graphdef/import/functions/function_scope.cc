@@ -247,10 +247,11 @@ absl::StatusOr<FlatTensor> FlatGraph::ResultOf(Scope& called, int number, int de
 }
 
 // If a branch reads an output of an If or a Case of the same condition, as that of a gradient does:
-// the result of the same branch there. Those of other branches may have other types.
+// the result of the same branch there. Those of other branches may have other types. In a long
+// chain of Ifs that return their arguments, the first ones choose.
 absl::StatusOr<FlatTensor> FlatGraph::InSameBranch(Scope& scope, FlatTensor at, int depth,
                                                    std::vector<int>* calls) {
-  if (op(at.node) != kSelectBranchOp || IsGiven(at)) return at;
+  if (op(at.node) != kSelectBranchOp || IsGiven(at) || depth > kMaxDepth / 2) return at;
   const auto [outer, index] = places_[static_cast<size_t>(at.node)];
   const proto::NodeDef& before = outer->nodes->Get(index);
   const proto::NodeDef& call = scope.caller->nodes->Get(scope.call);
