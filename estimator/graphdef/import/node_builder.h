@@ -120,6 +120,7 @@ class NodeBuilder {
           .rows = rows, .size = rows.dim(0), .dtype = rows.dtype(), .element = rows.shape().Row()};
     }
   };
+  class ListBuilder;
   class LoopImporter;
   bool IsList(FlatTensor at) const { return lists_.count(at) > 0; }
   absl::StatusOr<List> ListOf(FlatTensor at) const;
@@ -127,8 +128,6 @@ class NodeBuilder {
   // Elements [n, ...] that are the rows of a tensor [size, n, ...], one behind the other.
   static Tensor JoinedRows(const Tensor& rows);
   absl::StatusOr<std::vector<Tensor>> BuildList(int node);
-  absl::StatusOr<std::vector<Tensor>> BuildTensorArray(int node);
-  absl::StatusOr<List> SumOfLists(int node);
   absl::StatusOr<std::vector<Tensor>> BuildLoop(int node);
   int OriginOf(int node) const;
   Tensor Const(const Array& value, const std::string& name);

@@ -14,6 +14,8 @@
 namespace estimator {
 namespace {
 
+using ListResult = absl::StatusOr<std::vector<Tensor>>;
+
 //   name: of the attribute.
 DType ElementType(const proto::NodeDef& def, const char* name = "element_dtype") {
   const proto::AttrValue* const type = FindAttr(def, name);
@@ -59,10 +61,173 @@ absl::StatusOr<Tensor> NodeBuilder::Rows(const List& list, const std::string& na
   return Tensor(TensorArray(rows).Write(list.index, list.item, name));
 }
 
-absl::StatusOr<NodeBuilder::List> NodeBuilder::SumOfLists(int node) {
+Tensor NodeBuilder::JoinedRows(const Tensor& rows) {
+  std::vector<int64_t> dims(rows.shape().dims().begin() + 1, rows.shape().dims().end());
+  dims[0] *= rows.dim(0);
+  return Reshape(rows, Shape(dims));
+}
+
+// Builds one node that makes, changes or reads a list.
+class NodeBuilder::ListBuilder {
+ public:
+  ListBuilder(NodeBuilder& builder, int node)
+      : b_(builder), node_(node), flat_(builder.nodes_.node(node)), name_(builder.NameOf(node)) {}
+
+  ListResult Build() {
+    b_.lists_[{node_, 0}] = {};  // also after an error
+    const Rule* const rule = RuleOf(flat_.op);
+    if (rule == nullptr)
+      return Unimplemented("a TensorList that grows or shrinks outside of a loop");
+    if (flat_.inputs.size() < rule->num_inputs)
+      return InvalidArgument("takes ", rule->num_inputs, " inputs, not ", flat_.inputs.size());
+    return (this->*rule->build)();
+  }
+
+ private:
+  struct Rule {
+    absl::string_view op;
+    size_t num_inputs;  // at least; an element's shape that follows them is not read
+    ListResult (ListBuilder::*build)();
+  };
+  static const Rule* RuleOf(absl::string_view op);
+
+  // What makes a list.
+  ListResult Empty();
+  ListResult Reserve();
+  ListResult FromTensor();
+  ListResult Stack();
+  ListResult TensorArrayV3();
+  ListResult ZerosLike();
+  ListResult AddN();
+  // What changes the list of input 0.
+  ListResult SetItem();
+  ListResult Scatter();
+  ListResult Split();
+  // What reads it.
+  ListResult Length();
+  ListResult ElementShape();
+  ListResult GetItem();
+  ListResult GatherItems();
+  ListResult ConcatItems();
+  ListResult StackItems();
+
+  absl::StatusOr<Tensor> Input(size_t k) const { return b_.Value(flat_.inputs[k], node_); }
+  absl::StatusOr<List> InputList() const { return b_.ListOf(flat_.inputs[0]); }
+  absl::StatusOr<Tensor> InputRows() const {
+    EST_ASSIGN_OR_RETURN(const List list, InputList());
+    return b_.Rows(list, name_);
+  }
+  absl::StatusOr<Tensor> Index(const List& list) const;
+  absl::StatusOr<int64_t> Size(size_t k) const;
+  // A list has no tensor.
+  std::vector<Tensor> GivesList(List list) {
+    b_.lists_[{node_, 0}] = std::move(list);
+    return {Tensor()};
+  }
+  std::vector<Tensor> GivesTensor(const Tensor& value) {
+    b_.lists_.erase({node_, 0});
+    return {value};
+  }
+
+  NodeBuilder& b_;
+  const int node_;
+  const FlatNode& flat_;
+  const std::string name_;
+};
+
+const NodeBuilder::ListBuilder::Rule* NodeBuilder::ListBuilder::RuleOf(absl::string_view op) {
+  static constexpr Rule kRules[] = {
+      {"AddN", 1, &ListBuilder::AddN},
+      {"EmptyTensorList", 2, &ListBuilder::Empty},
+      {"Stack", 0, &ListBuilder::Stack},
+      {"StackV2", 0, &ListBuilder::Stack},
+      {"TensorArrayScatterV3", 3, &ListBuilder::Scatter},
+      {"TensorArraySplitV3", 3, &ListBuilder::Split},
+      {"TensorArrayV3", 1, &ListBuilder::TensorArrayV3},
+      {"TensorListConcatV2", 1, &ListBuilder::ConcatItems},
+      {"TensorListElementShape", 1, &ListBuilder::ElementShape},
+      {"TensorListFromTensor", 2, &ListBuilder::FromTensor},
+      {"TensorListGather", 2, &ListBuilder::GatherItems},
+      {"TensorListGetItem", 2, &ListBuilder::GetItem},
+      {"TensorListLength", 1, &ListBuilder::Length},
+      {"TensorListReserve", 2, &ListBuilder::Reserve},
+      {"TensorListScatterIntoExistingList", 3, &ListBuilder::Scatter},
+      {"TensorListSetItem", 3, &ListBuilder::SetItem},
+      {"TensorListStack", 1, &ListBuilder::StackItems},
+      {"ZerosLike", 1, &ListBuilder::ZerosLike},
+  };
+  for (const Rule& rule : kRules)
+    if (rule.op == op) return &rule;
+  return nullptr;
+}
+
+absl::StatusOr<int64_t> NodeBuilder::ListBuilder::Size(size_t k) const {
+  EST_ASSIGN_OR_RETURN(const Tensor size, Input(k));
+  const absl::StatusOr<std::vector<int64_t>> sizes = ConstantIntsOf(size);
+  if (!sizes.ok())
+    return Unimplemented("a TensorArray or TensorList whose size depends on the data");
+  if (sizes->size() != 1 || (*sizes)[0] < 0) return InvalidArgument("has no size");
+  return (*sizes)[0];
+}
+
+// Input 1, for the list of input 0.
+absl::StatusOr<Tensor> NodeBuilder::ListBuilder::Index(const List& list) const {
+  EST_ASSIGN_OR_RETURN(const Tensor index, Input(1));
+  // In a branch that is not taken, an index may be out of range.
+  const bool may_differ = b_.branches_.IsConditional(node_) && list.size > 0 &&
+                          index.dtype() == DType::kInt32 && index.node()->op() != "Const";
+  const auto last = static_cast<int32_t>(list.size - 1);
+  return may_differ ? Minimum(Maximum(index, 0), last) : index;
+}
+
+ListResult NodeBuilder::ListBuilder::Empty() {
+  EST_ASSIGN_OR_RETURN(const Tensor shape, Input(0));
+  return GivesList({.dtype = ElementType(*flat_.def), .element = KnownShape(shape)});
+}
+
+ListResult NodeBuilder::ListBuilder::Reserve() {
+  EST_ASSIGN_OR_RETURN(const Tensor shape, Input(0));
+  EST_ASSIGN_OR_RETURN(const int64_t size, Size(1));
+  return GivesList({.size = size, .dtype = ElementType(*flat_.def), .element = KnownShape(shape)});
+}
+
+ListResult NodeBuilder::ListBuilder::FromTensor() {
+  EST_ASSIGN_OR_RETURN(const Tensor rows, Input(0));
+  if (rows.rank() == 0) return InvalidArgument("takes a tensor without rows");
+  return GivesList(List::OfRows(rows));
+}
+
+ListResult NodeBuilder::ListBuilder::Stack() {
+  return GivesList({.dtype = ElementType(*flat_.def, "elem_type")});
+}
+
+// A TensorArray: a handle, which nothing reads, and a flow, which is the list.
+ListResult NodeBuilder::ListBuilder::TensorArrayV3() {
+  b_.lists_.erase({node_, 0});
+  EST_ASSIGN_OR_RETURN(const int64_t size, Size(0));
+  const proto::AttrValue* const dynamic = FindAttr(*flat_.def, "dynamic_size");
+  const proto::AttrValue* const shape = FindAttr(*flat_.def, "element_shape");
+  List& list = b_.lists_[{node_, 1}];
+  // One that begins empty is appended to.
+  const bool grows = dynamic != nullptr && dynamic->b() && size == 0;
+  list.size = grows ? -1 : size;
+  list.dtype = ElementType(*flat_.def, "dtype");
+  if (shape != nullptr && !shape->shape().unknown_rank()) {
+    const absl::StatusOr<Shape> known = ReadShapeProto(shape->shape());
+    if (known.ok() && known->fully_known()) list.element = *known;
+  }
+  return std::vector<Tensor>{Tensor(), Tensor()};
+}
+
+ListResult NodeBuilder::ListBuilder::ZerosLike() {
+  EST_ASSIGN_OR_RETURN(const List list, InputList());
+  return GivesList({.size = list.size, .dtype = list.dtype, .element = list.element});
+}
+
+ListResult NodeBuilder::ListBuilder::AddN() {
   List sum;
-  for (const FlatTensor& input : nodes_.node(node).inputs) {
-    EST_ASSIGN_OR_RETURN(const List list, ListOf(input));
+  for (const FlatTensor& input : flat_.inputs) {
+    EST_ASSIGN_OR_RETURN(const List list, b_.ListOf(input));
     if (sum.untouched() && (sum.size < 0 || sum.size == list.size)) {
       sum = list;
       continue;
@@ -71,191 +236,123 @@ absl::StatusOr<NodeBuilder::List> NodeBuilder::SumOfLists(int node) {
       return InvalidArgument("adds TensorLists of different types");
     if (list.untouched()) continue;
     if (!sum.element.has_value()) sum.element = list.element;
-    EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(sum, NameOf(node)));
+    EST_ASSIGN_OR_RETURN(const Tensor rows, b_.Rows(sum, name_));
     sum = {.size = sum.size, .dtype = sum.dtype, .element = sum.element};
     if (list.item.valid()) {
       // TensorFlow adds a whole list in which one element is not zero.
       sum.rows = TensorScatterAdd(rows, Reshape(list.index, {1, 1}), ExpandDims(list.item, 0));
     } else {
-      EST_ASSIGN_OR_RETURN(const Tensor others, Rows(list, NameOf(node)));
-      sum.rows = graph_->AddOp("AddV2", {rows, others}, {}, NameOf(node));
+      EST_ASSIGN_OR_RETURN(const Tensor others, b_.Rows(list, name_));
+      sum.rows = b_.graph_->AddOp("AddV2", {rows, others}, {}, name_);
     }
   }
-  return sum;
+  return GivesList(sum);
 }
 
-Tensor NodeBuilder::JoinedRows(const Tensor& rows) {
-  std::vector<int64_t> dims(rows.shape().dims().begin() + 1, rows.shape().dims().end());
-  dims[0] *= rows.dim(0);
-  return Reshape(rows, Shape(dims));
-}
-
-// A TensorArray: a handle, which nothing reads, and a flow, which is the list.
-absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildTensorArray(int node) {
-  const FlatNode& flat = nodes_.node(node);
-  lists_.erase({node, 0});
-  if (flat.inputs.size() != 1) return InvalidArgument("takes 1 input, not ", flat.inputs.size());
-  EST_ASSIGN_OR_RETURN(const Tensor size, Value(flat.inputs[0], node));
-  const absl::StatusOr<std::vector<int64_t>> sizes = ConstantIntsOf(size);
-  if (!sizes.ok()) return Unimplemented("a TensorArray whose size depends on the data");
-  if (sizes->size() != 1 || (*sizes)[0] < 0) return InvalidArgument("has no size");
-  const proto::AttrValue* const dynamic = FindAttr(*flat.def, "dynamic_size");
-  const proto::AttrValue* const shape = FindAttr(*flat.def, "element_shape");
-  List& list = lists_[{node, 1}];
-  // One that begins empty is appended to.
-  const bool grows = dynamic != nullptr && dynamic->b() && (*sizes)[0] == 0;
-  list.size = grows ? -1 : (*sizes)[0];
-  list.dtype = ElementType(*flat.def, "dtype");
-  if (shape != nullptr && !shape->shape().unknown_rank()) {
-    const absl::StatusOr<Shape> known = ReadShapeProto(shape->shape());
-    if (known.ok() && known->fully_known()) list.element = *known;
+ListResult NodeBuilder::ListBuilder::SetItem() {
+  EST_ASSIGN_OR_RETURN(const List list, InputList());
+  if (list.size < 0) return Unimplemented("sets an element of a TensorList that grows");
+  EST_ASSIGN_OR_RETURN(const Tensor index, Index(list));
+  EST_ASSIGN_OR_RETURN(const Tensor item, Input(2));
+  List changed{.size = list.size, .dtype = list.dtype, .element = item.shape()};
+  if (!list.untouched()) {
+    EST_ASSIGN_OR_RETURN(const Tensor rows, b_.Rows(list, name_));
+    changed.rows = TensorArray(rows).Write(index, item, name_);
+  } else {
+    changed.index = index;
+    changed.item = item;
   }
-  return std::vector<Tensor>{Tensor(), Tensor()};
+  return GivesList(changed);
+}
+
+ListResult NodeBuilder::ListBuilder::Scatter() {
+  EST_ASSIGN_OR_RETURN(const List list, InputList());
+  EST_ASSIGN_OR_RETURN(const Tensor values, Input(1));
+  EST_ASSIGN_OR_RETURN(const Tensor indices, Input(2));
+  if (values.rank() == 0 || indices.rank() != 1)
+    return InvalidArgument("takes no indices, or a tensor without rows");
+  List changed = {.dtype = values.dtype(), .element = values.shape().Row()};
+  changed.size = list.size < 0 ? values.dim(0) : list.size;
+  if (list.untouched() && IsRange(indices, changed.size)) {
+    changed.rows = values;
+  } else {
+    List from = list;
+    from.size = changed.size;
+    if (!from.element.has_value()) from.element = changed.element;
+    EST_ASSIGN_OR_RETURN(const Tensor rows, b_.Rows(from, name_));
+    const Tensor places = ExpandDims(indices, 1);
+    // An element of a TensorArray is written once, or else is a sum of gradients.
+    changed.rows = flat_.op == "TensorArrayScatterV3"
+                       ? TensorScatterAdd(rows, places, values, name_)
+                       : TensorScatterUpdate(rows, places, values, name_);
+  }
+  return GivesList(changed);
+}
+
+// Elements of one size, as all tensors of a list have here.
+ListResult NodeBuilder::ListBuilder::Split() {
+  EST_RETURN_IF_ERROR(InputList().status());
+  EST_ASSIGN_OR_RETURN(const Tensor values, Input(1));
+  EST_ASSIGN_OR_RETURN(const Tensor sizes, Input(2));
+  const int64_t count = sizes.shape().num_elements();
+  if (values.rank() == 0 || count <= 0 || values.dim(0) % count != 0)
+    return Unimplemented("splits ", values.spec().ToString(), " into ", count, " elements");
+  std::vector<int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
+  dims[0] /= count;
+  dims.insert(dims.begin(), count);
+  const absl::StatusOr<std::vector<int64_t>> lengths = ConstantIntsOf(sizes);
+  for (int64_t k = 0; k < count; ++k)
+    if (!lengths.ok() || (*lengths)[static_cast<size_t>(k)] != dims[1])
+      return Unimplemented("splits into elements of different sizes");
+  return GivesList(List::OfRows(Reshape(values, Shape(dims))));
+}
+
+ListResult NodeBuilder::ListBuilder::Length() {
+  EST_ASSIGN_OR_RETURN(const List list, InputList());
+  if (list.size < 0) return Unimplemented("asks for the length of a TensorList that grows");
+  return GivesTensor(b_.Const(Array::Scalar(static_cast<int32_t>(list.size)), name_));
+}
+
+ListResult NodeBuilder::ListBuilder::ElementShape() {
+  EST_ASSIGN_OR_RETURN(const List list, InputList());
+  if (!list.element.has_value()) return Unimplemented("the shape of the elements is not known");
+  const proto::AttrValue* const type = FindAttr(*flat_.def, "shape_type");
+  const bool wide = type != nullptr && type->type() == proto::DT_INT64;
+  const Array dims = Array::FromSpan<int64_t>({list.element->rank()}, list.element->dims());
+  return GivesTensor(b_.Const(wide ? dims : dims.Cast(DType::kInt32), name_));
+}
+
+ListResult NodeBuilder::ListBuilder::GetItem() {
+  EST_ASSIGN_OR_RETURN(const List list, InputList());
+  EST_ASSIGN_OR_RETURN(const Tensor index, Index(list));
+  EST_ASSIGN_OR_RETURN(const Tensor rows, b_.Rows(list, name_));
+  return GivesTensor(Gather(rows, index, {.name = name_}));
+}
+
+ListResult NodeBuilder::ListBuilder::GatherItems() {
+  EST_ASSIGN_OR_RETURN(const List list, InputList());
+  EST_ASSIGN_OR_RETURN(const Tensor indices, Index(list));
+  if (!IsRange(indices, list.size)) return GetItem();
+  EST_ASSIGN_OR_RETURN(const Tensor rows, InputRows());
+  return GivesTensor(rows);
+}
+
+ListResult NodeBuilder::ListBuilder::ConcatItems() {
+  EST_ASSIGN_OR_RETURN(const Tensor rows, InputRows());
+  if (rows.rank() < 2) return InvalidArgument("joins elements without rows");
+  const std::vector<int64_t> lengths(static_cast<size_t>(rows.dim(0)), rows.dim(1));
+  std::vector<Tensor> outputs = GivesTensor(JoinedRows(rows));
+  outputs.push_back(b_.Const(Array::FromSpan<int64_t>({rows.dim(0)}, lengths), name_ + "/lengths"));
+  return outputs;
+}
+
+ListResult NodeBuilder::ListBuilder::StackItems() {
+  EST_ASSIGN_OR_RETURN(const Tensor rows, InputRows());
+  return GivesTensor(rows);
 }
 
 absl::StatusOr<std::vector<Tensor>> NodeBuilder::BuildList(int node) {
-  const FlatNode& flat = nodes_.node(node);
-  const absl::string_view op = flat.op;
-  const std::string name = NameOf(node);
-  const auto input = [&](size_t k) { return Value(flat.inputs[k], node); };
-  const auto check = [&](size_t count) {
-    return flat.inputs.size() == count
-               ? absl::OkStatus()
-               : InvalidArgument("takes ", count, " inputs, not ", flat.inputs.size());
-  };
-  // What the node returns: a list, which has no tensor, or one.
-  const auto is_list = [&](List list) {
-    lists_[{node, 0}] = std::move(list);
-    return std::vector<Tensor>{Tensor()};
-  };
-  const auto no_list = [&](const Tensor& value) {
-    lists_.erase({node, 0});
-    return std::vector<Tensor>{value};
-  };
-  is_list({});  // also after an error
-  if (op == "AddN") {
-    EST_ASSIGN_OR_RETURN(const List sum, SumOfLists(node));
-    return is_list(sum);
-  }
-  if (op == "ZerosLike") {
-    EST_ASSIGN_OR_RETURN(const List list, ListOf(flat.inputs[0]));
-    return is_list({.size = list.size, .dtype = list.dtype, .element = list.element});
-  }
-  if (op == "TensorArrayV3") return BuildTensorArray(node);
-  if (op == "StackV2" || op == "Stack")
-    return is_list({.dtype = ElementType(*flat.def, "elem_type")});
-  if (op == "EmptyTensorList" || op == "TensorListReserve") {
-    EST_RETURN_IF_ERROR(check(2));
-    EST_ASSIGN_OR_RETURN(const Tensor shape, input(0));
-    List list{.dtype = ElementType(*flat.def), .element = KnownShape(shape)};
-    if (op == "EmptyTensorList") return is_list(list);
-    EST_ASSIGN_OR_RETURN(const Tensor size, input(1));
-    EST_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, ConstantIntsOf(size));
-    if (sizes.size() != 1 || sizes[0] < 0) return InvalidArgument("has no size");
-    list.size = sizes[0];
-    return is_list(list);
-  }
-  if (op == "TensorListFromTensor") {
-    EST_RETURN_IF_ERROR(check(2));
-    EST_ASSIGN_OR_RETURN(const Tensor rows, input(0));
-    if (rows.rank() == 0) return InvalidArgument("takes a tensor without rows");
-    return is_list(List::OfRows(rows));
-  }
-  if (flat.inputs.empty()) return InvalidArgument("has no inputs");
-  EST_ASSIGN_OR_RETURN(const List list, ListOf(flat.inputs[0]));
-  // In a branch that is not taken, an index may be out of range.
-  const auto within = [&](const Tensor& index) {
-    const bool may_differ = branches_.IsConditional(node) && list.size > 0 &&
-                            index.dtype() == DType::kInt32 && index.node()->op() != "Const";
-    const auto last = static_cast<int32_t>(list.size - 1);
-    return may_differ ? Minimum(Maximum(index, 0), last) : index;
-  };
-  if (op == "TensorListSetItem") {
-    if (flat.inputs.size() < 3) return check(3);
-    if (list.size < 0) return Unimplemented("sets an element of a TensorList that grows");
-    EST_ASSIGN_OR_RETURN(Tensor index, input(1));
-    EST_ASSIGN_OR_RETURN(const Tensor item, input(2));
-    index = within(index);
-    List changed{.size = list.size, .dtype = list.dtype, .element = item.shape()};
-    if (!list.untouched()) {
-      EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(list, name));
-      changed.rows = TensorArray(rows).Write(index, item, name);
-    } else {
-      changed.index = index;
-      changed.item = item;
-    }
-    return is_list(changed);
-  }
-  if (op == "TensorListLength") {
-    if (list.size < 0) return Unimplemented("asks for the length of a TensorList that grows");
-    return no_list(Const(Array::Scalar(static_cast<int32_t>(list.size)), name));
-  }
-  if (op == "TensorListElementShape") {
-    if (!list.element.has_value()) return Unimplemented("the shape of the elements is not known");
-    const proto::AttrValue* const type = FindAttr(*flat.def, "shape_type");
-    const bool wide = type != nullptr && type->type() == proto::DT_INT64;
-    const Array dims = Array::FromSpan<int64_t>({list.element->rank()}, list.element->dims());
-    return no_list(Const(wide ? dims : dims.Cast(DType::kInt32), name));
-  }
-  if (op == "TensorListGetItem" || op == "TensorListGather") {
-    if (flat.inputs.size() < 2) return check(3);
-    EST_ASSIGN_OR_RETURN(Tensor index, input(1));
-    EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(list, name));
-    index = within(index);
-    if (op == "TensorListGather" && IsRange(index, list.size)) return no_list(rows);
-    return no_list(Gather(rows, index, {.name = name}));
-  }
-  if (op == "TensorListScatterIntoExistingList" || op == "TensorArrayScatterV3") {
-    if (flat.inputs.size() != 3) return check(3);
-    EST_ASSIGN_OR_RETURN(const Tensor values, input(1));
-    EST_ASSIGN_OR_RETURN(const Tensor indices, input(2));
-    if (values.rank() == 0 || indices.rank() != 1)
-      return InvalidArgument("takes no indices, or a tensor without rows");
-    List changed = {.dtype = values.dtype(), .element = values.shape().Row()};
-    changed.size = list.size < 0 ? values.dim(0) : list.size;
-    if (list.untouched() && IsRange(indices, changed.size)) {
-      changed.rows = values;
-    } else {
-      List from = list;
-      from.size = changed.size;
-      if (!from.element.has_value()) from.element = changed.element;
-      EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(from, name));
-      const Tensor places = ExpandDims(indices, 1);
-      // An element of a TensorArray is written once, or else is a sum of gradients.
-      changed.rows = op == "TensorArrayScatterV3" ? TensorScatterAdd(rows, places, values, name)
-                                                  : TensorScatterUpdate(rows, places, values, name);
-    }
-    return is_list(changed);
-  }
-  if (op == "TensorArraySplitV3") {
-    // Elements of one size, as all tensors of a list have here.
-    EST_ASSIGN_OR_RETURN(const Tensor values, input(1));
-    EST_ASSIGN_OR_RETURN(const Tensor sizes, input(2));
-    const int64_t count = sizes.shape().num_elements();
-    if (values.rank() == 0 || count <= 0 || values.dim(0) % count != 0)
-      return Unimplemented("splits ", values.spec().ToString(), " into ", count, " elements");
-    std::vector<int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
-    dims[0] /= count;
-    dims.insert(dims.begin(), count);
-    const absl::StatusOr<std::vector<int64_t>> lengths = ConstantIntsOf(sizes);
-    for (int64_t k = 0; k < count; ++k)
-      if (!lengths.ok() || (*lengths)[static_cast<size_t>(k)] != dims[1])
-        return Unimplemented("splits into elements of different sizes");
-    return is_list(List::OfRows(Reshape(values, Shape(dims))));
-  }
-  if (op == "TensorListConcatV2") {
-    EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(list, name));
-    if (rows.rank() < 2) return InvalidArgument("joins elements without rows");
-    const std::vector<int64_t> lengths(static_cast<size_t>(rows.dim(0)), rows.dim(1));
-    std::vector<Tensor> outputs = no_list(JoinedRows(rows));
-    outputs.push_back(Const(Array::FromSpan<int64_t>({rows.dim(0)}, lengths), name + "/lengths"));
-    return outputs;
-  }
-  if (op == "TensorListStack") {
-    EST_ASSIGN_OR_RETURN(const Tensor rows, Rows(list, name));
-    return no_list(rows);
-  }
-  return Unimplemented("a TensorList that grows or shrinks outside of a loop");
+  return ListBuilder(*this, node).Build();
 }
 
 }  // namespace estimator
