@@ -339,7 +339,7 @@ def est_test(
     srcs = [name + ".cc"] if srcs == None else srcs
     native.cc_test(
         name = name,
-        srcs = jumbo(name + "_", srcs, singly, at_most = 8, own_names = True),
+        srcs = jumbo(name + "_", srcs, singly, own_names = True),
         copts = common.copts + TEST_COPTS + EST_COPTS + copts,
         size = size,
         deps = deps + link + _COMMON_DEPS + common.deps + ["//estimator/base/testing:gtest"],

@@ -43,7 +43,11 @@ _jumbo_source = rule(
 def _folder(file):
     return file.rpartition("/")[0]
 
-def jumbo(name, srcs, singly = [], at_most = 16, own_names = False):
+# How many sources of a folder are compiled together. More would save little, and an edit would cost
+# more.
+_AT_MOST = 20
+
+def jumbo(name, srcs, singly = [], own_names = False):
     """The `srcs` of a target, as few sources.
 
     The sources of a folder are divided evenly. Sources of two folders are never compiled together,
@@ -55,7 +59,6 @@ def jumbo(name, srcs, singly = [], at_most = 16, own_names = False):
       srcs: the sources.
       singly: those that are compiled alone: they include themselves (Highway's foreach_target.h),
         define macros, or take very long.
-      at_most: how many sources of one folder are compiled together.
       own_names: each source has an unnamed namespace of its own. For tests, which have the same
         names often.
 
@@ -69,10 +72,10 @@ def jumbo(name, srcs, singly = [], at_most = 16, own_names = False):
     together = []
     generated = []
     for folder, sources in folders.items():
-        if len(sources) == 1 or at_most == 1:
+        if len(sources) == 1:
             continue
         together += sources
-        count = (len(sources) + at_most - 1) // at_most
+        count = (len(sources) + _AT_MOST - 1) // _AT_MOST
         for i in range(count):
             part = sources[i * len(sources) // count:(i + 1) * len(sources) // count]
             target = "_".join([name] + folder.split("/") + ["part%d" % (i + 1)]).replace("__", "_")
