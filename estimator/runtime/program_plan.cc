@@ -111,8 +111,8 @@ void AppendInstructions(const CompiledModule& compiled, int begin, int end,
     if (const RowRange& rows = instruction.rows; rows.end > 0) {
       // A block of rows has its share of the work.
       Shape& shape = spec.outputs[0].shape;
-      work.bytes = work.bytes / shape[0] * (rows.end - rows.begin);
-      work.flops = work.flops / shape[0] * (rows.end - rows.begin);
+      work.bytes = work.bytes * (rows.end - rows.begin) / shape[0];
+      work.flops = work.flops * (rows.end - rows.begin) / shape[0];
       shape.set_dim(0, rows.end - rows.begin);
     }
     const size_t tier = TierOf(node);

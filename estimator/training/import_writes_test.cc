@@ -370,6 +370,18 @@ class ImportBranchRowsTest : public ImportWritesTest {
       training_.Node(p + "/indices", "Merge", {p + "/all", p + "/two:1"}, ints);
     }
   }
+
+  void Refuses(const std::string& message) {
+    training_.Rewire("train", run_);
+    const auto source = TrainGraph::Parse(training_.Bytes(), "test");
+    ASSERT_TRUE(source.ok()) << source.status();
+    const TensorSpec rows = {DType::kFloat32, {4, 1}};
+    const auto obstacles = source->TryImport({}, {rows, rows});
+    ASSERT_TRUE(obstacles.ok()) << obstacles.status();
+    ASSERT_FALSE(obstacles->empty());
+    EXPECT_THAT(obstacles->front().reason, ::testing::HasSubstr(message));
+    run_.clear();
+  }
 };
 
 TEST_F(ImportBranchRowsTest, AreSubtracted) {
@@ -405,23 +417,24 @@ TEST_F(ImportBranchRowsTest, AreSummedForAnOptimizer) {
 }
 
 TEST_F(ImportBranchRowsTest, AreRefusedWhereTheirNumberCounts) {
-  const auto refuses = [this](const std::string& message) {
-    training_.Rewire("train", run_);
-    const auto source = TrainGraph::Parse(training_.Bytes(), "test");
-    ASSERT_TRUE(source.ok()) << source.status();
-    const TensorSpec rows = {DType::kFloat32, {4, 1}};
-    const auto obstacles = source->TryImport({}, {rows, rows});
-    ASSERT_TRUE(obstacles.ok()) << obstacles.status();
-    ASSERT_FALSE(obstacles->empty());
-    EXPECT_THAT(obstacles->front().reason, ::testing::HasSubstr(message));
-    run_.clear();
-  };
   Change("counts", "ScatterAdd", {"yes/indices", "half"}, kRows);
-  refuses("changes the rows that a branch of tf.cond chooses by one number");
+  Refuses("changes the rows that a branch of tf.cond chooses by one number");
   training_.Node("mean", "Mean", {"yes/values", "axis"},
                  kT + SmallTraining::TypeAttr("Tidx", "DT_INT32"));
   Change("of_mean", "AssignAdd", {"mean"}, kT);
-  refuses("the branches of tf.cond return f32 [2,2] and f32 [3,2]");
+  Refuses("the branches of tf.cond return f32 [2,2] and f32 [3,2]");
+}
+
+// A vector may be a factor of all rows, so zeros are not added to it.
+TEST_F(ImportBranchRowsTest, FactorsOfRowsAreNotRows) {
+  Constant("one", {1}, {2}, false, training_);
+  Constant("pair", {2}, {2, 3}, false, training_);
+  training_.Node("short", "Switch", {"one", "yes"}, kT);
+  training_.Node("long", "Switch", {"pair", "yes"}, kT);
+  training_.Node("factor", "Merge", {"short", "long:1"}, kT);
+  training_.Node("scaled", "Mul", {"four", "factor"}, kT);
+  Change("of_factor", "ScatterSub", {"two", "scaled"}, kRows);
+  Refuses("the branches of tf.cond return f32 [1] and f32 [2]");
 }
 
 // Writes are numbered, and the numbers of the later ones do not fit into one word of bits.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "estimator/base/status.h"
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/proto/graph.pb.h"
@@ -57,8 +58,9 @@ absl::StatusOr<Branches> Branches::Create(const FlatGraph& nodes, const std::vec
         Add({{branches.ConditionOf(select), nodes.node(at).side}}, context);
     }
     for (const int control : node.controls) {
-      // The branches of a tf.cond in a function end with the call, which waits for all nodes.
-      if (node.op == kCallOp) break;
+      // The branches of a tf.cond in a function end with the call, which waits for all its nodes.
+      if (node.op == kCallOp && absl::StartsWith(nodes.node(control).name, node.name + "/"))
+        continue;
       if (nodes.node(control).loop == i || nodes.node(control).branch == i) continue;
       const auto found = branches.contexts_.find(control);
       if (found != branches.contexts_.end()) Add(found->second, context);

@@ -11,6 +11,8 @@
 #include "estimator/array/element_limit.h"
 #include "estimator/base/status.h"
 #include "estimator/graph/constant_value.h"
+#include "estimator/graph/node.h"
+#include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/comparison.h"
 #include "estimator/ops/einsum.h"
@@ -170,6 +172,13 @@ ImportOutputs ConvertDiag(const ImportNode& node) {
 
 constexpr int64_t kMaxPlaces = int64_t{1} << 26;  // of samples in a batch, which are stored
 
+// Whether a sampler gives the classes that draws no class twice.
+bool AreUnique(const Tensor& samples) {
+  const Node* sampler = samples.node();
+  while (PassesReference(sampler->op())) sampler = sampler->input(0).node();
+  return sampler->attrs().has("unique") && sampler->attrs().b("unique");
+}
+
 // The places (example, sample) at which a sample is one of the example's true classes. Their number
 // is not static: the outputs have all places, and the weight of the others is 0. Losses add the
 // weights to logits (SparseToDense).
@@ -179,14 +188,23 @@ ImportOutputs ConvertAccidentalHits(const ImportNode& node) {
     return InvalidArgument("takes a matrix of true classes and a vector of samples");
   const int64_t rows = classes.dim(0), count = samples.dim(0);
   const Shape all{rows * count};
-  if (!HasElementsAtMost({rows, count}, kMaxPlaces))
+  if (!HasElementsAtMost({rows, count}, kMaxPlaces) ||
+      !HasElementsAtMost({count, count}, kMaxPlaces))
     return InvalidArgument(rows, " examples and ", count, " samples are too many");
   Array row(DType::kInt32, all), sample(DType::kInt64, all);
   for (int64_t i = 0; i < rows * count; ++i) {
     row.data<int32_t>()[i] = static_cast<int32_t>(i / count);
     sample.data<int64_t>()[i] = i % count;
   }
-  const Tensor hits = ReduceAny(Equal(ExpandDims(classes, 2), samples), ReduceAxes({1}));
+  Tensor hits = ReduceAny(Equal(ExpandDims(classes, 2), samples), ReduceAxes({1}));
+  if (!AreUnique(samples)) {
+    // Of a class that is sampled again, TensorFlow finds the last place only.
+    Array later(DType::kBool, {count, count});
+    for (int64_t i = 0; i < count * count; ++i) later.data<bool>()[i] = i % count > i / count;
+    const Tensor same = Equal(ExpandDims(samples, 1), samples);
+    const Tensor mask = node.graph.AddConst(later, absl::StrCat(node.name, "/later"));
+    hits = LogicalAnd(hits, LogicalNot(ReduceAny(LogicalAnd(same, mask), ReduceAxes({1}))));
+  }
   const Tensor weights = Where(hits, std::numeric_limits<float>::lowest(), 0.0f);
   return std::vector<Tensor>{node.graph.AddConst(row, absl::StrCat(node.name, "/indices")),
                              node.graph.AddConst(sample, absl::StrCat(node.name, "/ids")),
@@ -285,9 +303,13 @@ ImportOutputs ConvertSparseMatMul(const ImportNode& node) {
   if (dims.size() != 2 || places.rank() != 2 || places.dim(1) != 2 || values.rank() != 1)
     return InvalidArgument("takes places [n,2] and values [n] of a matrix, not ",
                            places.spec().ToString(), " and ", values.spec().ToString());
-  const std::vector<Tensor> axes = Unstack(places, 1);
   const size_t row = node.attrs.b("adjoint_a") ? 1 : 0;
-  const Tensor rows = Gather(node.attrs.b("adjoint_b") ? Transpose(b) : b, axes[1 - row]);
+  const int b_axis = node.attrs.b("adjoint_b") ? 1 : 0;
+  if (b.rank() != 2 || b.dim(b_axis) != dims[1 - row])
+    return InvalidArgument("multiplies a matrix ", Shape(dims).ToString(), " by ",
+                           b.spec().ToString());
+  const std::vector<Tensor> axes = Unstack(places, 1);
+  const Tensor rows = Gather(b_axis == 1 ? Transpose(b) : b, axes[1 - row]);
   return std::vector<Tensor>{
       UnsortedSegmentSum(rows * ExpandDims(values, 1), axes[row], dims[row], node.name)};
 }

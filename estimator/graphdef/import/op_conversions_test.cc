@@ -56,12 +56,15 @@ class OpConversionsTest : public ::testing::Test {
   void Int(const std::string& name, int value) {
     Const(name, "DT_INT32", {}, {static_cast<double>(value)});
   }
-  // The value of a tensor of the graph, which depends on constants only.
-  Array Value(const std::string& fetch) {
+  absl::StatusOr<ImportedGraph> Import(const std::string& fetch, Graph& graph) {
     proto::GraphDef def;
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text_, &def)) << text_;
+    return ImportGraphDef(def, {.fetches = {fetch}}, graph);
+  }
+  // The value of a tensor of the graph, which depends on constants only.
+  Array Value(const std::string& fetch) {
     Graph graph;
-    const auto imported = ImportGraphDef(def, {.fetches = {fetch}}, graph);
+    const auto imported = Import(fetch, graph);
     EST_EXPECT_OK(imported);
     if (!imported.ok()) return Array();
     const std::optional<Array> value = ConstantValue(imported->fetches[0]);
@@ -465,6 +468,11 @@ TEST_F(OpConversionsTest, SamplesThatAreTrueClassesGetTheirWeight) {
   Node("dense", "SparseToDense", {"places", "shape", "hits:2", "zero"});
   const auto least = static_cast<double>(std::numeric_limits<float>::lowest());
   Expect("dense", {least, 0, 0, 0, 0, least});
+
+  // Only the last place of a class that is sampled again.
+  Const("again", "DT_INT64", {3}, {5, 4, 5});
+  Node("last", "ComputeAccidentalHits", {"classes", "again"});
+  Expect("last:2", {0, least, 0, 0, 0, least});
 }
 
 TEST_F(OpConversionsTest, TheSoftmaxLossBroadcastsLabels) {
@@ -492,6 +500,10 @@ TEST_F(OpConversionsTest, ProductsOfASparseMatrix) {
   Node("product", "SparseTensorDenseMatMul", {"places", "values", "shape", "b"});
   Node("flipped", "SparseTensorDenseMatMul", {"places", "values", "shape", "c"},
        "attr { key: 'adjoint_a' value { b: true } } attr { key: 'adjoint_b' value { b: true } } ");
+  Node("wrong", "SparseTensorDenseMatMul", {"places", "values", "shape", "c"});
+  Graph graph;
+  EXPECT_THAT(std::string(Import("wrong", graph).status().message()),
+              ::testing::HasSubstr("multiplies a matrix [2,3] by f32 [1,2]"));
   Expect("product", {6, 8, 23, 30});
   Expect("flipped", {30, 2, 40});
 }

@@ -6,9 +6,11 @@
 // Source: TF 2.15 range_sampler.cc and candidate_sampler_ops.cc.
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <unordered_set>
 
 #include "estimator/base/random.h"
+#include "estimator/base/status.h"
 #include "estimator/kernels/kernel.h"
 #include "estimator/kernels/reference/random_stream.h"
 
@@ -65,18 +67,22 @@ float ExpectedCount(float probability, int64_t samples, int64_t tries) {
   return -std::expm1(static_cast<float>(tries) * std::log1p(-probability));
 }
 
+constexpr int64_t kMaxTries = std::numeric_limits<int32_t>::max();  // as TensorFlow
+
 template <typename Classes>
 KernelPlan SamplerKernel(const KernelSpec& spec) {
   return MakeKernel([classes = Classes(spec.attrs.i("range_max")), unique = spec.attrs.b("unique"),
                      samples = spec.attrs.i("num_sampled"),
                      true_classes = spec.inputs[0].shape.num_elements(),
-                     stream = RandomStream(spec)](const KernelArgs& args) {
+                     stream = RandomStream(spec)](const KernelArgs& args) -> absl::Status {
     PhiloxNumbers numbers(
         stream.At(args.step, static_cast<uint64_t>(samples) * 2 * kReservedPerNumber));
     auto* const drawn = args.out<int64_t>(0);
     std::unordered_set<int64_t> seen;
     int64_t tries = 0;
     for (int64_t i = 0; i < samples; ++tries) {
+      if (tries > kMaxTries)
+        return InvalidArgument("drew ", tries, " times and found only ", i, " different classes");
       const int64_t k = classes.Draw(numbers);
       if (!unique || seen.insert(k).second) drawn[i++] = k;
     }
@@ -86,6 +92,7 @@ KernelPlan SamplerKernel(const KernelSpec& spec) {
     };
     count(args.in<int64_t>(0), true_classes, args.out<float>(1));
     count(drawn, samples, args.out<float>(2));
+    return absl::OkStatus();
   });
 }
 

@@ -228,6 +228,8 @@ void NodeBuilder::AddRows(Output& output,
     if (!value.valid() || value.rank() == 0 || value.dim(0) == most || !value.shape().fully_known())
       continue;
     if (!zeros && (value.rank() != 1 || value.dim(0) == 0)) continue;
+    // A vector or one row may be a factor of all rows.
+    if (rows->factors.count(output.at) > 0 && (value.rank() == 1 || value.dim(0) == 1)) continue;
     const GraphScope scope(graph_of(side));
     value = WithRows(value, most, zeros);
   }

@@ -80,17 +80,17 @@ void FrameConverter::FindFrames() {
 }
 
 // A graph that is imported into itself has two loops of one frame_name. No tensor goes from one to
-// the other.
+// the other: nodes that are connected inside of loops, nested ones included, are one component.
 void FrameConverter::SplitFrames() {
   if (std::none_of(frames_.begin(), frames_.end(),
                    [](const Frame& frame) { return !frame.problem.empty(); }))
     return;
-  part_.assign(nodes_.size(), -1);
+  component_.assign(nodes_.size(), -1);
   for (size_t i = 0; i < nodes_.size(); ++i) {
     std::vector<int> pending;
     const auto add = [&](int other) {
-      if (part_[static_cast<size_t>(other)] >= 0 || frame_of(other) != frame_[i]) return;
-      part_[static_cast<size_t>(other)] = static_cast<int>(i);
+      if (component_[static_cast<size_t>(other)] >= 0 || frame_of(other) < 0) return;
+      component_[static_cast<size_t>(other)] = static_cast<int>(i);
       pending.push_back(other);
     };
     if (frame_[i] >= 0) add(static_cast<int>(i));
@@ -112,9 +112,9 @@ bool FrameConverter::IsWithin(int frame, int outer) const {
   return frame == outer;
 }
 
-int FrameConverter::FrameNamed(int parent, const std::string& name, int part) {
-  const auto [found, is_new] =
-      frame_names_.emplace(std::make_tuple(parent, name, part), static_cast<int>(frames_.size()));
+int FrameConverter::FrameNamed(int parent, const std::string& name, int component) {
+  const auto [found, is_new] = frame_names_.emplace(std::make_tuple(parent, name, component),
+                                                    static_cast<int>(frames_.size()));
   if (!is_new) return found->second;
   Frame& frame = frames_.emplace_back();
   frame.parent = parent;
@@ -144,7 +144,7 @@ int FrameConverter::FrameOfInputs(int i) {
     const proto::AttrValue* const name = FindAttr(*at.def, "frame_name");
     if (frame >= 0 && frames_[static_cast<size_t>(frame)].depth > kMaxDepth) return frame;
     frame = FrameNamed(frame, name == nullptr ? "" : name->s(),
-                       part_.empty() ? 0 : part_[static_cast<size_t>(i)]);
+                       component_.empty() ? 0 : component_[static_cast<size_t>(i)]);
     frames_[static_cast<size_t>(frame)].enters.push_back(i);
   } else if (IsExitOp(at.op) && frame >= 0) {
     frames_[static_cast<size_t>(frame)].exits.push_back(i);

@@ -72,8 +72,8 @@ class FrameConverter {
   void FindFrames();
   int FrameOfInputs(int i);
   void SplitFrames();
-  //   part: of the nodes of this name that are connected (part_).
-  int FrameNamed(int parent, const std::string& name, int part);
+  //   component: as component_; 0 if there is none.
+  int FrameNamed(int parent, const std::string& name, int component);
   bool IsWithin(int frame, int outer) const;
   // Where the value of a tensor comes from, through what passes it on.
   FlatTensor Origin(FlatTensor at) const;
@@ -109,7 +109,7 @@ class FrameConverter {
   std::map<int, FlatLoop>& loops_;
   std::vector<std::vector<int>> readers_;  // nodes with the node as an input or control input
   std::vector<int> frame_;                 // in which the outputs of the node are; -1: none
-  std::vector<int> part_;                  // nodes that are connected in a frame; or empty
+  std::vector<int> component_;             // of each node, if SplitFrames found some; else empty
   std::vector<Frame> frames_;
   std::map<std::tuple<int, std::string, int>, int> frame_names_;
   std::map<int, Stack> stacks_;

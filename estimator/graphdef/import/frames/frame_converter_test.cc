@@ -188,6 +188,29 @@ TEST_F(FrameConverterTest, TwoLoopsMayHaveOneFrameName) {
   EXPECT_THAT(Values("u/out"), ElementsAre(32, 64, 96));
 }
 
+// Only the inner loop reads `two`.
+TEST_F(FrameConverterTest, LoopsOfOneFrameNameMayHaveInnerLoops) {
+  Input();
+  Float("two", 2);
+  Trips(2);
+  Variable("v", "x", "u/out");
+  Enter("two/in", "two", "loop");
+  Trips(2, "inner");
+  Variable("u", "v/in", "u/twice", "inner");
+  Enter("two/inner", "two/in", "inner");
+  Node("u/twice", "Mul", {"u/in", "two/inner"});
+  for (proto::NodeDef& node : *def_.mutable_node())
+    if (node.name() == "inner/zero" || node.name() == "inner/count") node.add_input("^v/in");
+  Trips(3, "other");
+  Variable("w", "v/out", "w/twice", "other");
+  Node("w/twice", "Add", {"w/in", "w/in"});
+  for (proto::NodeDef& node : *def_.mutable_node()) {
+    std::string& frame = *(*node.mutable_attr())["frame_name"].mutable_s();
+    if (node.op() == "Enter" && frame == "other") frame = "loop";
+  }
+  EXPECT_THAT(Values("w/out"), ElementsAre(128, 256, 384));
+}
+
 TEST_F(FrameConverterTest, ReadsAndWritesTensorArrays) {
   Input();
   Range(3);

@@ -165,7 +165,9 @@ absl::StatusOr<int64_t> NodeBuilder::ListBuilder::Size(size_t k) const {
   EST_ASSIGN_OR_RETURN(const Tensor size, Input(k));
   const absl::StatusOr<std::vector<int64_t>> sizes = ConstantIntsOf(size);
   if (!sizes.ok())
-    return Unimplemented("a TensorArray or TensorList whose size depends on the data");
+    return Unimplemented(
+        "a list (TensorArray) whose size depends on the data; if a feed decides it, give it by "
+        "--feed");
   if (sizes->size() != 1 || (*sizes)[0] < 0) return InvalidArgument("has no size");
   return (*sizes)[0];
 }

@@ -12,9 +12,15 @@
 namespace estimator {
 namespace {
 
-enum class Use { kNone, kValues, kIndices, kOther };
+// kFactors: values of which a product is made. Of one row, they may be factors of other rows.
+enum class Use { kNone, kValues, kFactors, kIndices, kOther };
 
-Use Both(Use a, Use b) { return a == Use::kNone || a == b ? b : b == Use::kNone ? a : Use::kOther; }
+bool AreValues(Use use) { return use == Use::kValues || use == Use::kFactors; }
+
+Use Both(Use a, Use b) {
+  if (AreValues(a) && AreValues(b)) return a == b ? a : Use::kFactors;
+  return a == Use::kNone || a == b ? b : b == Use::kNone ? a : Use::kOther;
+}
 
 // How a node uses its input k, if its result is used as `result`.
 Use UseOf(const FlatNode& node, size_t k, Use result) {
@@ -27,8 +33,9 @@ Use UseOf(const FlatNode& node, size_t k, Use result) {
     return k == 1 ? Use::kIndices : Use::kValues;
   const bool passes = PassesReference(op) || op == "Cast" || (IsSwitchOp(op) && k == 0) ||
                       (op == "ConcatV2" && k + 1 < node.inputs.size());
-  const bool scales = op == "Neg" || op == "Mul" || (op == "RealDiv" && k == 0);
-  return passes || (scales && result == Use::kValues) ? result : Use::kOther;
+  if (passes || (op == "Neg" && AreValues(result))) return result;
+  const bool scales = op == "Mul" || (op == "RealDiv" && k == 0);
+  return scales && AreValues(result) ? Use::kFactors : Use::kOther;
 }
 
 }  // namespace
@@ -47,7 +54,8 @@ BranchRows FindBranchRows(const FlatGraph& nodes, const Branches& branches,
       for (size_t k = 0; k < choice->num_outputs; ++k) {
         const FlatTensor chosen = {*i, static_cast<int>(k)};
         const Use as = uses[chosen];
-        if (as == Use::kValues) rows.values.insert(chosen);
+        if (AreValues(as)) rows.values.insert(chosen);
+        if (as == Use::kFactors) rows.factors.insert(chosen);
         if (as == Use::kIndices) rows.indices.insert(chosen);
         for (const size_t first : choice->first) use(node.inputs[first + k], as);
       }

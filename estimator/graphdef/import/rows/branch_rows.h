@@ -20,6 +20,7 @@ namespace estimator {
 // Results of Merges, Ifs and Cases to which such rows can be added, because of all that reads them.
 struct BranchRows {
   std::set<FlatTensor> values, indices;
+  std::set<FlatTensor> factors;  // those of `values` that a product reads
   std::set<int> scatters;  // what changes a variable in rows that have such indices
 };
 //   sorted: the nodes, inputs before their readers.  results: what is read besides by nodes.
