@@ -427,10 +427,10 @@ TEST_F(ImportBranchRowsTest, AreRefusedWhereTheirNumberCounts) {
 
 // A vector may be a factor of all rows, so zeros are not added to it.
 TEST_F(ImportBranchRowsTest, FactorsOfRowsAreNotRows) {
-  Constant("one", {1}, {2}, false, training_);
-  Constant("pair", {2}, {2, 3}, false, training_);
-  training_.Node("short", "Switch", {"one", "yes"}, kT);
-  training_.Node("long", "Switch", {"pair", "yes"}, kT);
+  Constant("factor1", {1}, {2}, false, training_);
+  Constant("factor2", {2}, {2, 3}, false, training_);
+  training_.Node("short", "Switch", {"factor1", "yes"}, kT);
+  training_.Node("long", "Switch", {"factor2", "yes"}, kT);
   training_.Node("factor", "Merge", {"short", "long:1"}, kT);
   training_.Node("scaled", "Mul", {"four", "factor"}, kT);
   Change("of_factor", "ScatterSub", {"two", "scaled"}, kRows);

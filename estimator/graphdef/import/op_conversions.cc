@@ -15,6 +15,7 @@
 #include "estimator/graphdef/import/op_kinds.h"
 #include "estimator/ops/building/builder.h"
 #include "estimator/ops/comparison.h"
+#include "estimator/ops/constant.h"
 #include "estimator/ops/einsum.h"
 #include "estimator/ops/gather.h"
 #include "estimator/ops/manipulation.h"
@@ -25,7 +26,6 @@
 #include "estimator/ops/shape_ops.h"
 
 namespace estimator {
-
 namespace {
 
 // Returns the inputs as outputs: for Identity, and for ops that matter only in training.
@@ -170,8 +170,6 @@ ImportOutputs ConvertDiag(const ImportNode& node) {
                                               {node.inputs[0]}, {}, node.name)};
 }
 
-constexpr int64_t kMaxPlaces = int64_t{1} << 26;  // of samples in a batch, which are stored
-
 // Whether a sampler gives the classes that draws no class twice.
 bool AreUnique(const Tensor& samples) {
   const Node* sampler = samples.node();
@@ -188,8 +186,8 @@ ImportOutputs ConvertAccidentalHits(const ImportNode& node) {
     return InvalidArgument("takes a matrix of true classes and a vector of samples");
   const int64_t rows = classes.dim(0), count = samples.dim(0);
   const Shape all{rows * count};
-  if (!HasElementsAtMost({rows, count}, kMaxPlaces) ||
-      !HasElementsAtMost({count, count}, kMaxPlaces))
+  constexpr int64_t kMaxPlaces = int64_t{1} << 26;  // they are stored
+  if (!HasElementsAtMost({std::max(rows, count), count}, kMaxPlaces))
     return InvalidArgument(rows, " examples and ", count, " samples are too many");
   Array row(DType::kInt32, all), sample(DType::kInt64, all);
   for (int64_t i = 0; i < rows * count; ++i) {
@@ -201,9 +199,8 @@ ImportOutputs ConvertAccidentalHits(const ImportNode& node) {
     // Of a class that is sampled again, TensorFlow finds the last place only.
     Array later(DType::kBool, {count, count});
     for (int64_t i = 0; i < count * count; ++i) later.data<bool>()[i] = i % count > i / count;
-    const Tensor same = Equal(ExpandDims(samples, 1), samples);
-    const Tensor mask = node.graph.AddConst(later, absl::StrCat(node.name, "/later"));
-    hits = LogicalAnd(hits, LogicalNot(ReduceAny(LogicalAnd(same, mask), ReduceAxes({1}))));
+    const Tensor same = LogicalAnd(Equal(ExpandDims(samples, 1), samples), Constant(later));
+    hits = LogicalAnd(hits, LogicalNot(ReduceAny(same, ReduceAxes({1}))));
   }
   const Tensor weights = Where(hits, std::numeric_limits<float>::lowest(), 0.0f);
   return std::vector<Tensor>{node.graph.AddConst(row, absl::StrCat(node.name, "/indices")),
@@ -258,11 +255,9 @@ ImportOutputs ConvertLrnGrad(const ImportNode& node) {
                                                             node.inputs[2], LrnOptionsOf(node))};
 }
 
-ImportOutputs ConvertDepthToSpace(const ImportNode& node) {
-  return std::vector<Tensor>{DepthToSpace(node.inputs[0], node.attrs.i("block_size"), node.name)};
-}
-ImportOutputs ConvertSpaceToDepth(const ImportNode& node) {
-  return std::vector<Tensor>{SpaceToDepth(node.inputs[0], node.attrs.i("block_size"), node.name)};
+template <auto kMove>
+ImportOutputs ConvertChannelBlocks(const ImportNode& node) {
+  return std::vector<Tensor>{kMove(node.inputs[0], node.attrs.i("block_size"), node.name)};
 }
 
 // Pairs of numbers, from a matrix [n, 2].
@@ -376,8 +371,8 @@ void AddOpConversions(ImportRules& rules) {
   rules["Gather"] = {"", "", ConvertGather, 2};
   rules["InTopK"] = {"", "k:i", ConvertInTopK, 2};
   constexpr absl::string_view kBlocks = "block_size:i data_format:s=NHWC!";
-  rules["DepthToSpace"] = {"", kBlocks, ConvertDepthToSpace, 1};
-  rules["SpaceToDepth"] = {"", kBlocks, ConvertSpaceToDepth, 1};
+  rules["DepthToSpace"] = {"", kBlocks, ConvertChannelBlocks<DepthToSpace>, 1};
+  rules["SpaceToDepth"] = {"", kBlocks, ConvertChannelBlocks<SpaceToDepth>, 1};
   rules["SpaceToBatchND"] = {"", "", ConvertBatchBlocks<SpaceToBatch>, 3};
   rules["BatchToSpaceND"] = {"", "", ConvertBatchBlocks<BatchToSpace>, 3};
   rules["SpaceToBatch"] = {"", "block_size:i", ConvertBatchBlocks<SpaceToBatch>, 2};
