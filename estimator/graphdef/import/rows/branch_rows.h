@@ -21,7 +21,7 @@ namespace estimator {
 struct BranchRows {
   std::set<FlatTensor> values, indices;
   std::set<FlatTensor> factors;  // those of `values` that a product reads
-  std::set<int> scatters;  // what changes a variable in rows that have such indices
+  std::set<int> scatters;        // what changes a variable in rows that have such indices
 };
 //   sorted: the nodes, inputs before their readers.  results: what is read besides by nodes.
 BranchRows FindBranchRows(const FlatGraph& nodes, const Branches& branches,
