@@ -4,6 +4,7 @@
 #include "estimator/base/status.h"
 #include "estimator/base/testing/status_matchers.h"
 #include "estimator/graphdef/import_train_graph.h"
+#include "estimator/graphdef/testing/import_train_fixture.h"
 #include "estimator/graphdef/testing/small_training.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -11,44 +12,19 @@
 namespace estimator {
 namespace {
 
+using ::estimator::testing::ImportTrainFixture;
 using ::estimator::testing::SmallTraining;
 
 const std::string kT = SmallTraining::TypeAttr("T");  // NOLINT: a string of a test
 
-// With a bool `pred`.
-SmallTraining WithCondition() {
-  SmallTraining training = SmallTraining::Small();
-  training.Float("limit", 1);
-  training.Node("pred", "Less", {"loss", "limit"}, kT);
-  return training;
-}
-
-class ImportReplicasTest : public ::testing::Test {
- protected:
-  absl::StatusOr<ImportedTrainGraph> Import(const SmallTraining& training, int num_shards = 2) {
-    EST_ASSIGN_OR_RETURN(const TrainGraph source, TrainGraph::Parse(training.Bytes(), "test"));
-    const GraphScope scope(graph_);
-    const std::vector<Tensor> inputs(
-        2, graph_.AddOp("Placeholder", {}, {{"dtype", DType::kFloat32}, {"shape", Shape{4, 1}}}));
-    return source.Import({.inputs = inputs, .num_shards = num_shards, .fetches = {}}, graph_);
-  }
-
-  // The op that computes what is assigned to `w`.
-  static const Node* ValueOfW(const ImportedTrainGraph& imported) {
-    for (const Node* assign : CollectAssigns({imported.train_op}))
-      if (assign->input(0).node()->name() == "w") return assign->input(1).node();
-    return nullptr;
-  }
-
-  Graph graph_;
-};
+class ImportReplicasTest : public ImportTrainFixture {};
 
 TEST_F(ImportReplicasTest, AveragesGradientsOverReplicasWhereTheyLeaveTheirScope) {
   SmallTraining training = SmallTraining::Small();
   training.Float("limit", 1);
   training.Node("clip", "Minimum", {"gradients/MatMul", "limit"}, kT);
   training.Rewire("apply", {"w", "rate", "clip"});
-  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training, 2);
   ASSERT_TRUE(imported.ok()) << imported.status();
   const Node* const clip = graph_.FindNode("clip");
   ASSERT_NE(clip, nullptr);
@@ -63,25 +39,25 @@ TEST_F(ImportReplicasTest, RefusesReplicasIfThePlaceOfTheGradientsIsUnknown) {
                 kT + " attr { key: 'transpose_a' value { b: true } }");
   training.Rewire("apply", {"w", "rate", "own/MatMul"});
   EST_EXPECT_OK(Import(training, 1));
-  EXPECT_THAT(Import(training), ErrorHas("train on one replica"));
+  EXPECT_THAT(Import(training, 2), ErrorHas("train on one replica"));
 }
 
 TEST_F(ImportReplicasTest, ABranchReadsGradientsThatAreAveragedOutside) {
-  SmallTraining training = WithCondition();
+  SmallTraining training = SmallTraining::WithCondition();
   training.Node("switch", "Switch", {"gradients/MatMul", "pred"}, kT);
   training.Node("product", "MatMul", {"switch:1", "switch:1"}, kT);
   training.Node("merge", "Merge", {"switch", "product"}, kT);
   training.Rewire("apply", {"w", "rate", "merge"});
-  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training, 2);
   ASSERT_TRUE(imported.ok()) << imported.status();
-  const Node* const branch = ValueOfW(*imported)->input(2).node();
+  const Node* const branch = ValueOf(*imported, "w")->input(2).node();
   ASSERT_EQ(branch->op(), "If");
   EXPECT_EQ(branch->inputs().back().node()->name(), "mean_over_shards");
 }
 
 // Both Merges are of one condition, and neither depends on the other.
 TEST_F(ImportReplicasTest, AGradientThatAMergeChoosesIsAveragedOutsideOfTheBranch) {
-  SmallTraining training = WithCondition();
+  SmallTraining training = SmallTraining::WithCondition();
   training.Node("rates", "Switch", {"loss", "pred"}, kT);
   training.Node("squared", "Square", {"rates:1"}, kT);
   training.Node("cond/Merge", "Merge", {"rates", "squared"}, kT);
@@ -89,9 +65,9 @@ TEST_F(ImportReplicasTest, AGradientThatAMergeChoosesIsAveragedOutsideOfTheBranc
   training.Node("gradients/product", "MatMul", {"gradients/switch:1", "gradients/switch:1"}, kT);
   training.Node("gradients/Merge", "Merge", {"gradients/switch", "gradients/product"}, kT);
   training.Rewire("apply", {"w", "cond/Merge", "gradients/Merge"});
-  const absl::StatusOr<ImportedTrainGraph> imported = Import(training);
+  const absl::StatusOr<ImportedTrainGraph> imported = Import(training, 2);
   ASSERT_TRUE(imported.ok()) << imported.status();
-  const Node* const mean = ValueOfW(*imported)->input(2).node();
+  const Node* const mean = ValueOf(*imported, "w")->input(2).node();
   ASSERT_EQ(mean->name(), "mean_over_shards");
   EXPECT_EQ(mean->input(0).node()->input(0).node()->op(), "If");
 }
@@ -99,7 +75,7 @@ TEST_F(ImportReplicasTest, AGradientThatAMergeChoosesIsAveragedOutsideOfTheBranc
 // tf.gradients in a branch, and the gradient of what the branch computes of them. The mean over the
 // replicas has to be that of the second gradient only.
 TEST_F(ImportReplicasTest, RefusesTheGradientOfAGradientInABranch) {
-  SmallTraining training = WithCondition();
+  SmallTraining training = SmallTraining::WithCondition();
   training.Node("losses", "Switch", {"loss", "pred"}, kT);
   training.Node("squared", "Square", {"losses:1"}, kT);
   training.Node("scale", "Merge", {"losses", "squared"}, kT);
@@ -118,7 +94,7 @@ TEST_F(ImportReplicasTest, RefusesTheGradientOfAGradientInABranch) {
   training.Rewire("apply", {"w", "rate", "gradients_1/merge"});
   training.Rewire("train", {"^step", "^keep"});
   EST_EXPECT_OK(Import(training, 1));
-  EXPECT_THAT(Import(training),
+  EXPECT_THAT(Import(training, 2),
               ErrorHas("'gradients_1/mul' (Mul) is a gradient of a gradient: with 2 replicas"));
 }
 

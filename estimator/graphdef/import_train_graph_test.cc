@@ -4,6 +4,7 @@
 
 #include "estimator/base/status.h"
 #include "estimator/base/testing/status_matchers.h"
+#include "estimator/graphdef/testing/import_train_fixture.h"
 #include "estimator/graphdef/testing/small_training.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -11,6 +12,7 @@
 namespace estimator {
 namespace {
 
+using ::estimator::testing::ImportTrainFixture;
 using ::estimator::testing::SmallTraining;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -20,39 +22,7 @@ using ::testing::SizeIs;
 
 const std::string kT = SmallTraining::TypeAttr("T");  // NOLINT: a string of a test
 
-// With a bool `pred`.
-SmallTraining WithCondition() {
-  SmallTraining training = SmallTraining::Small();
-  training.Float("limit", 1);
-  training.Node("pred", "Less", {"loss", "limit"}, kT);
-  return training;
-}
-
-class ImportTrainGraphTest : public ::testing::Test {
- protected:
-  absl::StatusOr<ImportedTrainGraph> Import(const SmallTraining& training, int num_shards = 1,
-                                            bool is_training = true) {
-    EST_ASSIGN_OR_RETURN(const TrainGraph source, TrainGraph::Parse(training.Bytes(), "test"));
-    const GraphScope scope(graph_);
-    std::vector<Tensor> inputs;
-    for (size_t i = 0; i < source.info().inputs.size(); ++i) {
-      inputs.push_back(graph_.AddOp("Placeholder", {},
-                                    {{"dtype", DType::kFloat32}, {"shape", Shape{4, 1}}}, "input"));
-    }
-    return source.Import(
-        {.inputs = inputs, .num_shards = num_shards, .training = is_training, .fetches = {}},
-        graph_);
-  }
-
-  // The op that computes what is assigned to `variable`.
-  const Node* ValueOf(const ImportedTrainGraph& imported, const std::string& variable) {
-    for (const Node* assign : CollectAssigns({imported.train_op}))
-      if (assign->input(0).node()->name() == variable) return assign->input(1).node();
-    return nullptr;
-  }
-
-  Graph graph_;
-};
+class ImportTrainGraphTest : public ImportTrainFixture {};
 
 TEST_F(ImportTrainGraphTest, DescribesTheGraph) {
   const absl::StatusOr<TrainGraph> source =
@@ -263,7 +233,7 @@ TEST_F(ImportTrainGraphTest, RefusesALoop) {
 }
 
 TEST_F(ImportTrainGraphTest, ACondOfCheapBranchesBecomesASelect) {
-  SmallTraining training = WithCondition();
+  SmallTraining training = SmallTraining::WithCondition();
   training.Node("switch", "Switch", {"gradients/MatMul", "pred"}, kT);
   training.Node("halved", "Mul", {"switch:1", "rate"}, kT);
   training.Node("merge", "Merge", {"switch", "halved"}, kT);
@@ -278,7 +248,7 @@ TEST_F(ImportTrainGraphTest, ACondOfCheapBranchesBecomesASelect) {
 }
 
 TEST_F(ImportTrainGraphTest, AnUpdateInsideACondSelectsTheOldOrTheNewValue) {
-  SmallTraining training = WithCondition();
+  SmallTraining training = SmallTraining::WithCondition();
   training.Node("switch", "Switch", {"gradients/MatMul", "pred"}, kT);
   for (const bool side : {true, false}) {
     training.Rewire("apply", {"w", "rate", side ? "switch:1" : "switch"});
@@ -299,7 +269,7 @@ TEST_F(ImportTrainGraphTest, AnUpdateInsideACondSelectsTheOldOrTheNewValue) {
 }
 
 TEST_F(ImportTrainGraphTest, ATryNamesTheNodeOfABranchThatCannotBeBuilt) {
-  SmallTraining training = WithCondition();
+  SmallTraining training = SmallTraining::WithCondition();
   training.Node("switch", "Switch", {"sub", "pred"}, kT);
   training.Node("bad", "MatMul", {"switch:1", "switch:1"}, kT);
   training.Node("merge", "Merge", {"switch", "bad"}, kT);
@@ -315,7 +285,7 @@ TEST_F(ImportTrainGraphTest, ATryNamesTheNodeOfABranchThatCannotBeBuilt) {
 }
 
 TEST_F(ImportTrainGraphTest, ATryNamesTheMergeOfTheBranchesThatDiffer) {
-  SmallTraining training = WithCondition();
+  SmallTraining training = SmallTraining::WithCondition();
   training.Node("switch", "Switch", {"sub", "pred"}, kT);
   training.Node("softmax", "Softmax", {"switch:1"}, kT);
   training.Node("norm", "MatMul", {"switch:1", "switch:1"},

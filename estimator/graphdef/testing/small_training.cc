@@ -25,6 +25,13 @@ std::string SmallTraining::ShapeAttr(const std::string& name, const std::vector<
   return absl::StrCat(" attr { key: '", name, "' value { shape {", ShapeText(shape), " } } }");
 }
 
+SmallTraining SmallTraining::WithCondition() {
+  SmallTraining training = Small();
+  training.Float("limit", 1);
+  training.Node("pred", "Less", {"loss", "limit"}, TypeAttr("T"));
+  return training;
+}
+
 SmallTraining& SmallTraining::Node(const std::string& name, const std::string& op,
                                    const std::vector<std::string>& inputs,
                                    const std::string& attrs) {

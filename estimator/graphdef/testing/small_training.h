@@ -19,6 +19,7 @@ class SmallTraining {
  public:
   SmallTraining() = default;
   static SmallTraining Small(int inputs = 1, int outputs = 1);
+  static SmallTraining WithCondition();  // Small() with a bool `pred`: loss < `limit`, which is 1
 
   // attrs: the text of AttrValues, such as those of the functions below.
   SmallTraining& Node(const std::string& name, const std::string& op,

@@ -333,7 +333,7 @@ ListResult NodeBuilder::ListBuilder::GetItem() {
 
 ListResult NodeBuilder::ListBuilder::GatherItems() {
   EST_ASSIGN_OR_RETURN(const List list, InputList());
-  EST_ASSIGN_OR_RETURN(const Tensor indices, Index(list));
+  EST_ASSIGN_OR_RETURN(const Tensor indices, Input(1));
   if (!IsRange(indices, list.size)) return GetItem();
   EST_ASSIGN_OR_RETURN(const Tensor rows, InputRows());
   return GivesTensor(rows);
